@@ -16,12 +16,12 @@ from measuring import Table, against, take_turns
 
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.offline import detect
-from pytest_hookharness.judging.detectors.signatures import Sign, sign
-from pytest_hookharness.judging.detectors.window import Laps, Memory
+from pytest_hookharness.judging.detectors.signatures import ActionSignature, signature_of
+from pytest_hookharness.judging.detectors.window import Memory, Repeats
 from pytest_hookharness.model.actions import Action
 
 SEEDS = 100
-Item = TypeVar("Item", Action, Sign)
+Item = TypeVar("Item", Action, ActionSignature)
 LONG, SHORT = 1_000_000, 10_000
 GROWTH = 1.15
 
@@ -93,7 +93,7 @@ def _found(seeds: int) -> Table:
 def _costs(long: int, rounds: int) -> Table:
     make = streams.Maker(1)
     actions = [make.any() for _ in range(SHORT // 10)]
-    signs = [sign(action) for action in actions]
+    signs = [signature_of(action) for action in actions]
     turns: dict[str, Callable[[], Sequence[float]]] = {
         "plain": lambda: [_timed(_plain, signs, long)],
         "long": lambda: [_timed(_circles, signs, long)],
@@ -130,7 +130,7 @@ def _timed(work: Callable[[Sequence[Item], int], None], items: Sequence[Item], n
     return (time.perf_counter() - began) / number
 
 
-def _plain(signs: Sequence[Sign], number: int) -> None:
+def _plain(signs: Sequence[ActionSignature], number: int) -> None:
     last, alike = signs[-1], 0
     for place in range(number):
         new = signs[place % len(signs)]
@@ -138,8 +138,8 @@ def _plain(signs: Sequence[Sign], number: int) -> None:
         last = new
 
 
-def _circles(signs: Sequence[Sign], number: int) -> None:
-    limits, laps = Limits(), Laps()
+def _circles(signs: Sequence[ActionSignature], number: int) -> None:
+    limits, laps = Limits(), Repeats()
     for place in range(number):
         laps = laps.follow(signs[place % len(signs)], limits)
         laps.closed(limits)
@@ -147,7 +147,7 @@ def _circles(signs: Sequence[Sign], number: int) -> None:
 
 def _signs(actions: Sequence[Action], number: int) -> None:
     for place in range(number):
-        sign(actions[place % len(actions)])
+        signature_of(actions[place % len(actions)])
 
 
 def _all(actions: Sequence[Action], number: int) -> None:

@@ -14,6 +14,7 @@ from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 MOST = 2.0
@@ -23,7 +24,7 @@ _PASSES = "#!/bin/sh\nexit 0\n"
 
 def table(folder: Path, *, quick: bool) -> Table:
     """
-    Make the same call many times on a way, and as many times from one state that is put back.
+    Make the same call many times on a path, and as many times from one state that is put back.
     """
     rounds = 2 if quick else 10
     found = Table(
@@ -35,8 +36,8 @@ def table(folder: Path, *, quick: bool) -> Table:
         many = [RunCommand(command=f"touch made-{number}") for number in range(MOVES)]
         measured = take_turns(
             {
-                "played": _turn(folder, supervisor, way=many, moves=[]),
-                "tried": _turn(folder, supervisor, way=[], moves=many),
+                "played": _turn(folder, supervisor, path=many, moves=[]),
+                "tried": _turn(folder, supervisor, path=[], moves=many),
             },
             rounds,
         )
@@ -49,25 +50,25 @@ def table(folder: Path, *, quick: bool) -> Table:
 
 
 def _turn(
-    folder: Path, supervisor: Supervisor, *, way: Sequence[RunCommand], moves: Sequence[RunCommand]
+    folder: Path, supervisor: Supervisor, *, path: Sequence[RunCommand], moves: Sequence[RunCommand]
 ) -> Turn:
     scenario = Scenario(
         name="moves", files={"hook.sh": _PASSES}, hooks={"PreToolUse": [{"command": "./hook.sh"}]}
     )
 
-    def seconds(way: Sequence[RunCommand], moves: Sequence[RunCommand]) -> float:
+    def seconds(path: Sequence[RunCommand], moves: Sequence[RunCommand]) -> float:
         errand = ExpansionTask(
             scenario=scenario,
             settings=Settings(),
-            way=(FIRST_PROMPT, *way),
+            path=(FIRST_PROMPT, *path),
             moves=tuple(moves),
             until=time.time() + 600.0,
         )
         began = time.perf_counter()
-        expand(errand, supervisor, folder / "explorations")
+        expand(errand, Resources(supervisor=supervisor, base=folder / "explorations"))
         return time.perf_counter() - began
 
     def turn() -> Sequence[float]:
-        return [max(0.0, seconds(way, moves) - seconds((), ())) / MOVES]
+        return [max(0.0, seconds(path, moves) - seconds((), ())) / MOVES]
 
     return turn

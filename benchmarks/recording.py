@@ -16,6 +16,7 @@ from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -61,7 +62,7 @@ def table(folder: Path, *, quick: bool) -> Table:
 
 def _fire(stage: Testbed, hook: Hook) -> Callable[[], object]:
     def fire() -> None:
-        stage.fire([hook], PAYLOAD, 30.0)
+        run_hooks(stage, [hook], PAYLOAD, 30.0)
         stage.workspace.instruments.settle()
 
     return fire

@@ -16,9 +16,10 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
+from pytest_hookharness.judging.recurrence.cycle import build_state, environment_digest
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -86,17 +87,17 @@ def _works(stage: Testbed) -> tuple[Callable[[], object], Callable[[], object]]:
     payload = hosts.payload_for(stage.profile, "Stop", stage.facts, {})
     hooks = hosts.select(stage.profile, stage.configuration.hooks, "Stop", "")
     environment = environment_digest(stage.workspace.environment)
-    before = state({}, "", environment, stage.files)
+    before = build_state({}, "", environment, stage.files)
 
     def fire() -> None:
-        stage.fire(hooks, payload, 60.0)
+        run_hooks(stage, hooks, payload, 60.0)
 
     def step() -> None:
         nonlocal before
         fire()
         stage.transcript_opened()
         stage.scan()
-        before = state({}, "", environment, stage.files, stage.scanner.opaque, before)
+        before = build_state({}, "", environment, stage.files, stage.scanner.opaque, before)
 
     return fire, step
 

@@ -96,10 +96,11 @@ def pages() -> dict[str, str]:
     """
     top = scenario_files.schema()
     keys = table("key", top["properties"], top, tuple(top["required"]))
+    world = table("key", top["$defs"]["world"]["properties"], top)
     promises = table("promise", top["$defs"]["expect"]["properties"], top)
     known = hosts_table([hosts.summarise(profile) for profile in hosts.known()])
     return {
-        "scenario-keys.md": f"# Keys of a scenario file\n\n{MADE}\n{keys}",
+        "scenario-keys.md": f"# Keys of a scenario file\n\n{MADE}\n{keys}\n## Keys of `world`\n\n{world}",
         "moves.md": of_moves(top),
         "promises.md": f"# Promises\n\n{MADE}\nWhat may stand under `expect`.\n\n{promises}",
         "hosts.md": f"# Hosts\n\n{MADE}\n```text\n{known}\n```\n",

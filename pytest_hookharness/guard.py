@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness.judging.detectors.messages import Limits, Refusal
-from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, freeze, thaw
+from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, from_json, to_json
 from pytest_hookharness.judging.detectors.signatures import digest, file_of
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
@@ -103,7 +103,7 @@ def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
         known = _remembered(file)
         kept, said = _looked_at(known, payload, event, limits)
         if kept != known:
-            text = json.dumps(freeze(kept)).encode()
+            text = json.dumps(to_json(kept)).encode()
             os.ftruncate(file, 0)
             os.pwrite(file, text, 0)
     finally:
@@ -115,7 +115,7 @@ def _looked_at(
     known: OnlineDetector, payload: Payload, event: str, limits: Limits
 ) -> tuple[OnlineDetector, Refusal | None]:
     if event in _BREAKS:
-        return known.part(), None
+        return known.cleared(), None
     action, content = _action(payload, event), _content(payload)
     look = known.before if event == "PreToolUse" else known.after
     return look(action, content, limits)
@@ -133,7 +133,7 @@ def _remembered(file: int) -> OnlineDetector:
     if not text:
         return OnlineDetector()
     try:
-        return thaw(json.loads(text))
+        return from_json(json.loads(text))
     except (ValueError, RecursionError) as error:
         why = error if isinstance(error, Malformed) else "no JSON"
         sys.stderr.write(f"loop guard: what was remembered is lost ({why}); it begins anew\n")

@@ -84,7 +84,7 @@ def test_a_failed_edit_is_warned_of(fire, tmp_path):
         (
             ("--repetitions", "10", "--window", "5"),
             None,
-            "repetitions: 10 can never be reached, since the window holds 5",
+            "repetitions: 10 can never be reached, because the window holds 5",
         ),
         (("--repetitions", "three"), None, "loop guard: these options are not understood"),
         (("--no-such", "3"), None, "loop guard: these options are not understood"),

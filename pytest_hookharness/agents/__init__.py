@@ -1,7 +1,5 @@
 """
-The scripted agent: what it does next, given what it saw.
-
-Pure; it knows no host, no process and no judge.
+The scripted agent: its next act, given the messages it saw.
 """
 
 from pytest_hookharness.agents.agent import Agent, Position, start

@@ -1,10 +1,9 @@
 """
-The agent as a value: where it stands, and what it does next.
+The scripted agent as a value: its position in the script, and its next act.
 
-An agent can be saved and put back at any time, because it holds only its
-script, its place in it and what it has seen since its behaviour began; the behaviour's generator is
-played again from that when it is needed. Loops are found in a few turns, so this costs nothing that
-could be measured.
+An agent can be saved and restored at any time, because it holds only its script, its position and the
+messages since its behaviour started. The behaviour's generator is replayed from these messages when it is
+needed. Loops are found within a few turns, so the cost cannot be measured.
 """
 
 from __future__ import annotations
@@ -39,18 +38,19 @@ _MACHINERY = (types.CodeType, types.FunctionType, types.FrameType)
 @dataclass(frozen=True, slots=True)
 class Position:
     """
-    Where an agent stands.
+    The position of an agent in its script.
 
     Attributes:
-        text: Equal texts mean that the agent will act alike from here on if it sees alike.
-        opaque: Why that cannot be said, if it cannot.
-        stance: The same without the counts of a behaviour that counts for ever: equal ones mean that it
-            will act alike but for numbers.
+        text: Description of the position. Agents with equal texts make the same moves from here on if they
+            see the same messages.
+        opaque: Why positions cannot be compared; empty if they can.
+        without_counts: The text without the numbers in a behaviour that counts forever. Agents with equal
+            texts make the same moves except for these numbers.
     """
 
     text: str
     opaque: str = ""
-    stance: str = ""
+    without_counts: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +61,10 @@ class Agent:
     Attributes:
         script: The whole script.
         place: Index of the next act.
-        queue: Moves of a reaction that are still to be made.
-        reacted: How often each reaction was used.
-        seen: All that was seen since the behaviour began.
-        behaviours: The behaviours that are known, by name.
+        queue: Remaining moves of a reaction.
+        reacted: Number of uses of each reaction.
+        seen: Observations since the behaviour started.
+        behaviours: The known behaviours, by name.
     """
 
     script: Script
@@ -76,10 +76,10 @@ class Agent:
 
     def act(self, observation: Observation, *, turn_over: bool = False) -> tuple[Act | None, Agent]:
         """
-        What the agent (or the script around it) does next, and the agent after that.
+        Return the next act, and the agent after it.
 
-        Once a turn is over only events of the script can take place: moves that were written for a
-        refusal that did not come are passed over. ``None`` means that nothing is left.
+        After the end of a turn only events of the script can follow: moves that were written for a refusal
+        that did not happen are skipped. ``None`` means that the script has ended.
         """
         if turn_over:
             return self._event(self.place)
@@ -112,7 +112,7 @@ class Agent:
                 if reaction.event or message.event
             )
             if hit and reaction.moves:
-                # A count without an end would keep the state from ever coming again.
+                # A count without a limit would make every state different from all earlier ones.
                 count = used + 1 if reaction.times is not None else used
                 reacted = (*self.reacted[:index], count, *self.reacted[index + 1 :])
                 return reaction.moves[0], replace(self, queue=reaction.moves[1:], reacted=reacted)
@@ -120,7 +120,7 @@ class Agent:
 
     def play(self) -> tuple[Move, Generator[Move, Observation, None] | None]:
         """
-        The move that the behaviour makes now, and its generator, which nobody else has.
+        Return the behaviour's next move, and a new generator at that point; ``None`` if it has ended.
         """
         generator = begin(self.script.then, self.behaviours, self.seen[0])
         try:
@@ -134,30 +134,34 @@ class Agent:
     @property
     def position(self) -> Position:
         """
-        Where the agent stands, the local variables of its behaviour included.
+        The agent's position, including the local variables of its behaviour.
         """
         head = f"act {self.place}, queue {self.queue!r}, reacted {self.reacted!r}"
         if not self.seen:
-            return Position(head, stance=head)
+            return Position(head, without_counts=head)
         _, generator = self.play()
         name = self.script.then.name
         steady = name in STEADY and self.behaviours.get(name) is BEHAVIOURS[name]
         try:
-            text, stance = _frames(generator), _frames(generator, counts=not steady)
-            return Position(f"{head}, {name} {text}", stance=f"{head}, {name} {stance}")
+            whole, uncounted = _frames(generator), _frames(generator, counts=not steady)
+            return Position(f"{head}, {name} {whole}", without_counts=f"{head}, {name} {uncounted}")
         except _Opaque as reason:
             return Position(head, f"behaviour {self.script.then.name!r} remembers {reason}")
 
     def further(self, earlier: Agent, repetitions: int) -> Agent:
         """
-        The agent after as many more laps as the one since an earlier time, if it sees the same in each.
+        Return the agent after more repetitions of a cycle, of which it sees the same in each.
+
+        Args:
+            earlier: The agent one repetition ago.
+            repetitions: Number of further repetitions.
         """
         return replace(self, seen=(*self.seen, *(self.seen[len(earlier.seen) :] * repetitions)))
 
 
 class _Opaque(Exception):
     """
-    A value whose equality cannot be told from its text.
+    A value of a behaviour that has no text by which it could be compared.
     """
 
 
@@ -178,8 +182,8 @@ def _frames(generator: object, *, counts: bool = True) -> str:
 
 
 def _stack(generator: object, inner: object, *, whole: bool) -> list[str]:
-    # The iterator of a running ``for`` loop is no local variable, yet decides what comes next.
-    # Only the collector can see it; what else it shows are the locals again, which does no harm.
+    # The iterator of a running ``for`` loop is not a local variable, but it affects the next moves. Only the
+    # garbage collector shows it. It shows the local variables too; comparing them twice does no harm.
     return [
         _plain("for loop", value)
         for value in gc.get_referents(generator)
@@ -211,7 +215,7 @@ def _plain(name: str, value: object) -> str:
 
 def _iterator(name: str, value: Iterator[object]) -> str:
     if type(value).__module__ == "itertools":
-        # These no longer tell what they hold, from Python 3.14 on.
+        # From Python 3.14 on, these iterators cannot be reduced to their contents.
         raise _Opaque(f"an itertools.{type(value).__name__} in {name!r}")
     try:
         made = value.__reduce__()
@@ -225,12 +229,10 @@ def _iterator(name: str, value: Iterator[object]) -> str:
 
 def start(script: Script, behaviours: Mapping[str, BehaviourFunction] | None = None) -> Agent:
     """
-    An agent at the beginning of its script.
-
-    A script that does not begin with a prompt is given one.
+    Return an agent at the start of its script; a script that does not start with a prompt gets one.
 
     Raises:
-        UnknownBehaviour: The script's behaviour is not known, or an option is not one of its own.
+        UnknownBehaviour: The script's behaviour is unknown, or does not have one of the options.
     """
     known = BEHAVIOURS if behaviours is None else behaviours
     begin(script.then, known, Observation()).close()

@@ -1,10 +1,9 @@
 """
-Behaviours: how an agent goes on for ever once its script is done.
+Behaviours: what an agent does after the end of its script.
 
-A behaviour is a generator function: it is given what the agent sees first and
-its options, yields a move, and is sent what the agent sees next. It must be deterministic, and keep
-what it remembers in plain local variables: they are part of the state that the judge compares, so the
-less it remembers, the sooner a loop is proved.
+A behaviour is a generator function. Its arguments are the first observation and its options; it yields a move
+and receives the next observation. It must be deterministic, and keep its memory in plain local variables:
+they are part of the state that is compared, so the less it remembers, the sooner a loop is proved.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ Moves: TypeAlias = Generator[Move, Observation, None]
 
 class UnknownBehaviour(ValueError):
     """
-    A behaviour that nobody registered, or options that it does not take.
+    A behaviour that is not registered, or an option that it does not have.
     """
 
 
 def idle(seen: Observation, *, text: str = "Done.") -> Moves:
     """
-    Says the same at every stop and does nothing else.
+    Stop with the same text each time, and do nothing else.
     """
     while True:
         yield Stop(text=text)
@@ -36,7 +35,7 @@ def idle(seen: Observation, *, text: str = "Done.") -> Moves:
 
 def obedient(seen: Observation, *, run: str = "true", text: str = "Done.") -> Moves:
     """
-    Answers a refusal with a tool call, then wants to stop again.
+    Run a command before every stop.
     """
     while True:
         yield RunCommand(command=run)
@@ -45,7 +44,7 @@ def obedient(seen: Observation, *, run: str = "true", text: str = "Done.") -> Mo
 
 def editing(seen: Observation, *, file: str = "touched-{n}.txt", text: str = "Done.") -> Moves:
     """
-    Touches a new file, then wants to stop, and so on with another file.
+    Write a new file before every stop.
     """
     n = 0
     while True:
@@ -64,7 +63,7 @@ def fixing(
     text: str = "Done.",
 ) -> Moves:
     """
-    Wants to stop a number of times, then mends what is wrong, then only wants to stop.
+    Stop a number of times, then fix the cause with one edit or command, then only stop.
     """
     for _ in range(after):
         yield Stop(text=text)
@@ -75,7 +74,7 @@ def fixing(
 
 def promising(seen: Observation, *, tag: str, text: str = "Done.") -> Moves:
     """
-    Gives a promise by tag at every stop.
+    Write a promise tag into the text of every stop.
     """
     while True:
         yield Stop(text=f"{text} <promise>{tag}</promise>")
@@ -83,16 +82,16 @@ def promising(seen: Observation, *, tag: str, text: str = "Done.") -> Moves:
 
 def quoting(seen: Observation, *, text: str = "") -> Moves:
     """
-    Quotes at every stop what it was told last, or a given text.
+    Quote the last message, or a given text, at every stop.
     """
     while True:
-        told = text or (seen.messages[-1].text if seen.messages else "")
-        seen = yield Stop(text=f'You said: "{told}"')
+        quoted = text or (seen.messages[-1].text if seen.messages else "")
+        seen = yield Stop(text=f'You said: "{quoted}"')
 
 
 def repeating(seen: Observation, *, run: str = "true", times: int = 3, text: str = "Done.") -> Moves:
     """
-    Makes the same tool call several times in a row before every stop.
+    Run the same command several times before every stop.
     """
     while True:
         for _ in range(times):
@@ -109,7 +108,7 @@ def oscillating(
     text: str = "Done.",
 ) -> Moves:
     """
-    Changes a file to one text, wants to stop, changes it to the other, wants to stop, and so on.
+    Switch a file between two texts, with a stop after each change.
     """
     while True:
         yield Edit(file=file, text=one)
@@ -123,23 +122,23 @@ BEHAVIOURS: Mapping[str, BehaviourFunction] = {
     for function in (idle, obedient, editing, fixing, promising, quoting, repeating, oscillating)
 }
 
-# These never come to an end of their own, however far they count.
+# Behaviours that repeat the same moves forever, except for numbers.
 STEADY = frozenset({"idle", "obedient", "editing", "promising", "quoting", "repeating", "oscillating"})
 
 
 def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Observation) -> Moves:
     """
-    Start a behaviour with what the agent sees first.
+    Start a behaviour with the agent's first observation.
 
     Raises:
-        UnknownBehaviour: The name is not known, or an option is not one of its own.
+        UnknownBehaviour: The name is unknown, or the behaviour does not have one of the options.
     """
     function = known.get(behaviour.name)
     if function is None:
         near = difflib.get_close_matches(behaviour.name, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise UnknownBehaviour(
-            f"there is no behaviour {behaviour.name!r}; known are {', '.join(sorted(known))}{hint}"
+            f"unknown behaviour {behaviour.name!r}; allowed: {', '.join(sorted(known))}{hint}"
         )
     try:
         inspect.signature(function).bind(seen, **behaviour.options)

@@ -1,7 +1,5 @@
 """
-Made-up payloads: an input for any event, from its field table.
-
-Faker is imported only when a payload is made.
+Generated payloads: standard input for the hooks of any event, from the event's table of fields.
 """
 
 from __future__ import annotations
@@ -18,13 +16,13 @@ if TYPE_CHECKING:
     from faker import Faker
 
 Operation: TypeAlias = RunCommand | Edit | Read
-# What a host tells of a call, given its folder and what the call may do.
+# Return a host's payload keys for one of the given operations, in a folder.
 Sample: TypeAlias = Callable[[str, tuple[Operation, ...]], Mapping[str, Json]]
 
 
 class UnknownField(ValueError):
     """
-    A key that the hooks of an event are never given.
+    A key that is not in the payload of an event.
     """
 
 
@@ -32,26 +30,24 @@ def make_payload(
     rules: EventFields, *, seed: int = 0, sample: Sample = lambda _folder, _operations: {}, **fixed: Json
 ) -> dict[str, Json]:
     """
-    An input for the hooks of an event: made-up values, equal for equal seeds, and the fixed ones.
+    Return a payload for the hooks of an event: generated values, equal for equal seeds, and fixed ones.
 
     Args:
-        rules: The field table of the event.
-        seed: What the made-up values follow from.
-        sample: Puts a made-up call into the words of the host.
+        rules: The event's table of fields.
+        seed: Seed of the generated values.
+        sample: Returns the host's keys for a generated tool call.
         fixed: Values by key.
 
     Raises:
-        UnknownField: A fixed key is none of the event's.
+        UnknownField: A fixed key is not in the payload of the event.
     """
     names = [field.name for field in rules.fields]
     for name in fixed:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UnknownField(
-                f"{rules.event} hooks are not given {name!r}; they are given {', '.join(names)}{hint}"
-            )
-    from faker import Faker  # noqa: PLC0415 - it costs more to import than all else together
+            raise UnknownField(f"unknown key {name!r} for {rules.event}; allowed: {', '.join(names)}{hint}")
+    from faker import Faker  # noqa: PLC0415 - importing it takes longer than importing the harness
 
     faker = Faker()
     faker.seed_instance(f"{seed} {rules.event}")
@@ -59,7 +55,7 @@ def make_payload(
     folder = str(fixed.get("cwd") or f"/home/{faker.user_name()}/{faker.word()}")
     called = sample(folder, _make_operations(faker, folder))
     for field in rules.fields:
-        # Drawn in any case, so that fixing one value leaves all others as they are.
+        # Generated in any case, so that fixing one value does not change the others.
         made = _make(field, faker, folder=folder, event=rules.event)
         payload[field.name] = fixed.get(field.name, called.get(field.source or field.name, made))
     return payload

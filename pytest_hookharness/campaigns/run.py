@@ -1,45 +1,42 @@
 """
-Simulations: a scenario played to its verdict, and the runs it is compared with.
+A scenario with everything it asks for: its own run, and the campaigns `vary`, `explore` and `parallel`.
+
+Each campaign is imported only if a scenario asks for it: most do not, and the modules are many.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_hookharness import agents
-from pytest_hookharness.campaigns.explore.candidate_moves import suggest
-from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
-from pytest_hookharness.campaigns.explore.explorer import Explorer, check_explorable, with_executor
-from pytest_hookharness.campaigns.stress.alterations import plainly
-from pytest_hookharness.campaigns.stress.plans import HookTraits
-from pytest_hookharness.campaigns.stress.races import fire_in_parallel
-from pytest_hookharness.campaigns.stress.stress_run import OnTrial, TrialRunner, vary
-from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix, draw_up
-from pytest_hookharness.campaigns.stress.trial import TrialOutcome
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.conclusion import judge_explored
-from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.model.exploration import Expansion, ExploreOptions
+from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallel import Parallel
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Recursing, Terminated
-from pytest_hookharness.simulation.background.threads import ThreadSessions
+from pytest_hookharness.model.verdicts import Hung, Recursing
 from pytest_hookharness.simulation.background.tracking import with_detach
-from pytest_hookharness.simulation.loop import Loop, OnProbe, OnTurn
-from pytest_hookharness.simulation.parallel_jobs import stays_apart, work
-from pytest_hookharness.simulation.probing import time_shift
+from pytest_hookharness.simulation.loop import OnProbe, OnTurn
 from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.simulate import Resources, rerun_settings, run_once
+from pytest_hookharness.simulation.simulate import simulate as simulate_one
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
-from pytest_hookharness.simulation.testbed.validation import check_references
+from pytest_hookharness.simulation.trial_runner import TrialRunner
+
+if TYPE_CHECKING:
+    from pytest_hookharness.campaigns.stress.plans import HookTraits
+    from pytest_hookharness.campaigns.stress.stress_run import OnTrial
+    from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix
 
 
 def simulate(
@@ -54,244 +51,158 @@ def simulate(
     on_probe: OnProbe = lambda: None,
     slot: CpuSlot | None = None,
     executor: Executor | None = None,
-    witness: Observer | None = None,
+    observer: Observer | None = None,
 ) -> Outcome:
     """
-    Play a scenario to its verdict.
+    Simulate a scenario, then everything that its keys `vary`, `explore` and `parallel` ask for.
 
     Args:
-        scenario: What to play.
+        scenario: The scenario.
         settings: The settings of the run.
-        supervisor: Who keeps the processes.
-        base: Folder below which everything is written.
-        behaviours: The agent behaviours that are known; those that ship with the harness by default.
-        on_turn: Called after each turn with its number and the number of fires so far.
-        on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
-        on_probe: Called after each experiment on a saved state.
-        slot: Its place among simulations that are played at the same time; ``None`` if it is the only one.
-        executor: Who explores what is to be explored, in other processes; ``None`` for this one.
-        witness: Is told of the scenario's own run, step by step.
+        supervisor: Starts and ends all processes.
+        base: The folder below which everything is written.
+        behaviours: The known agent behaviours; ``None`` for those that ship with the harness.
+        on_turn: Called after each turn with its number and the number of hook runs so far.
+        on_trial: Called after each trial with the outcome so far, the trials made, and their total.
+        on_probe: Called after each probe.
+        slot: The CPU slot that the simulation shares with others; ``None`` if it runs alone.
+        executor: Explores in other processes; ``None`` to explore in this one.
+        observer: Told about the scenario's own run step by step.
 
     Raises:
-        Interrupted: Ctrl-C; it carries what was seen.
-        Crowded: Others of those simulations took the time that a fire needed.
-        SimulationError: The scenario asks for what the harness does not know how to do.
-        hosts.UnknownHost: The scenario names a host that nobody knows.
-        agents.UnknownBehaviour: Its behaviour is not known.
+        Interrupted: Ctrl-C; carries what was seen until then.
+        NoFreeSlot: Other simulations used the processor time that a hook run needed.
+        SimulationError: The scenario asks for something that the harness cannot do.
+        hosts.UnknownHost, agents.UnknownBehaviour: The scenario names one that does not exist.
         WorkspaceError: The workspace could not be made, read or removed.
-        ExecutionError: The supervisor was lost, or the tier is not to be had.
+        ExecutionError: The supervisor was lost, or the tier is not available.
     """
-    scenario = with_detach(scenario)
-    check_explorable(scenario)
-    run = _Run(supervisor, base, behaviours, slot)
-    outcome, timely = run.play(scenario, settings, on_turn, on_probe, witness)
-    run.seen = outcome
-    again = _again(outcome, settings)
-    # Covered folders are the developer's own: nothing is played on them a second time.
-    if timely and settings.probes and not scenario.cover:
-        finding = time_shift.compare(outcome, lambda pace: run.age(replace(scenario, pace=pace), again))
-        outcome = check_expectations.with_findings(outcome, () if finding is None else (finding,))
+    _check(scenario)
+    resources = Resources(supervisor=supervisor, base=base, behaviours=behaviours, slot=slot)
+    traits: list[HookTraits] = []
+    outcome = simulate_one(
+        scenario,
+        settings,
+        resources,
+        on_turn=on_turn,
+        on_probe=on_probe,
+        observer=observer,
+        before_close=partial(_collect_traits, traits) if scenario.vary else None,
+    )
+    rerun = rerun_settings(outcome, settings)
     if scenario.vary:
-        outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
+        outcome = _vary(outcome, traits[0], rerun, resources, on_trial)
     if scenario.explore is not None:
-        outcome = run.explore(outcome, again, scenario.explore, executor)
+        outcome = _explore(outcome, scenario.explore, rerun, resources, executor)
     if scenario.parallel is not None:
-        outcome = _crowd(outcome, scenario.parallel, run, again)
-    if witness is not None:
-        witness.end(outcome)
+        outcome = _run_in_parallel(outcome, scenario.parallel, rerun, resources)
+    if observer is not None:
+        observer.end(outcome)
     return outcome
 
 
-def lay_out(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, base: Path) -> TestMatrix:
+def plan_trials(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, base: Path) -> TestMatrix:
     """
-    What would be different, one thing at a time, if a scenario were played that is to be varied.
+    Return the trials that `vary` would make of a scenario, without making them.
 
-    It is played once as it is, for what makes sense to try is seen by what its hooks do.
+    The scenario itself runs once, because what its hooks do decides which trials make sense.
 
     Raises:
         Interrupted: Ctrl-C.
     """
-    run = _Run(supervisor, base, None, None)
-    outcome, _ = run.play(scenario, settings)
-    return draw_up(outcome, run.clues, settings.choice)
+    from pytest_hookharness.campaigns.stress.test_matrix import draw_up
+
+    traits: list[HookTraits] = []
+    resources = Resources(supervisor=supervisor, base=base)
+    run = run_once(with_detach(scenario), settings, resources, before_close=partial(_collect_traits, traits))
+    return draw_up(run.outcome, traits[0], settings.choice)
 
 
-def _crowd(outcome: Outcome, parallel: Parallel, run: _Run, settings: Settings) -> Outcome:
+def _check(scenario: Scenario) -> None:
+    if scenario.explore is not None:
+        from pytest_hookharness.campaigns.explore.explorer import check_explorable
+
+        check_explorable(scenario)
+
+
+def _collect_traits(traits: list[HookTraits], testbed: Testbed, outcome: Outcome) -> None:
+    from pytest_hookharness.campaigns.stress.plans import HookTraits
+
+    traits.append(HookTraits.of(testbed, outcome.trace))
+
+
+def _vary(
+    outcome: Outcome,
+    traits: HookTraits,
+    settings: Settings,
+    resources: Resources,
+    on_trial: OnTrial | None,
+) -> Outcome:
     """
-    An outcome with what parallel fires showed.
+    Simulate a scenario again with one difference at a time.
     """
+    from pytest_hookharness.campaigns.stress.stress_run import vary
+
+    settings = replace(settings, wall=max(0.0, settings.wall - outcome.wall))
+    latest = outcome
+
+    def note_trial(seen: Outcome, made: int, total: int) -> None:
+        nonlocal latest
+        latest = seen
+        if on_trial is not None:
+            on_trial(seen, made, total)
+
+    try:
+        return vary(outcome, traits, TrialRunner(outcome.scenario, resources), settings, note_trial)
+    except KeyboardInterrupt:
+        raise Interrupted(latest) from None
+
+
+def _explore(
+    outcome: Outcome,
+    options: ExploreOptions,
+    settings: Settings,
+    resources: Resources,
+    executor: Executor | None,
+) -> Outcome:
+    """
+    Find out which states an agent with free choice can reach with the hooks of a scenario.
+    """
+    from pytest_hookharness.campaigns.explore.candidate_moves import suggest
+    from pytest_hookharness.campaigns.explore.expansion import expand_here, expand_with
+    from pytest_hookharness.campaigns.explore.explorer import Explorer
+
+    if isinstance(outcome.verdict, Hung | Recursing):
+        return outcome
+    scenario = outcome.scenario
+    seconds = min(options.seconds, max(0.0, settings.wall - outcome.wall))
+    try:
+        with resources.open(replace(scenario, explore=None), settings) as (testbed, _):
+            suggestions = suggest(testbed)
+        expand_all = partial(expand_here, resources) if executor is None else expand_with(executor)
+        explorer = Explorer(scenario, settings, suggestions, expand_all, seconds=seconds)
+        outcome = judge_explored(outcome, explorer.explore(outcome))
+    except KeyboardInterrupt:
+        raise Interrupted(outcome) from None
+    if explorer.interrupted:
+        raise Interrupted(outcome)
+    return outcome
+
+
+def _run_in_parallel(
+    outcome: Outcome, parallel: Parallel, settings: Settings, resources: Resources
+) -> Outcome:
+    """
+    Run the hooks of one event in parallel, and add what that showed to an outcome.
+    """
+    from pytest_hookharness.campaigns.stress.alterations import plainly
+    from pytest_hookharness.campaigns.stress.races import fire_in_parallel
+
     if outcome.scenario.cover:
-        note = "Nothing was fired in parallel: what is under `cover` belongs to the developer."
+        note = "No hooks ran in parallel: the folders under `cover` belong to the developer."
         return replace(outcome, varied=(*outcome.varied, note))
     until = time.monotonic() + settings.wall
-    with run.open(plainly(outcome.scenario), settings) as (stage, agent):
-        told = fire_in_parallel(stage, agent, parallel, lambda: max(0.0, until - time.monotonic()))
-    outcome = check_expectations.with_findings(outcome, told.findings)
-    return replace(outcome, varied=(*outcome.varied, told.note))
-
-
-def _again(outcome: Outcome, settings: Settings) -> Settings:
-    """
-    The settings for another run of the same scenario: as many turns as show whether it goes otherwise.
-    """
-    most = outcome.scenario.turns if settings.turns is None else settings.turns
-    return replace(settings, turns=min(most, 3 * outcome.iterations + 5), probes=False, keep=False)
-
-
-class _Run:
-    """
-    All that is played for one scenario: the scenario itself, and then others that are like it.
-
-    Attributes:
-        seen: What was seen of the scenario itself, which is told if the others are interrupted.
-        clues: What its hooks suggest to try otherwise.
-    """
-
-    def __init__(
-        self,
-        supervisor: Supervisor,
-        base: Path,
-        behaviours: Mapping[str, agents.BehaviourFunction] | None,
-        slot: CpuSlot | None,
-    ) -> None:
-        self.seen: Outcome | None = None
-        self.clues = HookTraits()
-        self._supervisor = supervisor
-        self._base = base
-        self._behaviours = behaviours
-        self._seat = slot
-
-    @contextmanager
-    def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:
-        """
-        Set the stage for one scenario.
-        """
-        agent = agents.start(scenario.script, self._behaviours)
-        with Testbed.open(scenario, settings, self._supervisor, self._base, self._seat) as stage:
-            check_references(scenario, stage.profile, stage.configuration)
-            yield stage, agent
-
-    def explore(
-        self, outcome: Outcome, settings: Settings, wish: ExploreOptions, executor: Executor | None
-    ) -> Outcome:
-        """
-        Find out what an agent that is free could bring about with the hooks of a scenario.
-        """
-        scenario = outcome.scenario
-        if isinstance(outcome.verdict, Hung | Recursing):
-            return outcome
-        seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))
-        try:
-            with self.open(replace(scenario, explore=None), settings) as (stage, _):
-                suggestions = suggest(stage)
-            work = self._expand_all if executor is None else with_executor(executor)
-            explorer = Explorer(scenario, settings, suggestions, work, seconds=seconds)
-            outcome = judge_explored(outcome, explorer.explore(outcome))
-        except KeyboardInterrupt:
-            raise Interrupted(outcome) from None
-        if explorer.interrupted:
-            raise Interrupted(outcome)
-        return outcome
-
-    def _expand_all(self, errands: Sequence[ExpansionTask]) -> Generator[tuple[int, Expansion]]:
-        """
-        Do errands, as many at once as there are processors where they share nothing.
-        """
-        first = errands[0]
-        if (
-            len(errands) == 1
-            or self._seat is not None
-            or not stays_apart(first.scenario, first.settings.tier, self._supervisor)
-        ):
-            for place, errand in enumerate(errands):
-                yield place, expand(errand, self._supervisor, self._base, self._seat)
-            return
-
-        def with_seat(errand: ExpansionTask) -> Callable[[CpuSlot, Path], Expansion]:
-            return lambda slot, base: expand(errand, self._supervisor, base, slot)
-
-        yield from work([*map(with_seat, errands)], self._base)
-
-    def vary(self, outcome: Outcome, settings: Settings, on_trial: OnTrial | None) -> Outcome:
-        """
-        Play a scenario again with one thing different at a time.
-        """
-
-        def note(seen: Outcome, made: int, number: int) -> None:
-            self.seen = seen
-            if on_trial is not None:
-                on_trial(seen, made, number)
-
-        try:
-            return vary(outcome, self.clues, self, settings, note)
-        except KeyboardInterrupt:
-            raise Interrupted(self.seen or outcome) from None
-
-    def side_by_side(
-        self, jobs: Sequence[Callable[[TrialRunner], TrialOutcome]], settings: Settings
-    ) -> Generator[tuple[int, TrialOutcome]]:
-        """
-        Do jobs, each in a theatre of its own, as many at once as there are processors.
-        """
-        scenario = self.seen.scenario if self.seen is not None else None
-        alone = scenario is None or not stays_apart(scenario, settings.tier, self._supervisor)
-        if self._seat is not None or alone:
-            yield from ((place, job(self)) for place, job in enumerate(jobs))
-            return
-
-        def with_seat(job: Callable[[TrialRunner], TrialOutcome]) -> Callable[[CpuSlot, Path], TrialOutcome]:
-            return lambda slot, base: job(_Run(self._supervisor, base, self._behaviours, slot))
-
-        yield from work([*map(with_seat, jobs)], self._base)
-
-    def play(
-        self,
-        scenario: Scenario,
-        settings: Settings,
-        on_turn: OnTurn | None = None,
-        on_probe: OnProbe = lambda: None,
-        witness: Observer | None = None,
-        *,
-        ageing: bool = False,
-    ) -> tuple[Outcome, bool]:
-        """
-        Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
-        """
-        watching = witness or Observer()
-        with self.open(scenario, settings) as (stage, agent):
-            watching.begin(stage)
-            loop = (
-                ThreadSessions(stage, agent, self._supervisor, on_turn, watching)
-                if scenario.processes
-                else Loop(stage, agent, on_turn, watching, on_probe, ageing=ageing)
-            )
-            try:
-                end = loop.play()
-            except KeyboardInterrupt:
-                seen = self.seen or loop.conclude(RunEnd(how="interrupted", turn=loop.turn))
-                raise Interrupted(seen) from None
-            outcome = loop.conclude(end)
-            doubt = self._doubt(outcome, settings) if stage.workspace.clock.moved else ""
-            if doubt:
-                outcome = loop.conclude(RunEnd(how="disagreed", turn=loop.turn, why=doubt))
-            if settings.keep and not outcome.passed:
-                outcome = replace(outcome, kept_workspace=str(stage.workspace.keep()))
-            if scenario.vary:
-                self.clues = HookTraits.of(stage, outcome.trace)
-            return outcome, loop.timely
-
-    def age(self, scenario: Scenario, settings: Settings) -> Outcome:
-        """
-        Play one scenario whose time passes by everything becoming older.
-        """
-        return self.play(scenario, settings, ageing=True)[0]
-
-    def _doubt(self, outcome: Outcome, settings: Settings) -> str:
-        # Covered folders are the developer's own: nothing is played on them a second time.
-        told = isinstance(outcome.verdict, Terminated | Capped | Livelock)
-        if not told or not settings.probes or outcome.scenario.cover:
-            return ""
-        self.seen = outcome
-        # Times of files are no part of the state, which may come again while they become older.
-        further = replace(outcome.scenario, until="guard")
-        return time_shift.find_doubt(outcome, self.age(further, _again(outcome, settings)))
+    with resources.open(plainly(outcome.scenario), settings) as (testbed, agent):
+        result = fire_in_parallel(testbed, agent, parallel, lambda: max(0.0, until - time.monotonic()))
+    outcome = check_expectations.with_findings(outcome, result.findings)
+    return replace(outcome, varied=(*outcome.varied, result.note))

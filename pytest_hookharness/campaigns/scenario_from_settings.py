@@ -1,8 +1,8 @@
 """
-Drafts: a scenario for a host's settings file that nobody wrote one for.
+A scenario for a host's settings file, for projects without scenario files.
 
-The session wakes what is configured, with calls as the host itself would make them. What guards
-commonly refuse is only asked about, so that nothing of it is carried out.
+Its session triggers the configured events with calls like those of the host. Calls that guard hooks commonly
+refuse get a given result, so they are never performed.
 """
 
 from __future__ import annotations
@@ -46,37 +46,37 @@ _COMMONLY_REFUSED: tuple[Act, ...] = (
 )
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
-# So many refusals of stops are enough to see how a hook takes what is different.
+# Enough refused stops to see how a hook reacts to a difference.
 _TURNS = 16
 
 
-def draft(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenario:
+def scenario_from_settings(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenario:
     """
-    The scenario of a settings file, with the project folder that it belongs to.
+    Return a scenario for a settings file and the project folder that it belongs to.
 
     Args:
         file: The file, at its place in the project.
-        host: The host that reads it; empty for the first that looks there.
-        refused: Shell commands that the hooks must refuse; without any, those that guards commonly do.
+        host: The host that reads it; empty for the first host that reads a file at this place.
+        refused: Shell commands that the hooks must refuse; empty for those that guard hooks commonly refuse.
 
     Raises:
-        SimulationError: There is no such file, no host looks there, or it configures no hook.
+        SimulationError: The file does not exist, no host reads it, or it configures no hook.
         UnknownHost: There is no such host.
     """
     if file.exists() and not file.is_file():
-        raise SimulationError(f"{file}: is not a file; name a host's settings file, or FILE::item")
+        raise SimulationError(f"{file}: not a file; give a host's settings file, or FILE::item")
     if not file.is_file():
-        raise SimulationError(f"{file}: there is no such file; name a host's settings file, or FILE::item")
+        raise SimulationError(f"{file}: file not found; give a host's settings file, or FILE::item")
     whole = file.resolve()
-    profile, place = look_up(whole, host)
+    profile, place = find_host(whole, host)
     try:
         text = whole.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SimulationError(f"{file}: cannot be read: {error}") from error
     configuration = hosts.configure(profile, {f"{_WORKSPACE}{place}": text})
     if not configuration.hooks:
-        said = "; ".join(problem.text for problem in configuration.problems) or "it names none"
-        raise SimulationError(f"{file}: {profile.id} finds no hook in it: {said}")
+        why = "; ".join(problem.text for problem in configuration.problems) or "it configures none"
+        raise SimulationError(f"{file}: {profile.id} finds no hook in it: {why}")
     roles = {profile.events[hook.event].role for hook in configuration.hooks}
     return Scenario(
         name="stress",
@@ -90,17 +90,20 @@ def draft(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenari
     )
 
 
-def stressed(scenario: Scenario) -> Scenario:
+def with_all_trials(scenario: Scenario) -> Scenario:
     """
-    The same scenario with everything to be tried on it.
+    Return a scenario that asks for all trials.
     """
     named = {wish.kind for wish in scenario.vary}
     return replace(scenario, vary=(*scenario.vary, *(wish for wish in EVERYTHING if wish.kind not in named)))
 
 
-def look_up(file: Path, host: str) -> tuple[hosts.Profile, str]:
+def find_host(file: Path, host: str) -> tuple[hosts.Profile, str]:
     """
-    Who reads a file, and its path in the project.
+    Return the host that reads a settings file, and the file's path in the project.
+
+    Raises:
+        SimulationError: No host reads settings at this place.
     """
     profiles = (hosts.find(host),) if host else hosts.known()
     for profile in profiles:
@@ -109,10 +112,10 @@ def look_up(file: Path, host: str) -> tuple[hosts.Profile, str]:
             place = "/".join(file.parts[-1 - inside.count("/") :])
             if inside != pattern and fnmatchcase(place, inside):
                 return profile, place
-    who = hosts.find(host).id if host else "any host"
+    who = f"{hosts.find(host).id} reads" if host else "hosts read"
     raise SimulationError(
-        f"{file}: that is no place where {who} looks for settings, such as .claude/settings.json below a "
-        "project; write a scenario file with `hooks: PATH` and name that"
+        f"{file}: not a place where {who} settings, such as .claude/settings.json in a project; "
+        "write a scenario file with `hooks: PATH` and give that"
     )
 
 

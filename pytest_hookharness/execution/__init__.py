@@ -1,5 +1,6 @@
 """
-The machine: the only room that starts processes and writes files.
+Execution: the only package that starts processes and writes files.
 
-It knows the values of ``model`` and nothing of hosts, agents or judges.
+It knows the values of ``model`` and nothing of hosts, agents or judging. What differs between operating
+systems is in ``platform``.
 """

@@ -1,8 +1,8 @@
 """
-Confinement: no path leads out of the folders that are ours.
+Paths, files and folders, with the guarantee that no path leads out of the harness's own folders.
 
-A path is resolved first and compared afterwards; what is opened then is the
-resolved path, and never through one more link.
+A path is resolved first and compared afterwards; then the resolved path is opened, never through one more
+link.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DEEP = 600
 
 class WorkspaceError(Exception):
     """
-    The harness itself could not make, read or remove a part of a workspace. Never a fault of a hook.
+    The harness could not make, read or remove a part of a workspace. Never a fault of a hook.
 
     Attributes:
         path: Where.
@@ -37,14 +37,14 @@ class WorkspaceError(Exception):
 
 def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
     """
-    Whether a path is one of some folders, or stands below one, going by its letters alone.
+    Return whether a path is one of some folders or lies below one, without resolving links.
     """
     return any(os.path.commonpath((str(path), str(folder))) == str(folder) for folder in folders)
 
 
 def confine(path: str | Path, folders: Iterable[Path]) -> Path:
     """
-    Resolve an absolute path with all its links.
+    Return an absolute path with all its links resolved.
 
     Raises:
         WorkspaceError: It leads out of all the folders.
@@ -58,17 +58,17 @@ def confine(path: str | Path, folders: Iterable[Path]) -> Path:
 
 def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     """
-    All of a regular file; ``None`` if there is nothing at that path.
+    Return all of a regular file; ``None`` if nothing is at that path.
 
     Args:
         path: The file.
         most: Bytes that it may have; ``None`` for any number.
 
     Raises:
-        WorkspaceError: It is there and cannot be read, is too large, or is something else than a file.
+        WorkspaceError: It cannot be read, is too large, or is not a regular file.
     """
     try:
-        # Not blocking, for a named pipe without a writer would hold us for ever.
+        # Non-blocking: opening a named pipe without a writer would never return.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -96,7 +96,7 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
     Write a regular file in place, with the folders above it.
 
     Raises:
-        WorkspaceError: It cannot be written, or is something else than a file.
+        WorkspaceError: It cannot be written, or is not a regular file.
     """
     flags = os.O_APPEND if append else os.O_TRUNC
     try:
@@ -126,12 +126,12 @@ def make_folders(path: Path) -> None:
 
 def make_new_folder(base: Path, name: str) -> Path:
     """
-    Make a folder below another that is named after something, and that nobody has yet.
+    Make a folder below another one, named after something; a number is added if it exists already.
 
     Raises:
-        WorkspaceError: The other cannot hold one.
+        WorkspaceError: The folder above cannot hold one.
     """
-    # A name that can be foretold, for it shows in what hooks print, and a short one, for sockets.
+    # A predictable name, for it shows in what hooks print, and a short one, for the paths of sockets.
     stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
     try:
         base.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def make_new_folder(base: Path, name: str) -> Path:
 
 def remove_tree(path: Path) -> list[str]:
     """
-    Remove a folder with all that is in it; links are removed, never followed.
+    Remove a folder with everything in it; links are removed, never followed.
 
     Returns:
         What could not be removed, each with the reason.
@@ -159,7 +159,7 @@ def remove_tree(path: Path) -> list[str]:
     left: list[str] = []
     pending = [path]
     while pending:
-        # Whatever lies too deep to be named is moved up first, and removed from there.
+        # What lies too deep for a path is moved up first, and removed from there.
         _remove(pending.pop(), path, pending, left)
     if not left:
         _attempt(path.rmdir, path, left)
@@ -195,7 +195,7 @@ def _attempt(act: Callable[[], object], place: Path, left: list[str]) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        # A folder that still holds something is not worth a line beside the one about what it holds.
+        # A folder that is not empty is not worth a line beside the one about what it holds.
         if error.errno != errno.ENOTEMPTY or not left:
             left.append(f"{place}: {_word(error)}")
 
@@ -206,7 +206,7 @@ def _unlock(folder: Path) -> None:
         if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
             folder.chmod(stat.S_IMODE(mode) | 0o700)
     except OSError:
-        # What is in the way of removing it will be told then.
+        # The removal reports what prevents it.
         return
 
 
@@ -221,6 +221,6 @@ def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
     Raises:
         WorkspaceError: The file cannot be written.
     """
-    # What UTF-8 cannot say is written as \\udc80, which is how JSON says it.
+    # Characters that UTF-8 cannot encode are written as \\udc80, as JSON escapes them.
     text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
     write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)

@@ -17,7 +17,7 @@ from typing import Any, Self
 import pytest
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.campaigns.run import lay_out, simulate
+from pytest_hookharness.campaigns.run import plan_trials, simulate
 from pytest_hookharness.campaigns.stress.stress_run import OnTrial
 from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix
 from pytest_hookharness.execution.paths import remove_tree
@@ -31,8 +31,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catal
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.concurrent_hosts import ConcurrentHostRuns, TimedOutcome
-from pytest_hookharness.simulation.parallel_jobs import stays_apart
+from pytest_hookharness.simulation.parallel_jobs import ConcurrentHostRuns, TimedOutcome, can_run_concurrently
 from pytest_hookharness.simulation.testbed.run_settings import (
     Interrupted,
     Settings,
@@ -267,7 +266,7 @@ class Harness:
         What would be different, one thing at a time, if a scenario were played that is to be varied.
         """
         self._siblings.finish()
-        return lay_out(scenario, settings=self.settings, supervisor=self.supervisor, base=self.base)
+        return plan_trials(scenario, settings=self.settings, supervisor=self.supervisor, base=self.base)
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> TimedOutcome:
         """
@@ -288,7 +287,7 @@ class Harness:
         return TimedOutcome(self.simulate(scenario), time.monotonic() - began)
 
     def _stays_apart(self, scenario: Scenario) -> bool:
-        return stays_apart(scenario, self.settings.tier, self.supervisor)
+        return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
 
     def _simulate(
         self,
@@ -301,7 +300,7 @@ class Harness:
         item = item or TraceItem.of_scenario(scenario, again(scenario, self.settings))
         door = "hookharness" if self._hook is None else "pytest"
         seen = self._line.seen_of(scenario)
-        with recording(self.settings, item, scenario, door) as witness:
+        with recording(self.settings, item, scenario, door) as observer:
             return simulate(
                 scenario,
                 settings=self.settings,
@@ -312,7 +311,7 @@ class Harness:
                 on_trial=on_trial or seen.trial,
                 on_probe=seen.probe,
                 slot=slot,
-                witness=witness,
+                observer=observer,
             )
 
     @contextmanager

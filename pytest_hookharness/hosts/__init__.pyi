@@ -1,16 +1,12 @@
-# The names of the hosts package for type checkers; __init__.py imports each when it is first used.
-
 from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
 from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
 from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
-from pytest_hookharness.hosts.hook_input.samples import as_agent, sample_words, tells_agents_apart
-from pytest_hookharness.hosts.hook_input.stdin import (
-    encode,
-    find_event,
-    payload_for,
-    shape,
-    target_of,
+from pytest_hookharness.hosts.hook_input.payload_values import (
+    identifies_agents,
+    payload_of_subagent,
+    sample_values,
 )
+from pytest_hookharness.hosts.hook_input.stdin import encode, find_event, matcher_target, payload_for, shape
 from pytest_hookharness.hosts.profiles.command_line import (
     CommandLine,
     join_prompt,
@@ -23,11 +19,12 @@ from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.process import FinalAnswer
 from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.endings import find_limits
+from pytest_hookharness.hosts.session.cap_counting import cap_for
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
-from pytest_hookharness.hosts.session.stale_files import outdated
-from pytest_hookharness.hosts.session.step import Progress, advance, begin, guard_for, reconfigure
-from pytest_hookharness.hosts.session_state.facts import Facts, facts
+from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
+from pytest_hookharness.hosts.session.turn_ends import find_limits
+from pytest_hookharness.hosts.session.workspace_view import find_outdated
+from pytest_hookharness.hosts.session_state.facts import Facts, PromptCommand, facts, read_commands
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     Ended,
@@ -36,16 +33,14 @@ from pytest_hookharness.hosts.session_state.requests import (
     Mismatch,
     NextAct,
     PerformCall,
-    PromptCommand,
     Request,
     RunHooks,
-    read_commands,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure
 from pytest_hookharness.hosts.settings.formats import own_event
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
-from pytest_hookharness.hosts.settings.matching import select, waves
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, start_groups
 from pytest_hookharness.model.moves import Performance
 
 __all__ = [
@@ -78,9 +73,9 @@ __all__ = [
     "UnknownHost",
     "advance",
     "aggregate",
-    "as_agent",
     "assumed_of_calls",
     "begin",
+    "cap_for",
     "configure",
     "encode",
     "env_files",
@@ -91,26 +86,26 @@ __all__ = [
     "find_event",
     "find_ignored",
     "find_limits",
-    "guard_for",
+    "find_outdated",
+    "identifies_agents",
     "join_prompt",
     "known",
     "known_facts",
     "launch",
+    "matcher_target",
     "names",
-    "outdated",
     "own_event",
     "payload_for",
+    "payload_of_subagent",
     "read_command_line",
     "read_commands",
     "read_reply",
     "reconfigure",
     "refuses_at_once",
-    "sample_words",
+    "sample_values",
     "select",
     "shape",
+    "start_groups",
     "summarise",
-    "target_of",
-    "tells_agents_apart",
-    "waves",
     "write_answer",
 ]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pytest_hookharness.hosts.hook_input.launch import launch
-from pytest_hookharness.hosts.hook_input.stdin import find_event, payload_for, target_of
+from pytest_hookharness.hosts.hook_input.stdin import find_event, matcher_target, payload_for
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
 from pytest_hookharness.hosts.rules.events import EventRule, Power
@@ -23,7 +23,7 @@ from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
-from pytest_hookharness.hosts.session import guards
+from pytest_hookharness.hosts.session import cap_counting
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, ProcessResult, TimedOut
@@ -77,8 +77,8 @@ def summarise(profile: Profile) -> HostSummary:
 
 def _describe_cap(profile: Profile) -> str:
     rules = profile.cap
-    setting = guards.Setting(env={}, options={})
-    guard = guards.describe(rules, setting, lap_used_tools=False)
+    setting = cap_counting.CapSetting(env={}, options={})
+    guard = cap_counting.describe_cap(rules, setting, repetition_used_tools=False)
     if guard is None or guard.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
@@ -139,13 +139,13 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
     run = ProcessResult(ending=case.ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))
     reply = read_reply(profile, hook, rule.name, run)
     payload = payload_for(profile, rule.name, known)
-    target = target_of(profile, rule.name, payload)
+    target = matcher_target(profile, rule.name, payload)
     decision = aggregate(profile, rule.name, (reply,), (0,), hooks=(hook,), target=target)
     return Meaning(
         case=case.name,
         printed=case.stdout,
         refuses=decision.refused and not _call_made(profile, decision),
-        deed=_describe_decision(profile, rule, decision, reply),
+        action=_describe_decision(profile, rule, decision, reply),
         to_agent=()
         if _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
         else decision.to_agent,

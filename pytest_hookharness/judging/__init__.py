@@ -1,5 +1,5 @@
 """
-Judgement: what a trace means, and whether the promises were kept.
+Judging: from the trace of a run to its verdict, findings and broken expectations.
 
-Pure; values go in and values come out.
+Nothing here touches the machine: the modules take values and return values.
 """

@@ -1,5 +1,3 @@
 """
-Values: what passes between the rooms of the harness.
-
-Nothing here acts, reads a file or imports another part of the project.
+Values that pass between the packages: frozen, and without effects or imports from other packages.
 """

@@ -1,5 +1,5 @@
 """
-Streams of actions, and with the loops that are seen in them.
+Streams of an agent's actions, and the loops that detectors find in them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LoopName: TypeAlias = Literal["repetition", "cycle", "failures"]
 
 class ActionResult(enum.Enum):
     """
-    What became of an action.
+    The result of an action.
     """
 
     DONE = "done"
@@ -28,15 +28,15 @@ class ActionResult(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """
-    One tool call, with what it gave.
+    One tool call with its result.
 
     Attributes:
         tool: The host's name of the tool.
-        arguments: Its input.
-        outcome: What became of it.
-        result: What the agent was told; the error or the reason, if it failed or was refused.
-        agent: Which agent made it; empty for the main one.
-        place: Where it was read, in words; empty if nowhere.
+        arguments: Input of the tool.
+        outcome: Kind of result.
+        result: Text for the agent; the error or the reason, if the call failed or was refused.
+        agent: Name of the agent; empty for the main one.
+        place: Where it was read, in words; empty if unknown.
     """
 
     tool: str
@@ -50,11 +50,11 @@ class Action:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
     """
-    Somebody else spoke, or the agent wanted to stop.
+    An interruption of an agent's stream: somebody else spoke, or the agent wanted to stop.
 
     Attributes:
-        why: In a word, such as ``prompt``.
-        agent: Whose stream it parts.
+        why: The reason, such as ``prompt``.
+        agent: Name of the agent.
     """
 
     why: str
@@ -71,16 +71,16 @@ class DetectedLoop:
 
     Attributes:
         name: ``repetition``, ``cycle`` or ``failures``.
-        period: Length of one lap in actions; 0 for failures, which need not be alike.
-        count: Laps that were gone round, or failures.
-        repetition: The actions of one lap, each in a few words.
-        drifting: Whether its laps differ in what counts as noise.
-        error: The error text of failures.
-        agent: Whose loop it is; empty for the main agent's.
-        first: Where it began.
-        last: Where it was last seen.
-        text: What was seen, in one sentence.
-        advice: What to do next.
+        period: Number of actions in one repetition; 0 for failures, which need not be alike.
+        count: Number of repetitions, or of failures.
+        repetition: The actions of one repetition, each in a few words.
+        drifting: Whether repetitions differ in irrelevant details, such as times.
+        error: Error text of the failures.
+        agent: Name of the agent; empty for the main one.
+        first: Where it started, in words.
+        last: Where it was last observed, in words.
+        text: The observation, in one sentence.
+        advice: How to fix it.
     """
 
     name: LoopName
@@ -106,15 +106,15 @@ class DetectedLoop:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """
-    What the detectors say of one transcript.
+    The detectors' result for one transcript.
 
     Attributes:
-        source: Where it was read.
-        form: The host whose form it has.
-        actions: How many actions it holds.
-        unanswered: How many of them have no result in it.
-        unread: Parts that could not be understood, by the reason, with how many.
-        own: Refusals by the guard itself, which count for nothing.
+        source: Path of the transcript.
+        form: The host whose format it has.
+        actions: Number of actions in it.
+        unanswered: Number of actions without a result.
+        unread: Number of parts that could not be read, by reason.
+        own: Number of refusals by the guard hook itself, which do not count.
         loops: The loops, in order.
     """
 

@@ -1,5 +1,5 @@
 """
-Nesting: sessions of an agent that hooks, or the agent's own calls, start.
+Child sessions: sessions of fake agents that hooks, or the agent's own calls, start.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pytest_hookharness.model.protocol import Payload
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nesting:
     """
-    How far sessions may start sessions, before a stand-in refuses to start another one.
+    Limits on child sessions; a fake agent refuses to start more.
 
     Attributes:
-        depth: How many may lie within each other, below the scenario's own.
-        sessions: How many one event, or one call, of the scenario's own session may lead to.
+        depth: Maximum nesting depth. The scenario's own session does not count.
+        sessions: Maximum number of sessions that one event, or one call, leads to.
     """
 
     depth: int = 3
@@ -27,18 +27,18 @@ class Nesting:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildHookRun:
     """
-    One run of one hook in a session that was started on the way.
+    One hook run in a child session.
 
     Attributes:
         event: The host's name of the event.
-        command: The hook.
-        code: Its exit code; ``None`` if it did not end by itself.
-        ruling: What it ruled, as the host reads it.
-        reason: Why, in its own words.
-        size: Bytes of its standard input.
-        pid: Its process number, inside the tier's own numbering; 0 while it is not known.
-        payload: Its standard input, as JSON; empty if that was too long to be kept.
-        done: Whether it came to an end before its session did.
+        command: Command of the hook.
+        code: Exit code; ``None`` if it did not end by itself.
+        ruling: Its decision, as the host interprets it.
+        reason: The hook's reason.
+        size: Number of bytes of its standard input.
+        pid: Process id inside the sandbox; 0 while it is unknown.
+        payload: Its standard input as JSON; empty if it was too long to keep.
+        done: Whether it ended before its session did.
     """
 
     event: str
@@ -55,42 +55,42 @@ class ChildHookRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildCall:
     """
-    One tool call of such a session's agent.
+    One tool call of the agent of a child session.
 
     Attributes:
         name: The host's name of the tool.
         refused: Whether hooks refused it.
-        promised: What the scenario says must become of it; empty if it says nothing.
-        label: Where the scenario wrote it.
+        expected: The expected decision; empty if the scenario expects none.
+        label: Key path in the scenario.
     """
 
     name: str
     refused: bool = False
-    promised: str = ""
+    expected: str = ""
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildSession:
     """
-    A session that a stand-in played because a process of another session started it.
+    A session that a fake agent ran because a process of another session started it.
 
     Attributes:
-        number: From 1, in the order in which they were started.
-        parent: The number of the session that it was started from; 0 for the scenario's own.
-        depth: How many sessions it lies within.
-        host: Whose session it is.
-        argv: How it was started, the name of the command first.
-        size: Bytes of its prompt.
-        starter: The event and the hook, or the call, that it was started from.
-        ancestors: The processes above its own, nearest first.
+        number: Number of the session, from 1, in order of start.
+        parent: Number of the session that started it; 0 for the scenario's own.
+        depth: Number of sessions around it.
+        host: Name of its host.
+        argv: Its command line, command name first.
+        size: Number of bytes of its prompt.
+        starter: The event and hook, or the call, that started it.
+        ancestors: Process ids above its own, nearest first.
         environment: Its environment.
-        folder: Where it was started.
-        hook_runs: The fires of its hooks, in order.
+        folder: Its working folder.
+        hook_runs: Its hook runs, in order.
         calls: The calls of its agent, in order.
         ended: How it ended; empty if it was ended from outside.
-        refused: The limit beyond which it was refused; empty if it was played.
-        trouble: Why the stand-in could not play it; empty if it could.
+        refused: The limit that refused it; empty if it ran.
+        trouble: Why the fake agent could not run it; empty if it could.
     """
 
     number: int
@@ -111,12 +111,11 @@ class ChildSession:
 
     def find_starter(self, hook_runs: Sequence[tuple[str, str, int]]) -> str:
         """
-        Which of some fires this session was started from, given the event, command and process of each.
+        Return which of some hook runs, given as (event, command, process id), started this session.
 
-        Only what hangs below a fire in the table of processes is sure to be its own; without that, what
-        all of them have in common is said.
+        The process tree is the only proof. Without it, return what all these hook runs have in common.
         """
-        sure = [(event, command) for event, command, pid in hook_runs if pid in self.ancestors]
-        events, commands = zip(*(sure[-1:] or [fire[:2] for fire in hook_runs] or [("", "")]), strict=True)
+        proved = [(event, command) for event, command, pid in hook_runs if pid in self.ancestors]
+        events, commands = zip(*(proved[-1:] or [run[:2] for run in hook_runs] or [("", "")]), strict=True)
         command = commands[0] if len({*commands}) == 1 else "one of several hooks"
         return f"{events[-1]} {command}".strip()

@@ -1,7 +1,7 @@
 """
-Process hooks: what is said of tracked processes, and what became of them.
+Process hooks: the background processes of a scenario, and the record of what they did.
 
-Times are seconds; those of a run count from its beginning.
+Times are in seconds; those of a record are measured from the start of the simulation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model.moves import Script, Stop
 
-# Who detached a process if it was the agent's own session, which the person started.
+# Number of the thread that the user started: the agent's own session.
 USER = 0
 
 
@@ -21,7 +21,7 @@ class OnExit:
     The process ends.
 
     Attributes:
-        codes: Only with one of these exit codes; empty for any. A signal counts as 128 and its number.
+        codes: The exit codes that count; empty for any. A signal counts as 128 plus its number.
     """
 
     codes: tuple[int, ...] = ()
@@ -30,7 +30,7 @@ class OnExit:
 @dataclass(frozen=True, slots=True)
 class OnOutputMatch:
     """
-    A line of standard output or standard error holds a match of a regular expression.
+    A line of standard output or standard error matches a regular expression.
     """
 
     pattern: str
@@ -39,7 +39,7 @@ class OnOutputMatch:
 @dataclass(frozen=True, slots=True)
 class OnTimeout:
     """
-    The process runs longer than so many seconds.
+    The process runs longer than this number of seconds.
     """
 
     seconds: float
@@ -50,7 +50,7 @@ Trigger: TypeAlias = OnExit | OnOutputMatch | OnTimeout
 
 def trigger_name(trigger: Trigger) -> str:
     """
-    The word for a trigger, as scenario files use it.
+    Return the key of a trigger in scenario files.
     """
     match trigger:
         case OnExit():
@@ -66,13 +66,14 @@ def trigger_name(trigger: Trigger) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessHook:
     """
-    One hook of a tracked process: a trigger, and the thread that it spawns.
+    One hook of a background process: a trigger, and the thread that it starts.
 
     Attributes:
-        trigger: When it fires.
-        instructions: What the thread is told to do.
-        max_spawns: Threads that it spawns at most; ``None`` for no limit.
-        script: The scripted agent of a thread; its prompt is made when the hook fires.
+        trigger: The condition under which it fires.
+        instructions: Instructions to the thread.
+        max_spawns: Maximum number of threads that it starts, or `off` for no limit; 1 if not given.
+            ``None``: no limit.
+        script: What the agent of the thread does. Its prompt is written when the hook fires.
     """
 
     trigger: Trigger
@@ -84,16 +85,16 @@ class ProcessHook:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundProcess:
     """
-    A process that an agent may detach, with its hooks.
+    A background process that an agent can start, with its hooks.
 
     Attributes:
-        run: Its command line, for a shell in the workspace.
-        purpose: Why it exists.
-        related: Files that belong to it.
-        summary: What the thread was about that detached it.
-        hooks: Its hooks, in the order in which they fire.
-        stop_after: Seconds after which somebody ends it with SIGTERM; ``None`` for nobody.
-        watcher_dies: Its watcher is killed once it runs, and started again after it has ended.
+        run: Command line of the process, for a shell in the workspace.
+        purpose: Why the process exists.
+        related: Files that belong to the process.
+        summary: Topic of the thread that started the process.
+        hooks: Hooks of the process, in the order in which they fire.
+        stop_after: Time after which somebody ends it with SIGTERM. In seconds; ``None``: nobody does.
+        watcher_dies: Whether its watcher is killed while it runs, and restarted after it has ended.
     """
 
     run: str
@@ -107,7 +108,7 @@ class BackgroundProcess:
 
 def hook_names(name: str, process: BackgroundProcess) -> tuple[str, ...]:
     """
-    The names of a process's hooks: its own, the trigger's, and a number from the second of a trigger on.
+    Return the names of a process's hooks: ``build.on_exit``, and ``build.on_exit.2`` for a second one.
     """
     kinds = [trigger_name(hook.trigger) for hook in process.hooks]
     counts = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
@@ -118,7 +119,11 @@ def hook_names(name: str, process: BackgroundProcess) -> tuple[str, ...]:
 @dataclass(frozen=True, slots=True)
 class Rate:
     """
-    Threads that may be started within any stretch of time, those of the person included.
+    A limit on the number of threads within any period of a certain length.
+
+    Attributes:
+        starts: Maximum number of threads, including those of the user.
+        per: Length of the period. In seconds.
     """
 
     starts: int
@@ -128,12 +133,14 @@ class Rate:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadLimits:
     """
-    What holds hook threads back.
+    Limits on the threads that process hooks start.
 
     Attributes:
-        depth: How deep threads may lie; ``None`` for no limit. The person's own have depth 0.
-        rate: The rate limit; ``None`` for none.
-        most: The harness's own bound, which no scenario can lift: threads in all.
+        depth: Maximum depth of threads, or `off` for no limit; 3 if not given. ``None``: no limit. The
+            user's own thread has depth 0.
+        rate: Rate limit; none if not given.
+        most: Maximum number of threads, and of processes, in total; 20 if not given. The harness needs
+            this limit, so it cannot be switched off.
     """
 
     depth: int | None = 3
@@ -144,20 +151,21 @@ class ThreadLimits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundRun:
     """
-    One tracked process, as it was seen.
+    One background process as it was observed.
 
     Attributes:
-        id: Its name, with a number if it was detached more than once.
+        id: Its name, with a number if it was started more than once.
         name: Its name in the scenario.
-        by: The thread that detached it, 0 for the person's.
-        side: It was detached on a side path; ``by`` is the deepest thread until then, which may be behind it.
+        by: Number of the thread that started it; 0 for the user's.
+        side: Whether its parent is unknown; ``by`` is then the deepest thread so far, which may be the
+            one.
         depth: Depth of that thread.
-        pid: Its process number; 0 before its start.
-        started: When it was started.
-        ended: When it ended; ``None`` if it still ran.
-        code: Its exit code; ``None`` as long.
-        lines: Lines that it printed, as far as they were seen.
-        missed: Lines that it printed while nobody watched.
+        pid: Process id; 0 before its start.
+        started: Start time in seconds.
+        ended: End time in seconds; ``None`` if it still ran.
+        code: Exit code; ``None`` while it runs.
+        lines: Number of observed lines of output.
+        missed: Number of lines of output while no watcher ran.
     """
 
     id: str
@@ -176,17 +184,17 @@ class BackgroundRun:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookThread:
     """
-    One thread that a process hook spawned.
+    One thread that a process hook started.
 
     Attributes:
-        number: From 1.
-        name: The process by its name in the scenario.
-        process: The process by its id.
-        hook: The hook, as ``name.on_exit``.
-        because: What pulled the trigger, in words.
-        depth: Its depth.
-        turns: Its first and its last turn.
-        verdict: The word for how it ended.
+        number: Number of the thread, from 1.
+        name: Name of the process in the scenario.
+        process: Id of the process.
+        hook: Name of the hook, such as ``build.on_exit``.
+        because: Why the hook fired, in words.
+        depth: Depth of the thread.
+        turns: Its first and last turn.
+        verdict: Name of its verdict.
     """
 
     number: int
@@ -202,14 +210,14 @@ class HookThread:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
     """
-    A thread, or a process, that was not started.
+    A thread or process that was not started.
 
     Attributes:
-        process: The process by its id, or the name that was asked for.
-        hook: The hook; empty if it is the process itself that was refused.
-        reason: Why, in words.
-        stops: Whether a limit had to stop what would have gone on.
-        chain: How it came to that, root first.
+        process: Id of the process, or the requested name.
+        hook: Name of the hook; empty if the process itself was refused.
+        reason: The reason, in words.
+        stops: Whether a limit stopped a chain that would have continued.
+        chain: The processes and hooks that led to it, root first.
     """
 
     process: str
@@ -222,12 +230,12 @@ class Denial:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundReport:
     """
-    What became of all process hooks of one simulation.
+    The record of all process hooks of one simulation.
 
     Attributes:
         processes: The processes, in the order of their start.
-        threads: The threads that were spawned.
-        denials: What a limit refused; each hook of a process once.
+        threads: The threads that hooks started.
+        denials: Refused threads and processes; each hook of a process once.
     """
 
     processes: tuple[BackgroundRun, ...] = ()
@@ -237,12 +245,12 @@ class BackgroundReport:
     @property
     def depth(self) -> int:
         """
-        The depth of the deepest thread.
+        The depth of the deepest thread; 0 if there is none.
         """
         return max((thread.depth for thread in self.threads), default=0)
 
     def spawned(self, word: str) -> int:
         """
-        How many threads the hooks of a process spawned, or one of them (``name.on_exit``).
+        Return the number of threads that the hooks of a process, or one hook (``name.on_exit``), started.
         """
         return sum(1 for thread in self.threads if word in (thread.name, thread.hook))

@@ -1,5 +1,5 @@
 """
-Check-ups: what is wrong with hooks that nobody wrote a scenario for.
+Checks: problems of a project's hooks, found without a scenario file.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pytest_hookharness.model.scenario import Scenario
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookSet:
     """
-    Where one host finds hooks in a project.
+    The hooks that one host finds in a project.
 
     Attributes:
         host: Name of the host.
-        root: The project's folder, or the plugin's.
-        files: The files that configure the hooks, relative to it.
-        only: The one file that is read; empty for all places where the host looks.
+        root: Folder of the project or the plugin.
+        files: Settings files, relative to it.
+        only: The only settings file that is read; empty for all of the host's places.
         plugin: Whether the folder is a plugin.
         hooks: The hooks.
-        flaws: What is wrong with the settings, in sentences.
-        sources: The texts of the scripts that their commands name, by path relative to the folder.
-        git: Whether git is there, so that copies of the project can be repositories.
+        flaws: Problems in the settings, in sentences.
+        sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
+        git: Whether Git is installed, so that copies of the project can be repositories.
     """
 
     host: str
@@ -44,16 +44,16 @@ class HookSet:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSession:
     """
-    One scenario of a check-up.
+    One session that a check simulates.
 
     Attributes:
         title: What it tries, in words that follow "with".
         scenario: The scenario.
-        ends: Whether it says something how it ends; otherwise it is over after its last act.
-        event: The one event that hooks are asked about, outside of any session; empty for a session.
-        fields: What their input then holds beside what is made up.
-        harmless: Whether nobody would object to anything in it.
-        only: Words of the variations that are tried; empty for all.
+        ends: Whether its end is judged; otherwise it is over after its last act.
+        event: The single event that hooks receive without a session; empty for a session.
+        fields: Fixed values of their input; the other values are generated.
+        harmless: Whether no hook has a reason to refuse anything in it.
+        only: Text that selects the mutations that are tried; empty for all.
     """
 
     title: str
@@ -68,16 +68,16 @@ class CheckSession:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
     """
-    Something that one session showed to be wrong.
+    One wrong behaviour in one session.
 
     Attributes:
-        kind: Name of a finding, or of a verdict.
+        kind: Name of a finding or a verdict.
         code: Code of the finding; empty for a verdict.
-        hook: The command concerned; several are joined by commas.
-        text: What was seen, in one sentence.
-        advice: What to do about it.
-        turn: The turn in which it was seen.
-        shared: Whether it is known only that one of several hooks did it.
+        hook: Command of the hook; several are separated by commas.
+        text: The observation, in one sentence.
+        advice: How to fix it.
+        turn: The turn in which it was observed.
+        shared: Whether only a group of hooks is known, and not which of them caused it.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class Symptom:
     @property
     def cause(self) -> tuple[str, str]:
         """
-        What makes two complaints one problem.
+        The key by which symptoms are grouped: equal causes are one problem.
         """
         return self.kind, self.hook
 
@@ -99,20 +99,20 @@ class Symptom:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """
-    One cause of complaints, with the smallest session that shows it.
+    One cause of symptoms, with the smallest session that shows it.
 
     Attributes:
-        id: A name by which it can be asked for.
-        complaint: What was seen in that session.
-        scenario: That session.
-        shown_by: The titles of all sessions that showed it.
-        move: The move that the agent had just made, where the session is one that could not be made small.
-        file: The scenario file that was written of it; ``None`` for none.
-        unwritten: Why none can be, if one was asked for; empty otherwise.
+        id: Name of the problem, for the command line.
+        symptom: The symptom in that session.
+        scenario: The session.
+        shown_by: Titles of all sessions that showed it.
+        move: The agent's last move before it, if the session could not be made smaller; else ``None``.
+        file: The scenario file written for it; ``None`` if there is none.
+        unwritten: Why a requested file could not be written; empty otherwise.
     """
 
     id: str
-    complaint: Symptom
+    symptom: Symptom
     scenario: Scenario
     shown_by: tuple[str, ...] = ()
     move: Act | None = None
@@ -123,24 +123,24 @@ class Problem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
     """
-    What the check-up of one place came to.
+    The result of the check of one hook set.
 
     Attributes:
-        place: The place.
-        problems: What is wrong, each cause once.
-        only: The one problem that was looked for, until it was shown; empty for all.
-        woken: The commands of the hooks that were fired.
+        place: The hook set.
+        problems: The problems, one for each cause.
+        only: The only problem that was searched for; empty for all.
+        triggered: Commands of the hooks that ran.
         tried: What was tried, in sentences.
-        open: What could not be told, and so speaks neither for nor against a hook, in sentences.
-        undecided: Why the check-up is no proof that all is well, in sentences; empty if it is one.
+        open: Inconclusive results, in sentences.
+        undecided: Why the check does not prove that the hooks are correct, in sentences; empty if it does.
         interrupted: Whether Ctrl-C ended it.
-        seconds: How long it took.
+        seconds: Duration.
     """
 
     place: HookSet
     problems: tuple[Problem, ...] = ()
     only: str = ""
-    woken: tuple[str, ...] = ()
+    triggered: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()

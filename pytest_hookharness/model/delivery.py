@@ -1,7 +1,5 @@
 """
-Terminals: what hooks ask a person, and what is typed.
-
-Deliveries: how standard input may reach a hook, other than as its host writes.
+Standard input and terminal of hooks, where a scenario changes them.
 """
 
 from __future__ import annotations
@@ -17,17 +15,17 @@ Form: TypeAlias = Literal["whole", "empty", "partial-line", "partial-json", "bom
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """
-    A way of writing standard input that is not the host's usual one.
+    How standard input is written to a hook, instead of the host's usual way.
 
     Attributes:
-        kind: What standard input is connected to; empty for what the host uses.
-        close: Whether end of file is signalled afterwards.
-        chunk: Write in pieces of this many bytes; ``None`` for all at once.
-        delay: Seconds before the first byte and between pieces.
-        shape: What is written: the ``whole`` input, nothing (``empty``), all but the end of the line
-            (``partial-line``), the first half (``partial-json``), or all behind a byte order mark (``bom``).
-        size: Bytes that the input has at least, by one more key that nobody knows; 0 for as it is.
-        events: Ways of single events, which hold in place of this one.
+        kind: What standard input is connected to. Empty: what the host uses.
+        close: Whether end of file follows; without it, a hook may wait for more.
+        chunk: Number of bytes per write. ``None``: all at once.
+        delay: Time before the first byte and between writes. In seconds.
+        shape: What is written: all, nothing, all without the end of the line, the first half, or all after a
+            byte order mark.
+        size: Minimum number of bytes, reached with an additional key. 0: no minimum.
+        events: Settings for single events, instead of these.
     """
 
     kind: Inlet = ""
@@ -40,7 +38,7 @@ class Delivery:
 
     def of(self, event: str) -> Delivery:
         """
-        The way for one event.
+        Return the settings for one event.
         """
         return self.events.get(event, self)
 
@@ -48,11 +46,12 @@ class Delivery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedAnswer:
     """
-    What is typed whenever a question is asked.
+    The answer to one question on the terminal.
 
     Attributes:
-        expect: A regular expression that the question matches.
-        send: What is typed; Enter is pressed after it, unless it ends with one.
+        expect: A regular expression that matches the question.
+        send: Text that is typed each time the question appears. Enter is added unless the text ends with a
+            line end.
     """
 
     expect: str
@@ -61,7 +60,7 @@ class TypedAnswer:
     @property
     def keys(self) -> str:
         """
-        All that is typed.
+        All bytes to type, with Enter, as text.
         """
         return self.send if self.send.endswith("\n") else f"{self.send}\n"
 
@@ -69,10 +68,10 @@ class TypedAnswer:
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """
-    A controlling terminal for each fire.
+    A controlling terminal for each hook run.
 
     Attributes:
-        answers: What is typed on it; nobody types anything else.
+        answers: The answers that are typed on it; nothing else is typed.
     """
 
     answers: tuple[TypedAnswer, ...] = ()
@@ -84,8 +83,8 @@ class Asked:
     A question that was answered.
 
     Attributes:
-        question: Its last line, bounded.
-        answer: What was typed.
+        question: Its last line, shortened.
+        answer: The text that was typed.
     """
 
     question: str
@@ -95,13 +94,13 @@ class Asked:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogue:
     """
-    What passed over the terminal of a fire.
+    The dialogue on the terminal of one hook run.
 
     Attributes:
-        shown: What was written to it, as far as it was kept.
-        total: How many bytes were written in all.
-        asked: The first questions that were answered, in order.
-        unanswered: The last line that was written after the last answer, bounded; empty for none.
+        shown: The output, up to the number of bytes that is kept.
+        total: Number of bytes written in total.
+        asked: The first answered questions, in order.
+        unanswered: The last line after the last answer, shortened; empty if there is none.
     """
 
     shown: bytes = b""

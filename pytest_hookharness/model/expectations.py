@@ -1,37 +1,29 @@
 """
-Numbers and their nouns.
-
-What the author of a scenario promises.
+Expectations of a scenario's author; the first sentences of attributes describe keys of scenario files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from pytest_hookharness.model.moves import Move
 
 VerdictName: TypeAlias = Literal[
     "terminated", "capped", "livelock", "hung", "recursing", "lockout", "undecided"
 ]
-
-
-VERDICTS: tuple[VerdictName, ...] = (
-    "terminated",
-    "capped",
-    "livelock",
-    "hung",
-    "recursing",
-    "lockout",
-    "undecided",
-)
+VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
     """
-    How often something may happen, both ends included; ``None`` is open.
+    A range of counts, both ends included.
+
+    Attributes:
+        min: Smallest count. ``None``: no lower limit.
+        max: Largest count. ``None``: no upper limit.
     """
 
     min: int | None = None
@@ -40,7 +32,7 @@ class Range:
     @classmethod
     def exactly(cls, number: int) -> Range:
         """
-        The range that holds one number only.
+        Return the range that contains one number only.
         """
         return cls(number, number)
 
@@ -58,7 +50,13 @@ class Range:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileExpectations:
     """
-    What the workspace must look like at the end; all paths are relative to it.
+    The expected workspace at the end of the session; all paths are relative to it.
+
+    Attributes:
+        equal: Complete texts of files, by path.
+        contain: Texts that files contain, by path.
+        absent: Paths that do not exist.
+        unchanged: Paths that are the same as at the start.
     """
 
     equal: Mapping[str, str] = field(default_factory=dict)
@@ -70,11 +68,11 @@ class FileExpectations:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapExpectation:
     """
-    What must be said about the host's guard.
+    The expectation about the host's cap on refusals.
 
     Attributes:
-        overrides: The refusal that the guard sets aside, counted from 1; ``None`` if not asked for.
-        present: Whether the host has a guard that would end the loop.
+        present: Whether the host has a cap that would end the loop.
+        overrides: The refusal that the cap overrides, counted from 1. ``None``: not checked.
     """
 
     present: bool = True
@@ -84,11 +82,11 @@ class CapExpectation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessExpectation:
     """
-    What must be seen of process hooks.
+    The expectation about process hooks.
 
     Attributes:
-        threads: Threads that were spawned, by process (``build``) or by hook (``build.on_exit``).
-        depth: The depth of the deepest thread; ``None`` if not asked for.
+        threads: Number of threads that were started, by process (`build`) or by hook (`build.on_exit`).
+        depth: Depth of the deepest thread. ``None``: not checked.
     """
 
     threads: Mapping[str, Range] = field(default_factory=dict)
@@ -98,40 +96,40 @@ class ProcessExpectation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """
-    What a scenario's author promises.
+    The expectation of a scenario's author.
 
-    A key that was not written is not checked, except that findings and leftovers are never allowed
-    unless named.
+    A key that is not written is not checked, with two exceptions: findings and leftover processes are
+    allowed only if they are named.
 
     Attributes:
-        verdict: The verdict by name.
-        within: Iterations, at most.
-        within_ms: Milliseconds that 95 % of the fires of each hook may take, by event.
-        blocks: Refusals that the host honoured: in all, or by event.
-        hook_runs: Fires of a hook, by a word of its command, or of an event by its name.
-        decisions: The rulings on an event, in order, from the first.
-        period: The period of the lasso, in turns.
-        cap: What is said about the guard.
-        evidence: ``exact``, ``probed`` or ``masked``.
-        reasons: Regular expressions, each found in some reason the agent was given.
-        detectors: Loops of the agent's own moves that must be seen, by their titles; others must not.
-            ``None`` if nothing is said of them.
-        findings: Codes that must occur; others must not.
+        verdict: The expected verdict.
+        within: Maximum number of turns since the first prompt.
+        within_ms: Time limit in milliseconds, by event, for 95 % of the runs of each hook; for all runs if
+            there are fewer than 20.
+        blocks: Number of refusals that the host honoured: in total, or by event.
+        hook_runs: Number of hook runs, by a word of the hook's command or by event.
+        decisions: Decisions on an event, in order, from the first.
+        period: Length of the cycle, in turns.
+        cap: What the host's cap on refusals does.
+        evidence: How well the livelock is proved.
+        reasons: Regular expressions; each matches a refusal reason that the agent received.
+        told: Regular expressions; each matches a text from a hook that the agent received.
+        detectors: Loops in the agent's own moves that must be detected; no others may be. ``None``: not
+            checked.
+        findings: Findings that must occur; no others may.
         files: The workspace at the end.
-        leftovers: How many processes were left over, in all.
-        sometimes: Event names, or ``event:ruling``, each of which must happen at least once.
-        told: Regular expressions, each found in some text of a hook that reaches the agent's model.
-        effects: Files by ``event`` or ``event:ruling`` that hooks change each time that this happens; if
-            they do not, that is a finding.
-        sessions_alike: A call that a session makes first is answered as it was in the session before;
-            if it is not, that is a finding.
-        processes: What must be seen of process hooks.
-        way_in: The shortest way into a lock-out, empty if the session begins in it; ``None`` if not asked
-            for.
-        way_out: The shortest way out of the loop that the agent runs into, its stop included; ``None`` if not
-            asked for.
-        sessions: How many sessions stand-ins played, in all.
-        depth: How many sessions lay within each other, below the scenario's own.
+        leftovers: Number of processes that outlived their hook run.
+        sessions: Number of sessions that fake agents ran, in total.
+        depth: Maximum nesting depth of these sessions. The scenario's own session does not count.
+        sometimes: Events, or `event:decision`, that must happen at least once.
+        effects: Files that hooks change each time this event or `event:decision` happens; otherwise the
+            finding EARLY-EXIT is reported.
+        sessions_alike: Whether each session must answer a call as the session before it did; otherwise the
+            finding STUCK-PHASE is reported.
+        way_in: The shortest path into the lock-out; empty if the session starts in it. ``None``: not
+            checked.
+        way_out: The shortest path out of the loop, including its stop. ``None``: not checked.
+        processes: What process hooks must do.
     """
 
     verdict: VerdictName | None = None
@@ -144,30 +142,30 @@ class Expectation:
     cap: CapExpectation | None = None
     evidence: str | None = None
     reasons: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     detectors: tuple[str, ...] | None = None
     findings: tuple[str, ...] = ()
     files: FileExpectations | None = None
     leftovers: Range | None = None
-    sometimes: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
-    effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    sessions_alike: bool = False
-    processes: ProcessExpectation = ProcessExpectation()
-    way_in: tuple[Move, ...] | None = None
-    way_out: tuple[Move, ...] | None = None
     sessions: Range | None = None
     depth: Range | None = None
+    sometimes: tuple[str, ...] = ()
+    effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sessions_alike: bool = False
+    way_in: tuple[Move, ...] | None = None
+    way_out: tuple[Move, ...] | None = None
+    processes: ProcessExpectation = ProcessExpectation()
 
     def allows(self, *words: str) -> bool:
         """
-        Whether a finding is promised, or is one that nobody has to name, by its code and its name.
+        Return whether a finding, given by code and name, is expected or is never an error.
         """
-        # Processes that are left over are counted by a promise of their own, which never stays unsaid.
+        # LEFTOVER has an expectation of its own (``leftovers``) that is always checked.
         return "LEFTOVER" in words or any(word.upper() in words for word in self.findings)
 
 
 def counted(number: object, word: str) -> str:
     """
-    A number, or what is promised of one, with its noun: ``1 block``, ``2 blocks``, ``at most 1 block``.
+    Return a number or a range with its noun: ``1 block``, ``2 blocks``, ``at most 1 block``.
     """
     return f"{number} {word}" if str(number).rpartition(" ")[2] == "1" else f"{number} {word}s"

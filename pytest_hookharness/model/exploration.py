@@ -1,5 +1,5 @@
 """
-Exploration: what an agent can do in every state that it can bring about.
+Exploration: every state that an agent can reach, and what each move does there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 
 Fate: TypeAlias = Literal["state", "stopped", "held", "unknown"]
-# Why a move was not made in a state, or led to a state that was not looked into.
+# Reasons why a move was not tried in a state, or why the state after it was not explored.
 LATE = "not tried, because the time was over"
 BEYOND = "leads to one state more than may be tried"
 LEFT = "named after there were enough moves"
@@ -22,12 +22,13 @@ INTERRUPTED = "not tried to the end, because it was interrupted"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions:
     """
-    How far the moves of a free agent are explored.
+    Limits of an exploration.
 
     Attributes:
-        moves: What the agent can do in every state; empty for what the hooks and the workspace suggest.
-        states: Most states that are tried.
-        seconds: Seconds of real time for all of it.
+        moves: Moves that the agent can make in every state, in addition to a stop. Empty: candidate moves
+            from the hooks and the workspace.
+        states: Maximum number of states that are tried (200).
+        seconds: Maximum time in total (30s). Real time, in seconds.
     """
 
     moves: tuple[Move, ...] = ()
@@ -38,14 +39,14 @@ class ExploreOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Successor:
     """
-    What came of one move.
+    The result of one move in one state.
 
     Attributes:
-        fate: ``state``: the agent goes on. ``stopped``: hooks let it stop, by their own decision. ``held``:
-            the session is over without that, or waits for ever. ``unknown``: nothing can be said.
-        digest: Fingerprint of the state in which it goes on.
-        why: Why it is held or unknown.
-        steps: What took place.
+        fate: ``state``: the session continues. ``stopped``: the hooks decided to allow the stop.
+            ``held``: the session ended without such a decision, or waits forever. ``unknown``: no result.
+        digest: Fingerprint of the state after the move.
+        why: Reason for ``held`` or ``unknown``.
+        steps: The recorded steps.
     """
 
     fate: Fate
@@ -56,12 +57,12 @@ class Successor:
     @property
     def refusals(self) -> Iterator[HookRun]:
         """
-        The fires that refused something, as far as the host honoured it.
+        Yield the hook runs whose refusals the host honoured.
         """
         for step in self.steps:
             match step.exchange:
-                case HookEvent(decision=decision, hook_runs=fires) if decision.refused:
-                    yield from (fire for fire in fires if fire.reply.ruling is decision.ruling)
+                case HookEvent(decision=decision, hook_runs=hook_runs) if decision.refused:
+                    yield from (run for run in hook_runs if run.reply.ruling is decision.ruling)
                 case _:
                     continue
 
@@ -69,12 +70,12 @@ class Successor:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expansion:
     """
-    One state with what came of moves that were made in it.
+    One state with the results of the moves that were tried in it.
 
     Attributes:
-        digest: Its fingerprint; empty if it was not reached.
-        successors: What came of each move, in order.
-        steps: What took place on the way to it.
+        digest: Fingerprint of the state; empty if it was not reached.
+        successors: The result of each move, in order.
+        steps: The recorded steps on the path to it.
         why: Why it was not reached.
     """
 
@@ -87,15 +88,15 @@ class Expansion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrapState:
     """
-    A state from which no move that was given leads to a stop, and the shortest way into it.
+    A trap state: no sequence of candidate moves leads from it to a stop.
 
     Attributes:
-        way: The moves that lead into it; empty if the session begins in it.
-        trace: The same as it took place.
-        met: What came of each move of the menu in it.
-        holding: A refusal of each hook that refuses something in it, or in a state that can be reached.
-        digest: Its fingerprint.
-        states: How many states can be reached from it, itself included; all of them were tried.
+        way: The shortest path into it, as moves; empty if the session starts in it.
+        trace: The recorded session of that path.
+        met: The result of each candidate move in it.
+        holding: One refusal of each hook that refuses something in it, or in a state reachable from it.
+        digest: Fingerprint of the state.
+        states: Number of states reachable from it, itself included; all of them were tried.
     """
 
     way: tuple[Move, ...]
@@ -109,21 +110,22 @@ class TrapState:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exploration:
     """
-    What the moves of a free agent lead to.
+    The result of an exploration.
 
     Attributes:
-        menu: The moves that were tried in each state.
-        states: How many states were found.
-        tried: How many times a move was made.
-        stopping: From how many states a way to a stop is known.
-        open: How many moves lead to what is not known, by the reason; nothing if all was covered.
-        trap: The lock-out that is nearest to the beginning; ``None`` if there is none as far as is known.
-        since: The turn of a proved loop from which a way out was looked for; ``None`` if none was played.
-        escape: The shortest way out of that loop, its last move the stop; empty if none is known.
-        wall: Seconds that it took.
+        candidates: The candidate moves, tried in each state.
+        states: Number of states found.
+        tried: Number of moves tried.
+        stopping: Number of states with a known path to a stop.
+        open: Number of moves with unknown results, by reason; empty if the exploration is complete.
+        trap: The trap state nearest to the start; ``None`` if none was found.
+        since: The turn of a proved livelock from which a path out was searched; ``None`` if there was no
+            livelock.
+        escape: The shortest path out of that livelock; its last move is the stop. Empty if none is known.
+        wall: Duration in seconds.
     """
 
-    menu: tuple[Move, ...]
+    candidates: tuple[Move, ...]
     states: int
     tried: int
     stopping: int
@@ -136,6 +138,6 @@ class Exploration:
     @property
     def covered(self) -> bool:
         """
-        Whether every move was tried in every state that can be reached.
+        Whether every move was tried in every reachable state.
         """
         return not self.open

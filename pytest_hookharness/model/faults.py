@@ -11,14 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.model.delivery import Delivery
-from pytest_hookharness.model.mutations import (
-    FailingTool,
-    HangingTool,
-    Kind,
-    Shell,
-    Variation,
-    WithoutTool,
-)
+from pytest_hookharness.model.mutations import FailingTool, HangingTool, Kind, Shell, Variation, WithoutTool
 
 Direction: TypeAlias = Literal["allow", "block"]
 Cause: TypeAlias = Literal[

@@ -1,5 +1,5 @@
 """
-What is known of hosts, to be told to a person.
+Known facts about hosts, in the form in which reports print them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ class HostSummary:
 
     Attributes:
         id: Its name and version.
-        events: How many events a session can come to.
-        unreached: How many others it has.
+        events: Number of events that a simulated session can reach.
+        unreached: Number of other events.
         cap: What it does about endless refusals of a stop.
-        observed: How many facts about it were measured.
-        documented: How many stand in documents.
-        assumed: How many are not known.
+        observed: Number of facts that were measured.
+        documented: Number of facts from documents.
+        assumed: Number of facts that are assumed.
     """
 
     id: str
@@ -36,22 +36,22 @@ class HostSummary:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
     """
-    What one way in which a hook can end means to its host.
+    How a host interprets one combination of exit code and output of a hook.
 
     Attributes:
-        case: The way, in a few words.
-        printed: What the hook says on standard output; empty for nothing.
+        case: The combination, in a few words.
+        printed: Standard output of the hook; empty for none.
         refuses: Whether the host honours a refusal.
-        deed: What the host does.
-        to_agent: What the agent's model is told.
-        fault: Why the host could not use what the hook said; empty if it could.
+        action: What the host does.
+        to_agent: Texts that the agent's model sees.
+        fault: Why the host cannot use the output; empty if it can.
         rule: The fact behind it.
     """
 
     case: str
     printed: str = ""
     refuses: bool
-    deed: str
+    action: str
     to_agent: tuple[str, ...] = ()
     fault: str = ""
     rule: Rule
@@ -60,17 +60,17 @@ class Meaning:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventMeanings:
     """
-    All that hooks of one event can mean.
+    How a host interprets the hooks of one event.
 
     Attributes:
         host: The host.
-        event: Its name of the event.
-        role: What the event is for.
-        limit: Seconds that a hook has which sets no limit.
-        unreachable: Why a simulated session never comes to it; empty if it does.
-        rule: What is known of the event.
-        rests_on: What is assumed of it.
-        meanings: One for each way to end.
+        event: The host's name of the event.
+        role: Purpose of the event.
+        limit: Default time limit of a hook, in seconds.
+        unreachable: Why a simulated session never reaches the event; empty if it does.
+        rule: The fact about the event, with its source.
+        rests_on: Facts that are assumed.
+        meanings: One for each combination of exit code and output.
     """
 
     host: str

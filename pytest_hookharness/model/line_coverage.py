@@ -1,5 +1,5 @@
 """
-Recordings: which lines of which files hooks ran, as their interpreters said.
+Line coverage: which lines of which files hooks ran, as reported by their interpreters.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageStore:
     """
-    Where what hooks run is written down.
+    Where the coverage of hooks is written.
 
     Attributes:
-        folder: Each simulation leaves one file here.
-        branch: Whether Python tells the way from line to line, and not only the lines.
+        folder: Folder with one file for each simulation.
+        branch: Whether Python records branches (pairs of lines), and not only lines.
     """
 
     folder: Path
@@ -26,11 +26,11 @@ class CoverageStore:
 @dataclass(frozen=True, slots=True)
 class TracedLine:
     """
-    A command that a shell said it ran.
+    A command that a shell reported in its trace.
 
     Attributes:
-        line: The line that it named, which in some places is one further on.
-        text: The beginning of the command, its words filled in.
+        line: The reported line, which for some statements is one too high.
+        text: The beginning of the command, after expansion.
     """
 
     line: int
@@ -40,11 +40,11 @@ class TracedLine:
 @dataclass(frozen=True, slots=True)
 class Gap:
     """
-    A script of which nothing is known.
+    A script without recorded lines.
 
     Attributes:
         script: Its path.
-        reason: Why, as far as that can be said.
+        reason: The reason, if known.
     """
 
     script: str
@@ -54,13 +54,13 @@ class Gap:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptCoverage:
     """
-    What was recorded, by file of the project.
+    The recorded lines, by file of the project.
 
     Attributes:
-        shell: Commands of scripts that bash ran.
-        python: Lines of files that Python ran, each alone or with the one that it was reached from.
-        gaps: What was run and could not be recorded.
-        context: The scenario.
+        shell: Commands that bash ran, by script.
+        python: Lines that Python ran, by file: (line,) or, for branches, (from, to).
+        gaps: Scripts that ran and could not be recorded.
+        context: Name of the scenario.
     """
 
     shell: Mapping[str, tuple[TracedLine, ...]] = field(default_factory=dict)

@@ -1,5 +1,5 @@
 """
-What the agent does, what happens to it, and what it sees.
+Moves of the agent, events that happen to it, messages that it sees, and scripts of all these.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pytest_hookharness.model.protocol import Json, Payload
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """
-    What a tool call gave.
+    The result of a tool call.
 
     Attributes:
-        text: What the agent reads.
-        failed: Whether the tool reported an error.
-        response: The host's structured form of the result, for the payload of the events after it.
+        text: Text that the agent reads.
+        failed: Whether the tool reports an error.
+        response: The host's structured form of the result, for the input of later hooks.
     """
 
     text: str = ""
@@ -30,16 +30,16 @@ class ToolResult:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Performance:
     """
-    What really became of a tool call in the workspace, before a host puts it into its own words.
+    What a tool call did in the workspace, before the host turns it into its own format.
 
     Attributes:
-        exit: Exit code of a shell command; ``None`` for everything else, or if there was none.
-        stdout: What a shell command printed.
-        stderr: What it printed on standard error.
-        error: Why the call could not be carried out; empty if it could.
-        original: The file's text before; ``None`` if there was no such file.
-        content: The file's text after, or what was read; ``None`` if there is none.
-        folder: The folder in which a shell command ended, absolute; empty if that is not known.
+        exit: Exit code of a shell command; ``None`` for other calls, or if there was none.
+        stdout: Standard output of a shell command.
+        stderr: Standard error of a shell command.
+        error: Why the call could not be carried out; empty if it was.
+        original: Text of the file before; ``None`` if the file did not exist.
+        content: Text of the file after, or the text read; ``None`` if there is none.
+        folder: Absolute folder in which a shell command ended; empty if unknown.
     """
 
     exit: int | None = None
@@ -58,14 +58,15 @@ class ToolCall:
 
     Attributes:
         name: The host's name of the tool.
-        input: The tool's input as the host passes it.
-        given: A result that the scenario supplies; ``None`` lets the call happen in the workspace.
-        expect: What must become of this very call: ``allow``, ``deny`` or ``ask``.
-        label: Where the scenario wrote it, for messages; empty if it did not.
+        input: Input of the tool, as the host passes it.
+        given: A result that is used instead of a real call. ``None``: the call is carried out in the
+            workspace.
+        expect: The expected decision on this call. ``None``: not checked.
+        label: Key path in the scenario, for messages; empty if it is not from a scenario.
     """
 
     name: str
-    input: Payload
+    input: Payload = field(default_factory=dict)
     given: ToolResult | None = None
     expect: str | None = None
     label: str = ""
@@ -74,7 +75,11 @@ class ToolCall:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """
-    A turn in which the agent calls tools, several at once if there are several.
+    A turn in which the agent calls one tool, or several at once.
+
+    Attributes:
+        calls: The calls, at least one.
+        say: Text of the agent before them; likewise in the other moves.
     """
 
     calls: tuple[ToolCall, ...]
@@ -84,11 +89,13 @@ class Tools:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommand:
     """
-    A shell command, by whatever tool the host has for that.
+    A shell command, run by the host's own shell tool.
 
     Attributes:
         command: The command line.
-        folder: Where the host lets it start, absolute; empty for the workspace.
+        say: Text of the agent before the call.
+        given: As in ``ToolCall``, likewise ``expect`` and ``label``.
+        folder: Absolute folder in which the host starts it; empty for the workspace.
     """
 
     command: str
@@ -102,12 +109,12 @@ class RunCommand:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """
-    A change of a file in the workspace: all of its text, or one passage of it.
+    A change of a file in the workspace: its whole text, or one passage.
 
     Attributes:
-        file: Path relative to the workspace.
-        text: The whole new text; or the new passage, if ``old`` is given.
-        old: The passage to replace.
+        file: Path of the file, relative to the workspace.
+        text: The new text of the file, or of the passage if `old` is given.
+        old: The passage to replace. ``None``: the whole text.
     """
 
     file: str
@@ -122,7 +129,10 @@ class Edit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """
-    A look at a file of the workspace.
+    A read of a file in the workspace.
+
+    Attributes:
+        file: Path of the file, relative to the workspace.
     """
 
     file: str
@@ -135,7 +145,7 @@ class Read:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
     """
-    A message without a tool call: the agent wants to end its turn.
+    A message without a tool call: the agent wants to stop.
     """
 
     text: str = "Done."
@@ -145,7 +155,12 @@ class Stop:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subagent:
     """
-    A piece of work handed to a subagent, which says ``text`` and wants to stop.
+    A task for a subagent, which makes no tool call and then wants to stop.
+
+    Attributes:
+        kind: Type of the subagent.
+        prompt: Text of the task.
+        text: Last message of the subagent.
     """
 
     kind: str = "general-purpose"
@@ -160,7 +175,7 @@ Move: TypeAlias = Tools | RunCommand | Edit | Read | Stop | Subagent
 
 def unlabelled(move: Move) -> Move:
     """
-    The same move without the place where it was written.
+    Return the same move without its label, to compare moves.
     """
     match move:
         case Tools(calls=calls):
@@ -174,20 +189,23 @@ def unlabelled(move: Move) -> Move:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """
-    The person writes to the agent.
+    The user writes to the agent.
+
+    Attributes:
+        text: Text of the prompt.
     """
 
     text: str
 
 
-# What a person would say who only wants the agent to run into its hooks.
+# The prompt of scripts that have none.
 FIRST_PROMPT = Prompt(text="Please do the work.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
     """
-    Time passes for the agent, not for the machine.
+    Time passes for the agent and its hooks, but no real time.
     """
 
     seconds: float
@@ -205,10 +223,10 @@ class Compact:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resume:
     """
-    The session is ended and taken up again.
+    The session ends and is resumed.
 
     Attributes:
-        fork: What is taken up is a copy of it, under a name of its own.
+        fork: Whether a copy with its own session id is resumed instead.
     """
 
     fork: bool = False
@@ -226,13 +244,13 @@ class End:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrupt:
     """
-    A file is harmed between turns.
+    A file is damaged between two turns.
 
     Attributes:
-        file: Path relative to the workspace.
-        how: ``delete``, ``empty``, ``truncate``, ``garbage``, ``crlf``, ``bom``, ``chmod``, or
-            ``replace`` with ``text``.
-        text: The new text for ``replace``, the octal mode for ``chmod``.
+        file: Path of the file, relative to the workspace.
+        how: Kind of damage: `delete`, `empty`, `truncate` (keep the first half), `garbage` (binary data),
+            `crlf` (line ends), `bom` (byte order mark), `chmod` or `replace`.
+        text: New text for `replace`, octal mode for `chmod`.
     """
 
     file: str
@@ -247,12 +265,12 @@ Act: TypeAlias = Move | Event
 @dataclass(frozen=True, slots=True)
 class Message:
     """
-    One thing that the agent's model sees.
+    One message that the agent's model sees.
 
     Attributes:
         kind: ``prompt``, ``result``, ``refusal``, ``feedback`` or ``context``.
-        text: The words.
-        event: The hook event that brought it, if one did.
+        text: The text.
+        event: The hook event that caused it; empty if none did.
     """
 
     kind: str
@@ -263,7 +281,7 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class Observation:
     """
-    All that the agent's model sees since its last move.
+    All messages to the agent's model since its last move.
     """
 
     messages: tuple[Message, ...] = ()
@@ -272,11 +290,11 @@ class Observation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
     """
-    How the agent goes on when its script is at its end.
+    What the agent does when its script has ended.
 
     Attributes:
         name: A registered behaviour (``idle``, ``obedient``, ``editing`` ...).
-        options: Its parameters.
+        options: Arguments of the behaviour.
     """
 
     name: str = "idle"
@@ -286,13 +304,13 @@ class Behaviour:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction:
     """
-    What the agent does instead of its next move when it is shown something.
+    Moves that replace the agent's next move after certain messages.
 
     Attributes:
-        event: The hook event that must have brought it; empty for any.
-        reason: A regular expression searched in what was shown; empty for any.
-        moves: What it then does, in order.
-        times: How often at most; ``None`` for always.
+        event: The hook event that caused the message. Empty: any.
+        reason: A regular expression that matches the message. Empty: any.
+        moves: Moves of the agent instead of its next one, in order.
+        times: Maximum number of times. ``None``: no limit.
     """
 
     event: str = ""
@@ -304,7 +322,12 @@ class Reaction:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
     """
-    The whole of a scripted agent.
+    A scripted agent.
+
+    Attributes:
+        acts: Moves and events, in order.
+        then: What the agent does after the last act.
+        reactions: Moves in answer to certain messages; the first that matches is used.
     """
 
     acts: tuple[Act, ...] = ()

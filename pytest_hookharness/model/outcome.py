@@ -16,42 +16,35 @@ from pytest_hookharness.model.processes import DoubleCall, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Trace
-from pytest_hookharness.model.verdicts import (
-    Finding,
-    Livelock,
-    Terminated,
-    Verdict,
-    Violation,
-    verdict_name,
-)
+from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Verdict, Violation, verdict_name
 
-# Findings after which a session that ended is no proof that its hooks let go.
+# With one of these findings, the end of a session does not prove that its hooks allowed the stop.
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-FIRE", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """
-    Everything one simulation gave.
+    The result of one simulation.
 
     Attributes:
-        scenario: What was asked.
-        host: The profile that was simulated, with its version.
-        trace: What took place.
-        verdict: What that means for termination.
-        findings: Defects seen on the way.
-        violations: Promises of the scenario that were not kept.
-        assumptions: What the verdict rests on, in sentences.
-        tier: How the fires were kept apart from the machine.
-        seed: The seed of the run.
-        wall: Seconds it took.
-        calls: The calls of each double.
-        probe_reports: Experiments on saved states; their fires are no part of the trace.
-        varied: What of the scenario was varied, and what could not be, in sentences.
-        explored: What a free agent could bring about; ``None`` if that was not asked for.
-        trial_results: How each fault that was tried was taken.
-        kept_workspace: Where the workspace was kept; empty if it was not.
-        background: What became of process hooks.
+        scenario: The scenario.
+        host: The simulated host profile, with its version.
+        trace: The recorded session.
+        verdict: Whether and how the session ends.
+        findings: Defects found in it.
+        violations: Expectations of the scenario that were not met.
+        assumptions: Facts that the verdict depends on, in sentences.
+        tier: How hook runs were isolated from the machine.
+        seed: Seed of the simulation.
+        wall: Duration in seconds.
+        calls: Calls of each test double, by name.
+        probe_reports: Probes of saved states; their hook runs are not part of the trace.
+        varied: Tried mutations, and those that could not be tried, in sentences.
+        explored: The result of the exploration; ``None`` if there was none.
+        trial_results: The result of each tried mutation.
+        kept_workspace: Path of the kept workspace; empty if it was removed.
+        background: The record of process hooks.
     """
 
     scenario: Scenario
@@ -75,100 +68,100 @@ class Outcome:
     @property
     def verdict_name(self) -> VerdictName:
         """
-        The word for the verdict.
+        The name of the verdict, as in scenario files.
         """
         return verdict_name(self.verdict)
 
     @property
     def terminated(self) -> bool:
         """
-        Whether the hooks let the agent stop by their own decision.
+        Whether the hooks decided to allow the stop.
 
-        A hook that was cut, that could not be run, or that was never asked has decided nothing, so this
-        is false then although the session ended; ``verdict`` and ``findings`` say what took place.
+        False if the session ended without such a decision: a hook was cut, did not start or never ran.
+        ``verdict`` and ``findings`` show what happened.
         """
-        hollow = any(finding.name in INCONCLUSIVE_FINDINGS for finding in self.findings)
-        return isinstance(self.verdict, Terminated) and not hollow
+        inconclusive = any(finding.name in INCONCLUSIVE_FINDINGS for finding in self.findings)
+        return isinstance(self.verdict, Terminated) and not inconclusive
 
     @property
     def livelock(self) -> bool:
         """
-        Whether an endless loop was proved.
+        Whether an infinite loop was proved.
         """
         return isinstance(self.verdict, Livelock)
 
     @property
     def passed(self) -> bool:
         """
-        Whether every promise of the scenario was kept.
+        Whether all expectations of the scenario were met.
         """
         return not self.violations
 
     @property
     def iterations(self) -> int:
         """
-        Turns since the first prompt.
+        Number of turns since the first prompt.
         """
         return self.trace.turns
 
     def blocks(self, event: str | None = None) -> int:
         """
-        How many refusals the host honoured, in all or for one event.
+        Return the number of refusals that the host honoured: in total, or for one event.
         """
         return sum(1 for _, hooked in self.trace.hooked(event) if hooked.decision.refused)
 
     def hook_runs(self, hook: str | None = None) -> int:
         """
-        How often hooks were fired: all, those of an event, or those whose command holds a word.
+        Return the number of hook runs: all, those of an event, or those whose command contains a word.
         """
         return sum(
             1
-            for _, fire in self.trace.hook_runs()
-            if hook is None or hook == fire.hook.event or hook in fire.hook.command
+            for _, run in self.trace.hook_runs()
+            if hook is None or hook == run.hook.event or hook in run.hook.command
         )
 
     def decisions(self, event: str) -> tuple[Ruling, ...]:
         """
-        What the host made of each asking of an event, in order.
+        Return the effective decisions on an event, in order.
         """
         return tuple(effective_ruling(hooked) for _, hooked in self.trace.hooked(event))
 
     def reasons(self, event: str | None = None) -> tuple[str, ...]:
         """
-        The reasons of all refusals, in order.
+        Return the reasons of all refusals, in order.
         """
         return tuple(reason for _, hooked in self.trace.hooked(event) for reason in hooked.decision.reasons)
 
     @property
     def sessions(self) -> int:
         """
-        How many sessions stand-ins played.
+        Number of sessions that fake agents ran.
         """
         return sum(1 for _, child in self.trace.children() if not child.refused)
 
     @property
     def depth(self) -> int:
         """
-        How many of these lay within each other, at most.
+        Maximum nesting depth of these sessions.
         """
         return max((child.depth for _, child in self.trace.children() if not child.refused), default=0)
 
     @property
     def leftovers(self) -> tuple[Process, ...]:
         """
-        Processes that outlived the fire that started them.
+        Processes that outlived the hook run that started them.
         """
         return tuple(
             process
-            for _, fire in self.trace.hook_runs()
-            if fire.run is not None
-            for process in fire.run.leftovers
+            for _, hook_run in self.trace.hook_runs()
+            if hook_run.run is not None
+            for process in hook_run.run.leftovers
         )
 
 
 def effective_ruling(hooked: HookEvent) -> Ruling:
     """
-    What really became of an event: a refusal that the guard set aside counts as allowed.
+    Return the effective decision on an event: a refusal that the cap overrides counts as allowed.
     """
     if hooked.decision.overridden:
         return Ruling.ALLOW

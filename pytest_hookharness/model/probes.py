@@ -1,7 +1,8 @@
 """
-Probes: experiments on saved states, and what they showed.
+Probes: experiments on saved states, and their results.
 
-Parts: what differs between two moments of a loop that are otherwise alike.
+A cycle repetition is one pass through a cycle. State parts are the differences between the states after two
+repetitions that are otherwise equal; a probe changes such parts and plays one more repetition.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _LONG, _LONG_NAME = 60, 28
 
 class PartKind(enum.Enum):
     """
-    What a part is, as far as its values tell.
+    The kind of a state part, guessed from its values.
     """
 
     STAMP = "time stamp"
@@ -31,18 +32,18 @@ class PartKind(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatePart:
     """
-    One thing that differs from lap to lap.
+    One state part: a value that differs from repetition to repetition.
 
     Attributes:
-        path: State path of the file, or of the folder that gets more files.
-        name: Where in it: a JSON path (``$.queue[0].count``), a key, ``line 3``, ``file name``; empty
-            for the whole of it.
-        kind: What it is.
-        before: Its value one lap ago, shortened; empty for what has grown.
-        after: Its value now, shortened; what was added, for what has grown.
-        step: By how much a counter moves each lap.
-        unit: What the number of a time stamp counts: ``s``, ``ms``, ``us``, ``ns``, ``text``.
-        stamped: Whether it is a time stamp, or time stamps are part of what is added, so that it can age.
+        path: State path of the file, or of the folder with the growing number of files.
+        name: Position in the file: a JSON path (``$.queue[0].count``), a key, ``line 3``, ``file name``;
+            empty for the whole file.
+        kind: The kind of value.
+        before: The value one repetition ago, shortened; empty if it has grown.
+        after: The value now, shortened; the added text if it has grown.
+        step: The difference of a counter per repetition.
+        unit: Unit of a timestamp: ``s``, ``ms``, ``us``, ``ns``, ``text``.
+        stamped: Whether it is a timestamp or contains timestamps, so that it can be made older.
     """
 
     path: str
@@ -57,7 +58,7 @@ class StatePart:
     @property
     def file(self) -> str:
         """
-        The state path, without the folders in the middle of a long one.
+        The state path; folders in the middle of a long one are left out.
         """
         first, _, rest = self.path.partition("/")
         name = rest.rpartition("/")[2]
@@ -68,14 +69,14 @@ class StatePart:
     @property
     def place(self) -> str:
         """
-        The part in few words: where it stands.
+        The position of the part, in a few words.
         """
         return f"{self.name} in {self.file}" if self.name else self.file
 
 
 class PerturbationKind(enum.Enum):
     """
-    What an experiment does to parts.
+    What a probe does to state parts.
     """
 
     OLDER = "put back to its older value"
@@ -89,14 +90,14 @@ class PerturbationKind(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
     """
-    One change of the state, made by experiment.
+    The change of the state in one probe.
 
     Attributes:
-        parts: The parts that are changed, as places in the list of all parts.
-        how: What is done to them.
-        repetitions: How many laps ahead; for ``AHEAD``.
-        seconds: How much time passes; for ``AGED`` and ``WAITED``.
-        pace: Seconds that the clock of the hooks goes on with each lap; for ``AHEAD``.
+        parts: Indexes of the changed parts in the list of all parts.
+        how: The kind of change.
+        repetitions: Number of repetitions to go ahead; for ``AHEAD``.
+        seconds: Seconds that pass; for ``AGED`` and ``WAITED``.
+        pace: Seconds that the hooks' clock advances per repetition; for ``AHEAD``.
     """
 
     parts: tuple[int, ...]
@@ -108,7 +109,7 @@ class Perturbation:
 
 class ProbeEffect(enum.Enum):
     """
-    What a lap from a changed state showed, beside a lap from the state as it was.
+    The difference between a repetition from the changed state and one from the original state.
     """
 
     SAME = "the same decisions, and the same effect on the rest"
@@ -119,13 +120,13 @@ class ProbeEffect(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
     """
-    What one lap from a changed state showed.
+    The result of one repetition from a changed state.
 
     Attributes:
-        reaction: Whether it was the same.
-        what: What was different, in a few words; empty if nothing was.
-        turn: In which turn of the lap it was; 0 if in none.
-        allows_stop: Whether the turn was over then, and nothing stood in the way.
+        reaction: The kind of difference.
+        what: The difference, in a few words; empty if there was none.
+        turn: The turn of the repetition in which it occurred; 0 if there was none.
+        allows_stop: Whether the hooks allowed a stop in that turn.
     """
 
     reaction: ProbeEffect
@@ -137,13 +138,13 @@ class ProbeResult:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """
-    One experiment.
+    One experiment on a saved state.
 
     Attributes:
-        kind: What kind of change it was.
-        tried: What was done to the state, in words.
-        seen: What a lap from there showed.
-        hook_runs: How many fires that took.
+        kind: The kind of change.
+        tried: The change, in words.
+        seen: The result.
+        hook_runs: Number of hook runs in it.
     """
 
     kind: PerturbationKind
@@ -155,15 +156,15 @@ class Probe:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
     """
-    Where, by experiment, something else would happen.
+    A value, found by probes, at which a hook starts to behave differently.
 
     Attributes:
-        at: The first place where it would, in words: ``count 50 in home/.state.json``.
-        what: What would happen there.
-        turn: The turn in which it would, if nothing else comes between; ``None`` if only time leads there.
-        seconds: How much time would have to pass; ``None`` if turns lead there.
-        allows_stop: Whether the hooks would then refuse nothing any more.
-        reaction: What kind of difference it is.
+        at: The first such value, in words: ``count 50 in home/.state.json``.
+        what: The different behaviour, in words.
+        turn: The turn in which the loop would reach it; ``None`` if only the passage of time leads there.
+        seconds: Time that would have to pass; ``None`` if turns lead there.
+        allows_stop: Whether the hooks would then allow the stop.
+        reaction: The kind of difference.
     """
 
     at: str
@@ -177,17 +178,17 @@ class Threshold:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeReport:
     """
-    All experiments on the state after one turn, and what they come to.
+    All probes of the state after one turn, and their conclusion.
 
     Attributes:
         turn: That turn.
-        period: Length in turns of the laps that are alike.
-        parts: What differs from lap to lap; empty if nothing does.
-        probes: The experiments, in order.
-        threshold: Where something else would happen; ``None`` if nowhere as far as was tried.
-        unclear: Why nothing follows from the experiments; empty if something does.
-        limits: What the experiments did not reach, in sentences.
-        unpredictable: Whether a part moves on by a rule that is not seen, so that nothing could be foretold.
+        period: Length of a repetition in turns.
+        parts: The state parts; empty if nothing differs.
+        probes: The probes, in order.
+        threshold: The threshold that was found; ``None`` if there was none within what was tried.
+        unclear: Why the probes are inconclusive; empty if they are conclusive.
+        limits: What the probes did not cover, in sentences.
+        unpredictable: Whether a part changes by an unknown rule, so that later values cannot be predicted.
     """
 
     turn: int
@@ -202,13 +203,13 @@ class ProbeReport:
     @property
     def inert(self) -> bool:
         """
-        Whether, as far as was tried, no part that changes decides anything.
+        Whether no state part affects a decision, within what was tried.
         """
         return self.threshold is None and not self.unclear
 
     @property
     def hook_runs(self) -> int:
         """
-        How many fires all experiments took.
+        Number of hook runs in all probes.
         """
         return sum(probe.hook_runs for probe in self.probes)

@@ -1,7 +1,7 @@
 """
-Processes: how one is started and what became of it.
+Processes: how one is started, and its result.
 
-Times are seconds, sizes are bytes.
+Times are in seconds, sizes in bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|pytho
 
 class Stdio(enum.Enum):
     """
-    What the standard streams of a hook are connected to.
+    The kind of a hook's standard streams.
     """
 
     SOCKET = "socket"
@@ -29,7 +29,7 @@ class Stdio(enum.Enum):
 
 class Tier(enum.Enum):
     """
-    How a fire is kept apart from the machine, best first.
+    How hook runs are isolated from the machine, strongest first.
     """
 
     NAMESPACES = "namespaces"
@@ -39,7 +39,7 @@ class Tier(enum.Enum):
 
 class KillScope(enum.Enum):
     """
-    Whom a host signals when it cuts a hook.
+    The processes that a host signals when it cuts a hook.
     """
 
     CHILD = "child"
@@ -50,14 +50,14 @@ class KillScope(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KillPolicy:
     """
-    How a host ends a hook that took too long.
+    How a host cuts a hook that exceeds its time limit.
 
     Attributes:
-        signals: Signal numbers in order.
-        scope: Who receives them.
-        grace: Seconds the host waits after each signal before it sends the next, or gives up.
-        close_wait: Seconds it waits for the output to be closed once those are gone whom it signals;
-            ``None`` if it waits for ever, for their end too.
+        signals: Signal numbers, in order.
+        scope: The processes that receive them.
+        grace: Seconds between one signal and the next, and after the last.
+        close_wait: Seconds that the host waits for the output to be closed after the signalled processes
+            have ended; ``None`` if it waits forever, also for their end.
     """
 
     signals: tuple[int, ...] = (15, 9)
@@ -72,11 +72,11 @@ class Stdin:
     How a host writes a hook's standard input.
 
     Attributes:
-        data: All bytes, the final newline included if the host writes one.
-        close: Whether the host signals end of file afterwards.
-        chunk: Write in pieces of this many bytes; ``None`` for all at once.
-        delay: Seconds before the first byte and between pieces.
-        stdio: What standard input alone is connected to; ``None`` for the same as the other streams.
+        data: All bytes, including the final newline if the host writes one.
+        close: Whether end of file follows.
+        chunk: Number of bytes per write; ``None`` for all at once.
+        delay: Seconds before the first byte and between writes.
+        stdio: The kind of standard input; ``None`` for that of the other streams.
     """
 
     data: bytes = b""
@@ -89,22 +89,22 @@ class Stdin:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessSpec:
     """
-    All that is needed to fire one hook once.
+    How to start the process of one hook run.
 
     Attributes:
         argv: Argument vector; the first word is looked up on the PATH of ``env``.
-        cwd: Working folder, absolute.
+        cwd: Absolute working folder.
         env: The complete environment.
-        stdin: What is written to the process, and how.
-        stdio: What its three standard streams are.
-        own_session: Whether the host starts it in a session of its own.
+        stdin: Standard input, and how it is written.
+        stdio: The kind of its three standard streams.
+        own_session: Whether the host starts it in a session of its own (``setsid``).
         limit: The host's time limit.
-        hook_timeout: Our own limit; the smaller of the two cuts the fire.
-        pipe_wait: How long the host waits for the output to be closed once the process has exited;
-            ``None`` if until the limit, which then cuts it like a hook that still runs.
-        linger: How long descendants may live on after that before they are counted as left over.
+        hook_timeout: The harness's own time limit; the smaller of the two cuts the run.
+        pipe_wait: Time that the host waits for the output to be closed after the process has exited;
+            ``None``: until the limit, which then cuts it like a hook that still runs.
+        linger: Time that descendants may live after that before they count as leftover.
         kill: How the host cuts it.
-        output_limit: How many bytes of each output stream are kept.
+        output_limit: Number of bytes of each output stream that are kept.
         terminal: Its controlling terminal; ``None`` if it has none.
     """
 
@@ -126,12 +126,12 @@ class ProcessSpec:
 @dataclass(frozen=True, slots=True)
 class Process:
     """
-    A process that was seen.
+    A process that was observed.
 
     Attributes:
-        pid: Its number, inside the tier's own numbering.
-        command: Its command line, bounded.
-        age: Seconds since the fire began when it was started; below zero if before.
+        pid: Process id inside the sandbox.
+        command: Command line, shortened.
+        age: Seconds from the start of the hook run to its start; negative if it started before.
     """
 
     pid: int
@@ -141,7 +141,7 @@ class Process:
     @property
     def name(self) -> str:
         """
-        The bare name of its program, or of the script that an interpreter runs.
+        The base name of its program, or of the script that an interpreter runs.
         """
         first, *others = self.command.split() or [""]
         script = others[0] if others and _INTERPRETER.search(first) and others[0][0] != "-" else first
@@ -151,14 +151,14 @@ class Process:
 @dataclass(frozen=True, slots=True)
 class Activity:
     """
-    What one process was doing when its fire was cut.
+    The activity of one process when its hook run was cut.
 
     Attributes:
-        process: Which process.
+        process: The process.
         state: The kernel's state letter (``R``, ``S``, ``D``, ``T``, ``Z`` ...).
-        blocked_in: System call or kernel function it waits in; empty if it was running or unknown.
+        blocked_in: System call or kernel function in which it waits; empty if it runs, or if unknown.
         waits_for: What it waits for, in words; empty if unknown.
-        asks: The question on its terminal that it waits to be answered; empty for none.
+        asks: The question on its terminal whose answer it waits for; empty if there is none.
     """
 
     process: Process
@@ -180,7 +180,7 @@ class Exited:
 @dataclass(frozen=True, slots=True)
 class Signaled:
     """
-    The process was ended by a signal that the harness did not send.
+    A signal that the harness did not send ended the process.
     """
 
     signal: int
@@ -188,10 +188,10 @@ class Signaled:
 
 class Cut(enum.Enum):
     """
-    Whose limit ended a fire.
+    The limit that cut a hook run.
 
-    Only the host's says what the host would do; our patience assumes that the fire would never have
-    ended, and the budget of the whole run says nothing about the fire at all.
+    Only ``LIMIT``, the host's, shows what the host would do. After ``HOOK_TIMEOUT`` the judge assumes that
+    the run would never have ended. ``BUDGET``, the time for the whole test, shows nothing about the hook.
     """
 
     LIMIT = "limit"
@@ -202,14 +202,14 @@ class Cut(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class TimedOut:
     """
-    The fire was cut.
+    The hook run was cut.
 
     Attributes:
-        after: Seconds it was given.
-        by: Whose limit that was.
-        ignored_term: It was still alive after the first signal's grace.
-        doing: What each process of the tree was doing.
-        ended: How the process itself had ended, if only its output was still open.
+        after: Seconds until then.
+        by: The limit that cut it.
+        ignored_term: Whether it was still alive after the first signal and its grace.
+        doing: The activity of each process of the tree.
+        ended: How the process itself had ended, if only its output was still open; else ``None``.
     """
 
     after: float
@@ -222,12 +222,12 @@ class TimedOut:
 @dataclass(frozen=True, slots=True)
 class HeldOpen:
     """
-    The process ended, but another one still held its output open when the host stopped waiting.
+    The process ended, but another one kept its output open until the host stopped waiting.
 
     Attributes:
         exit: How the process itself ended.
-        waited: Seconds the output was waited for.
-        holders: Who held it.
+        waited: Seconds that the host waited for the output.
+        holders: The processes that kept it open.
     """
 
     exit: Exited | Signaled
@@ -238,7 +238,10 @@ class HeldOpen:
 @dataclass(frozen=True, slots=True)
 class NotStarted:
     """
-    The command could not be started at all.
+    The command could not be started.
+
+    Attributes:
+        reason: Why, in words.
     """
 
     reason: str
@@ -250,11 +253,11 @@ Ending: TypeAlias = Exited | Signaled | TimedOut | HeldOpen | NotStarted
 @dataclass(frozen=True, slots=True)
 class Output:
     """
-    One output stream of a fire.
+    One output stream of a hook run.
 
     Attributes:
-        data: What was kept.
-        total: How many bytes were written in all.
+        data: The bytes that were kept, from the start.
+        total: Number of bytes written in total.
     """
 
     data: bytes = b""
@@ -263,14 +266,14 @@ class Output:
     @property
     def cut_at(self) -> int | None:
         """
-        How many bytes were kept, if that is not all of them.
+        The number of kept bytes if that is not all; else ``None``.
         """
         return len(self.data) if self.total > len(self.data) else None
 
     @property
     def text(self) -> str:
         """
-        What was kept, as text; bytes that are not UTF-8 are replaced.
+        The kept bytes as text; bytes that are not UTF-8 are replaced.
         """
         return self.data.decode("utf-8", "replace")
 
@@ -278,22 +281,22 @@ class Output:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessResult:
     """
-    What became of one launch.
+    The result of one process.
 
     Attributes:
         ending: How it ended.
-        stdin_taken: Bytes of standard input that the system accepted from us.
-        stdin_read: Bytes that the hook is known to have read; ``None`` where that cannot be known.
+        stdin_taken: Bytes of standard input that the system accepted from the harness.
+        stdin_read: Bytes that the hook read; ``None`` where that is unknown.
         stdout: Standard output.
         stderr: Standard error.
-        started: Seconds after the first start of its batch.
-        wall: Seconds until the process itself had ended (or was cut).
-        cpu: Seconds of processor time, waited-for descendants included.
+        started: Start time in seconds, relative to the first start of its batch.
+        wall: Seconds until the process itself ended or was cut.
+        cpu: Seconds of processor time, including descendants that were waited for.
         peak_memory: Largest resident size of one process, in bytes.
-        leftovers: Processes that outlived it and were then ended by the harness.
-        pid: The process number it had, inside the tier's own numbering.
-        dialogue: What passed over its terminal; ``None`` if it had none.
-        limit: Seconds that its host gives it; ``None`` where that is not known.
+        leftovers: Processes that outlived it; the harness ended them.
+        pid: Process id inside the sandbox.
+        dialogue: The dialogue on its terminal; ``None`` if it had none.
+        limit: The host's time limit in seconds; ``None`` if unknown.
     """
 
     ending: Ending
@@ -314,13 +317,13 @@ class ProcessResult:
 @dataclass(frozen=True, slots=True)
 class DoubleCall:
     """
-    One call of a double.
+    One call of a test double.
 
     Attributes:
         argv: Its arguments, its own name first.
-        cwd: Where it was called.
-        stdin: What was on its standard input, up to a bound; ``None`` if that was not its own: a stream
-            that the caller merely passed on is left alone, for somebody else wants to read it.
+        cwd: Its working folder.
+        stdin: The first bytes of its standard input; ``None`` if it inherited the stream of its caller, which
+            is not read because the caller may read it itself.
         stdin_kind: ``pipe``, ``socket``, ``file``, ``null``, ``terminal``, ``closed`` or ``other``.
     """
 

@@ -1,5 +1,5 @@
 """
-What a host and its hooks say to each other.
+The protocol between a host and its hooks: hooks, replies, decisions, and the keys of standard input.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Payload: TypeAlias = Mapping[str, Json]
 
 class Basis(enum.Enum):
     """
-    How well a fact about a host is known.
+    How a fact about a host is known.
     """
 
     DOCUMENTED = "documented"
@@ -26,12 +26,12 @@ class Basis(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Rule:
     """
-    One fact about a host, with where it is known from.
+    One fact about a host, with its source.
 
     Attributes:
         text: The fact as a sentence.
-        basis: Whether it was documented, observed or only assumed.
-        source: Host, version and document or recording.
+        basis: Whether it is documented, observed or assumed.
+        source: Host, version, and document or recording.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Rule:
 
 class Ruling(enum.Enum):
     """
-    What a hook, or all hooks of an event together, want to happen.
+    The decision of one hook, or of all hooks of an event together.
     """
 
     NONE = "none"
@@ -54,21 +54,21 @@ class Ruling(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
     """
-    One configured handler for one event.
+    One configured hook of one event.
 
     Attributes:
-        event: The host's own name of the event.
-        command: The shell command line; empty for a handler that is not a command.
-        type: ``command``, or the kind of handler that a scenario must answer for.
-        args: Argument vector, when the host starts the command without a shell.
-        matcher: The matcher as configured, ``None`` if there was none.
-        timeout: Limit in seconds as configured, ``None`` for the host's default.
+        event: The host's name of the event.
+        command: The shell command line; empty for a hook that is not a command.
+        type: ``command``, or another type, whose answers the scenario must supply.
+        args: Argument vector, if the host starts the command without a shell; else ``None``.
+        matcher: The matcher as configured; ``None`` if there is none.
+        timeout: Time limit in seconds as configured; ``None`` for the host's default.
         on_failure: ``allow`` or ``block``: what the host does if the hook fails.
-        source: The file that configured it, relative to the workspace where possible.
-        plugin: The folder of the plugin that configured it; empty for none.
-        sequential: Whether it asks that all hooks of the event run one after the other.
-        foreign: Whether it stands in settings of another host, which this one reads as well.
-        env: Variables that the host adds for this hook alone.
+        source: The settings file, relative to the workspace where possible.
+        plugin: Folder of the plugin that configures it; empty if none does.
+        sequential: Whether it makes all hooks of the event run one after the other.
+        foreign: Whether it comes from settings of another host, which this host reads too.
+        env: Environment variables that the host adds for this hook alone.
         options: The remaining keys, as configured.
     """
 
@@ -90,12 +90,12 @@ class Hook:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unheard:
     """
-    Words of a hook that its host keeps from the agent's model.
+    Text of a hook that its host does not pass to the agent's model.
 
     Attributes:
-        place: Where the hook said them.
-        text: The words.
-        rule: The host's rule that keeps them from it.
+        place: Where the hook wrote it.
+        text: The text.
+        rule: The host's rule behind it.
     """
 
     place: Literal["output on a prompt", "reason of an allow"]
@@ -106,23 +106,22 @@ class Unheard:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """
-    What one fire said, as its host reads it.
+    The reply of one hook run, as its host interprets it.
 
     Attributes:
-        ruling: What the hook wants.
-        reason: The text that goes with a refusal, as the agent will see it.
+        ruling: The hook's decision.
+        reason: Text of a refusal, as the agent will see it.
         context: Text that the hook adds for the agent.
-        user_text: Text for the person only.
-        updated_input: A replacement for the tool's input.
-        updated_output: A replacement for the tool's result.
-        halt: The hook asked to end everything (``continue: false``); the text that goes with it.
-        behaviour: The answer to a permission request, ``allow`` or ``deny``.
-        silent: The hook gave no words of its own with its refusal; what stands in ``reason``, or for it,
-            is the host's filler.
-        unmeant: The host takes for a refusal what the hook did not say as one.
-        unheard: Words that the host keeps from the agent's model, although they look meant for it.
-        folder: The folder that the hook has made for the session, on an event that asks for one.
-        fault: Why the host could not use what the hook said or how it ended; ``None`` if it could.
+        user_text: Text for the user only.
+        updated_input: A replacement for the tool's input; ``None`` for none.
+        updated_output: A replacement for the tool's result; ``None`` for none.
+        halt: Text of a request to end everything (``continue: false``); ``None`` if there was none.
+        behaviour: The answer to a permission request, ``allow`` or ``deny``; ``None`` if there was none.
+        silent: Whether the hook gave no reason for its refusal; ``reason`` is then the host's own text.
+        unmeant: Whether the host interprets as a refusal what the hook did not mean as one.
+        unheard: Text that the host does not pass to the agent's model although it looks meant for it.
+        folder: The folder that the hook created for the session, on an event that asks for one.
+        fault: Why the host could not use the output or the ending; ``None`` if it could.
         rule: The host's rule that was applied.
     """
 
@@ -145,23 +144,23 @@ class Reply:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """
-    What the host makes of all replies to one event.
+    The host's decision from all replies to one event.
 
     Attributes:
         event: The host's name of the event.
-        ruling: The ruling that won.
-        refused: The host honoured a refusal: the call was not made, or the turn goes on.
-            This is what the word *block* counts.
-        overridden: The host's guard set a refusal aside.
-        reasons: The reasons of the replies that refused, in the order the agent gets them.
-        to_agent: Texts that the agent's model will see because of this event.
-        to_user: Texts for the person only.
-        updated_input: The tool's input after the hooks, if they changed it.
-        updated_output: The tool's result after the hooks, if they changed it.
-        halt: The turn is over at once, with this text.
-        folder: The folder that the hooks have made for the session, on an event that asks for one.
+        ruling: The decision that takes precedence.
+        refused: Whether the host honoured a refusal: the call was not made, or the turn goes on. A *block*
+            is such a decision.
+        overridden: Whether the host's cap overrode a refusal.
+        reasons: Reasons of the refusals, in the order in which the agent receives them.
+        to_agent: Texts that the agent's model sees because of this event.
+        to_user: Texts for the user only.
+        updated_input: The tool's input after the hooks; ``None`` if they did not change it.
+        updated_output: The tool's result after the hooks; ``None`` if they did not change it.
+        halt: Text with which the turn ends at once; ``None`` if it does not.
+        folder: The folder that the hooks created for the session, on an event that asks for one.
         rule: The host's rule that decided.
-        rests_on: What else is assumed of the host on this event.
+        rests_on: Other facts about the host that the decision depends on.
     """
 
     event: str
@@ -182,18 +181,18 @@ class Decision:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """
-    One key of what a hook of an event reads on its standard input.
+    One key of the JSON on the standard input of an event's hooks.
 
     Attributes:
         name: The key.
-        kind: What stands there: ``uuid``, ``path``, ``folder``, ``word``, ``text``, ``flag``, ``count``,
+        kind: Kind of the value: ``uuid``, ``path``, ``folder``, ``word``, ``text``, ``flag``, ``count``,
             ``list``, ``object``, ``nothing``, ``event``, ``tool`` (a tool's name), ``input`` (its
             input) or ``response`` (its result).
-        source: Under which word a session knows the value, where that is not the key.
-        optional: Whether the key is left out where there is no value.
-        null: Whether ``null`` stands there where there is no value.
-        fixed: What always stands there, as the only item; empty if it depends.
-        choices: The words that may stand there; empty for any.
+        source: The session's name for the value, if it is not the key.
+        optional: Whether the key is left out if there is no value.
+        null: Whether the value is ``null`` if there is none.
+        fixed: The constant value, as the only item; empty if the value varies.
+        choices: The allowed words; empty for any.
     """
 
     name: str
@@ -213,7 +212,7 @@ class EventFields:
     Attributes:
         event: The host's name of the event.
         fields: The keys.
-        rule: Where they are known from.
+        rule: The fact about the host, with its source.
     """
 
     event: str

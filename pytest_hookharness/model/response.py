@@ -1,5 +1,5 @@
 """
-The response: what the hooks of one event said when asked once.
+The response of the hooks to a single event, without a session.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pytest_hookharness.model.trace import HookEvent, HookRun
 @dataclass(frozen=True, slots=True)
 class Response:
     """
-    One event, one answer.
+    The hook runs of one event and the host's decision.
 
     Attributes:
-        hooked: The fires and what the host made of them.
+        hooked: The hook runs and the decision.
     """
 
     hooked: HookEvent
@@ -32,71 +32,74 @@ class Response:
     @property
     def refused(self) -> bool:
         """
-        Whether the host honours a refusal.
+        Whether a hook refused and the host honours it.
         """
         return self.hooked.decision.refused
 
     @property
     def allowed(self) -> bool:
         """
-        Whether every hook ran to its end, none refused, and the host could use what each said.
+        Whether every hook exited by itself, none refused, and the host could use every reply.
         """
-        ran = (isinstance(fire.run.ending, Exited) for fire in self.hook_runs if fire.run is not None)
-        return not self.refused and all(ran) and not any(fire.reply.fault for fire in self.hook_runs)
+        exited = (isinstance(one.run.ending, Exited) for one in self.hook_runs if one.run is not None)
+        return not self.refused and all(exited) and not any(one.reply.fault for one in self.hook_runs)
 
     @property
     def reason(self) -> str:
         """
-        The reasons of the refusals, one below the other.
+        The reasons of the refusals, separated by line ends.
         """
         return "\n".join(self.hooked.decision.reasons)
 
     @property
     def to_agent(self) -> str:
         """
-        All that the agent's model would see because of this event.
+        All text that the agent's model would see because of this event.
         """
         return "\n".join(self.hooked.decision.to_agent)
 
     @property
     def hook_runs(self) -> tuple[HookRun, ...]:
         """
-        The hooks that ran.
+        All hook runs.
         """
         return self.hooked.hook_runs
 
     @property
-    def fire(self) -> HookRun:
+    def hook_run(self) -> HookRun:
         """
-        The only hook that ran.
+        The only hook run.
 
         Raises:
-            ValueError: None ran, or several did.
+            ValueError: No hook ran, or several did.
         """
         if len(self.hook_runs) != 1:
-            raise ValueError(f"{self.hooked.event}: {len(self.hook_runs)} hooks ran; look at .fires instead")
+            raise ValueError(f"{self.hooked.event}: {len(self.hook_runs)} hooks ran; use .hook_runs instead")
         return self.hook_runs[0]
 
     @property
     def ending(self) -> Ending:
         """
-        How the only hook ended.
+        How the only hook run ended.
+
+        Raises:
+            ValueError: No hook ran, several did, or the scenario answered instead of a process.
         """
-        run = self.fire.run
+        run = self.hook_run.run
         if run is None:
-            raise ValueError(f"{self.hooked.event}: the hook was answered by the scenario, no process ran")
+            raise ValueError(f"{self.hooked.event}: the scenario answered for the hook, no process ran")
         return run.ending
 
     @property
     def stdout(self) -> str:
         """
-        What the only hook printed.
+        Standard output of the only hook run.
         """
-        return self.fire.run.stdout.text if self.fire.run is not None else ""
+        return self.hook_run.run.stdout.text if self.hook_run.run is not None else ""
 
     @property
     def stderr(self) -> str:
         """
-        What the only hook printed on standard error.
+        Standard error of the only hook run.
         """
-        return self.fire.run.stderr.text if self.fire.run is not None else ""
+        return self.hook_run.run.stderr.text if self.hook_run.run is not None else ""

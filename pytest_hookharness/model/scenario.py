@@ -1,5 +1,8 @@
 """
-The scenario: the whole input of one simulation as one value.
+The scenario: all input of one simulation as one value.
+
+The first sentence of each attribute that scenario files can set is also the description of its key in the
+JSON Schema and in the reference; the sentences after it are for readers of Python.
 """
 
 from __future__ import annotations
@@ -24,20 +27,20 @@ from pytest_hookharness.model.protocol import Json, Payload
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Double:
     """
-    A stand-in command, first on the PATH of the hooks and of the agent's shell.
+    A test double of a command: it comes first on the PATH of the hooks and of the agent's shell.
 
     Attributes:
-        exit: Its exit code.
-        stdout: What it prints.
-        stderr: What it prints on standard error.
-        heals_after: It fails this many times and then succeeds; ``None`` for never.
-        hangs: It never returns.
-        floods: Bytes it prints before it ends.
-        prompts: A question that it asks on the terminal, and waits.
-        agent: The host that it stands in for: it plays a session of its own, with the hooks that it finds,
-            and prints ``stdout`` as the agent's answer. Empty for none.
-        does: What the agent of that session does before it answers.
-        module: A module of the Python that runs the harness, which is run in its place.
+        exit: Exit code of the command.
+        stdout: Text that it prints.
+        stderr: Text that it prints on standard error.
+        heals_after: Number of failures before it succeeds. ``None``: it never does.
+        hangs: Whether it never returns.
+        floods: Number of bytes that it prints before it ends.
+        prompts: A question that it asks on the terminal; it waits for the answer.
+        agent: The host whose agent it replaces: it runs a session with that host's hooks and prints `stdout`
+            as the answer. Empty: it is no fake agent.
+        does: Moves of the fake agent before it answers.
+        module: A Python module that the harness's own Python runs instead.
     """
 
     exit: int = 0
@@ -58,9 +61,9 @@ class Mask:
     A piece of the state that the author declares irrelevant.
 
     Attributes:
-        file: A glob over state paths such as ``workspace/.state/*.json``; ``**`` crosses folders.
-        keys: JSON keys, at any depth, whose values are left out; empty leaves the whole content out.
-        text: A regular expression whose matches are left out instead.
+        file: A glob over state paths, such as `workspace/.state/*.json`. ``**`` crosses folders.
+        keys: JSON keys, at any depth, whose values are ignored. Empty: the whole content is ignored.
+        text: A regular expression; its matches are ignored.
     """
 
     file: str
@@ -71,12 +74,12 @@ class Mask:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """
-    Where a scenario was written.
+    The place where a scenario was written.
 
     Attributes:
         file: The scenario file.
         marks: Line and column (both from 1) of each value, by key path (``expect.verdict``,
-            ``agent[2].tool``); a variant's own values stand under ``variants.NAME.``.
+            ``agent[2].tool``); a variant's own values are under ``variants.NAME.``.
     """
 
     file: Path
@@ -84,7 +87,7 @@ class Origin:
 
     def line(self, path: str, default: int = 1) -> int:
         """
-        The line of a key path, or of the nearest path around it.
+        Return the line of a key path, or of the nearest path around it.
         """
         while path:
             if path in self.marks:
@@ -96,14 +99,14 @@ class Origin:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """
-    What the scenario lets a handler answer that is not a command.
+    The answer of a hook that is not a command, such as a prompt hook or an HTTP hook.
 
     Attributes:
-        event: The event of the handler.
-        type: Its type: ``prompt``, ``http``, ``agent`` or ``mcp_tool``.
-        match: A word that its prompt, address or name must hold; empty for any.
-        reply: What it answers, as the host reads the JSON output of a command.
-        times: Answer only this often, then go to the next; ``None`` for always.
+        event: Event of the hook.
+        type: Type of the hook.
+        match: Text that the hook's prompt, address or name must contain. Empty: any.
+        reply: The answer, in the host's format for the JSON output of a command.
+        times: Number of times that this answer is used. ``None``: always.
     """
 
     event: str
@@ -113,139 +116,163 @@ class Answer:
     times: int | None = None
 
 
+# Fields of ``Scenario`` that scenario files write under the key ``world``.
+WORLD_FIELDS = frozenset(
+    {
+        "answers",
+        "company",
+        "cover",
+        "cwd",
+        "full",
+        "home",
+        "nesting",
+        "network",
+        "payload",
+        "place",
+        "readonly",
+        "relaunched",
+        "setup",
+        "shell",
+        "worktree",
+    }
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """
-    One simulation: a host, its hooks, a workspace, an agent and a promise.
+    One simulation: a host, its hooks, a workspace, an agent and an expectation.
 
     Attributes:
-        name: The scenario's name.
-        host: Name of a host profile, with or without ``@version``.
-        variant: Name of the variant; empty for the base.
-        why: What the author wants to show.
-        origin: Where it was written, if in a file.
-        project: A folder that is copied fresh into the workspace.
-        plugin: A plugin folder, loaded by the host beside the project's own hooks.
-        files: Files written into the workspace after that, by path relative to it. A text that
-            begins with ``#!`` makes the file executable.
-        home: Files written into the home folder, by path relative to it.
-        modes: Permission bits for files, by path.
-        git: Whether the workspace is a committed repository.
-        worktree: Name of the worktree that the session is started in; empty for none.
-        setup: What the session sets up before it starts, ``init`` or ``maintenance``; empty for nothing.
-        options: Options that the host is started with, by its own names.
-        flags: What hooks of stops are told as stop_hook_active, one after the other and over again; empty for
-            what the host says.
-        hooks: Hook configuration: the path of the host's own file relative to the workspace, or its
-            content; ``None`` for the host's usual places.
-        commands: Doubles by name.
-        hidden: Commands that are on no folder of PATH, for hooks and for the agent's shell.
-        nesting: How far the sessions of stand-ins may start sessions.
-        env: Variables of the host's environment.
-        unset: Variables that are not in it.
-        shell: The shell that runs the hooks' command lines, and scripts that only ask for ``sh``; empty for
-            the host's own.
-        order: Orders in which the hooks of an event run, one after the other, as places in the
-            configuration from 1.
-        company: Who else sends every event to the hooks, just before it does: another ``session`` in the
-            same workspace, or (of tool calls) another ``agent`` of the same session; empty for nobody.
-        relaunched: Whether every fire comes from a new process of the host, as after a restart.
-        on_failure: What hooks must do when they cannot decide, by a word of their command; the empty word
-            stands for all others.
-        cwd: Where hooks are started; ``None`` for where the host starts them.
-        place: The last part of the workspace's path; empty for ``workspace``.
-        readonly: State paths that hooks cannot write to; only namespaces can do that.
-        full: State paths of folders, empty at first, without room for one byte; only namespaces can do that.
-        stdin: How the hooks' standard input is written; ``None`` for as the host does.
-        payload: How its JSON differs from what the host writes; ``None`` for not at all.
-        terminal: The terminal that hooks can open, and who types on it; ``None`` for none.
-        network: Whether the hooks may reach the network.
-        script: The agent.
-        pace: Seconds that pass for the hooks before each turn of the agent, beside what it really takes.
-        answers: Replies of handlers that are not commands.
-        masks: Parts of the state that the author declares irrelevant.
-        cover: Further absolute folders that belong to the state.
-        reach: Folders of the developer that the hooks must find at their own place.
-        processes: Processes that may be detached by the command ``detach``, by name, with their hooks.
-        threads: What holds the threads of those hooks back.
-        until: ``lasso`` ends the run at the proof of a livelock, ``guard`` lets the guard end it.
-        turns: Most turns that are played.
-        hook_timeout: Seconds after which a fire is cut although its host would wait longer; ``None`` for
-            the setting of the run.
-        parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
-        vary: What must not matter: the scenario is played again with one such thing different.
-        explore: How far it is explored what a free agent can do; ``None`` for not at all.
-        expect: The author's promise.
+        name: Name of the scenario, used in node ids.
+        variant: Name of the variant. Empty: the base scenario.
+        origin: Place where the scenario was written. ``None``: not in a file.
+        why: What the scenario demonstrates.
+        host: Name of the host, with or without `@version`; in a file also a list of names.
+        project: A folder that is copied into each new workspace, or `repository`.
+        plugin: A plugin folder, or `repository`, that the host loads in addition to the project's hooks.
+        files: Files that are written into the workspace, by relative path. A text that begins with ``#!``
+            makes the file executable.
+        modes: Permission bits of files, by path.
+        git: Whether the workspace is a Git repository with a commit.
+        options: Options of the host, by the host's own names.
+        flags: Values of `stop_hook_active` for successive stop events, instead of the host's own. They
+            repeat. Empty: the host's own.
+        hooks: The host's own hook configuration: a path in the workspace, or its content. ``None``: the
+            host's usual places.
+        commands: Test doubles of commands, by name.
+        env: Environment variables of the host.
+        hidden: Commands that hooks and the agent's shell cannot find on the PATH.
+        unset: Environment variables that are not set.
+        order: Hooks of an event that run in sequence, by their positions in the configuration from 1.
+        on_failure: Whether hooks must allow or refuse when they cannot decide; by a word of the command. The
+            empty word stands for all other hooks.
+        stdin: How the hooks' standard input is written. ``None``: as the host does it.
+        terminal: A terminal for the hooks, and the answers typed on it. ``None``: no terminal.
+        script: What the agent does, and what happens to it.
+        reach: Folders of the user's that hooks must find at their real paths.
+        processes: Background processes that the command `detach NAME` starts, with their hooks.
+        threads: Limits on the threads that process hooks start.
+        masks: Parts of the state that are irrelevant.
+        until: Whether the run ends when a livelock is proved, or when the host's cap ends the loop.
+        pace: Time that passes for the hooks before each turn, in addition to real time. In seconds.
+        turns: Maximum number of turns.
+        hook_timeout: Maximum time of one hook run, even if the host would wait longer. In seconds.
+            ``None``: the setting of the test run.
+        parallel: Hook runs in parallel, and the counters that must include each of them. ``None``: none.
+        vary: Mutations: differences in the world that must not change the result.
+        explore: Limits of the search for lock-outs in everything that a free agent can do. ``None``: no
+            search.
+        expect: What must hold.
+        answers: Answers of hooks that are not commands.
+        company: Who else sends every event just before: another session in the same workspace, or another
+            agent of the same session (tool calls only). Empty: nobody.
+        cover: Additional folders that belong to the state.
+        cwd: The folder in which hooks are started. ``None``: the host's own choice.
+        full: State paths of folders, initially empty, that have no space left. Needs namespaces.
+        home: Files that are written into the home folder, by relative path.
+        nesting: Limits on sessions that fake agents start within sessions.
+        network: Whether hooks can use the network.
+        payload: How the JSON on standard input differs from the host's. ``None``: not at all.
+        place: Last component of the workspace's path. Empty: ``workspace``.
+        readonly: State paths that hooks cannot write to. Needs namespaces.
+        relaunched: Whether every hook run comes from a new process of the host, as after a restart.
+        setup: The kind of setup that the session does before it starts. Empty: none.
+        shell: The shell for the hooks' command lines, and for scripts that ask for `sh`. Empty: the
+            host's own.
+        worktree: Name of the Git worktree in which the session starts; a hook or Git creates it. Empty:
+            no worktree.
     """
 
     name: str
-    host: str = "claude-code"
     variant: str = ""
-    why: str = ""
     origin: Origin | None = None
+    why: str = ""
+    host: str = "claude-code"
     project: Path | None = None
     plugin: Path | None = None
     files: Mapping[str, str] = field(default_factory=dict)
-    home: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, int] = field(default_factory=dict)
     git: bool = False
-    worktree: str = ""
-    setup: Literal["", "init", "maintenance"] = ""
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     flags: tuple[bool, ...] = ()
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
-    hidden: tuple[str, ...] = ()
-    nesting: Nesting = Nesting()
     env: Mapping[str, str] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
     unset: tuple[str, ...] = ()
-    shell: str = ""
     order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    company: Literal["", "session", "agent"] = ""
-    relaunched: bool = False
     on_failure: Mapping[str, Direction] = field(default_factory=dict)
-    cwd: WorkingFolder | None = None
-    place: str = ""
-    readonly: tuple[str, ...] = ()
-    full: tuple[str, ...] = ()
     stdin: Delivery | None = None
-    payload: Shaping | None = None
     terminal: Terminal | None = None
-    network: bool = False
     script: Script = Script()
-    pace: float = 0.0
-    answers: tuple[Answer, ...] = ()
-    masks: tuple[Mask, ...] = ()
-    cover: tuple[str, ...] = ()
     reach: tuple[str, ...] = ()
     processes: Mapping[str, BackgroundProcess] = field(default_factory=dict)
     threads: ThreadLimits = ThreadLimits()
+    masks: tuple[Mask, ...] = ()
     until: Literal["lasso", "guard"] = "lasso"
+    pace: float = 0.0
     turns: int = 200
     hook_timeout: float | None = None
     parallel: Parallel | None = None
     vary: tuple[Wish, ...] = ()
     explore: ExploreOptions | None = None
     expect: Expectation = Expectation(verdict="terminated")
+    # The world: see WORLD_FIELDS.
+    answers: tuple[Answer, ...] = ()
+    company: Literal["", "session", "agent"] = ""
+    cover: tuple[str, ...] = ()
+    cwd: WorkingFolder | None = None
+    full: tuple[str, ...] = ()
+    home: Mapping[str, str] = field(default_factory=dict)
+    nesting: Nesting = Nesting()
+    network: bool = False
+    payload: Shaping | None = None
+    place: str = ""
+    readonly: tuple[str, ...] = ()
+    relaunched: bool = False
+    setup: Literal["", "init", "maintenance"] = ""
+    shell: str = ""
+    worktree: str = ""
 
     @property
-    def stand_ins(self) -> tuple[str, ...]:
+    def fake_agents(self) -> tuple[str, ...]:
         """
-        The names of those doubles that stand in for agents.
+        The names of the test doubles that replace agents.
         """
         return tuple(name for name, double in self.commands.items() if double.agent)
 
     @property
     def id(self) -> str:
         """
-        Name, variant and host, as they stand in a node id.
+        Name, variant and host in the format of node ids, ``name[variant-host]``.
         """
         inner = f"{self.variant}-{self.host}" if self.variant else self.host
         return f"{self.name}[{inner}]"
 
     def mark(self, path: str) -> str:
         """
-        The key path under which a value of this scenario was really written.
+        Return the key path under which a value was written: the variant's own, or the base's.
         """
         if self.variant and self.origin is not None:
             own = f"variants.{self.variant}.{path}"

@@ -1,8 +1,8 @@
 """
-Timings: how long the fires of a hook took, and which of them stand for all.
+Timings: the durations of a hook's runs, and their percentiles.
 
-Shares are taken by nearest rank, so each is the time of a fire that there was; of
-fewer than twenty fires the slowest stands for 95 %.
+Percentiles use the nearest rank, so each is the duration of an actual run; with fewer than 20 runs the 95th
+percentile is the slowest.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ MEDIAN, NEARLY_ALL = 0.5, 0.95
 @dataclass(frozen=True, slots=True, order=True)
 class RunTime:
     """
-    The time of one fire. What was cut is slower than all that came to an end.
+    The duration of one hook run; a run that was cut sorts after all others.
 
     Attributes:
-        cut: Whether it was cut, so that it would have taken longer still.
-        seconds: How long its host stood still for it.
-        turn: The turn it belongs to.
+        cut: Whether it was cut, so that its true duration is longer.
+        seconds: Time that the host waited for it.
+        turn: Number of its turn.
     """
 
     cut: bool
@@ -36,7 +36,7 @@ class RunTime:
     @classmethod
     def of(cls, run: ProcessResult, turn: int) -> RunTime:
         """
-        The time until a process had ended and its output was no longer waited for.
+        Return the time until the process had ended and the host no longer waited for its output.
         """
         match run.ending:
             case Exited() | Signaled() | NotStarted():
@@ -52,13 +52,13 @@ class RunTime:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """
-    All fires of one hook.
+    The durations of all runs of one hook.
 
     Attributes:
         event: The host's name of the event.
-        command: The command.
-        hook_runs: Their times, the quickest first.
-        limit: Seconds that the host gives each of them, the least if it differs; ``None`` if not known.
+        command: Command of the hook.
+        hook_runs: The durations, shortest first.
+        limit: The host's time limit in seconds, the smallest if it varies; ``None`` if unknown.
     """
 
     event: str
@@ -68,37 +68,37 @@ class Timing:
 
     def within(self, share: float) -> RunTime:
         """
-        The slowest of the quickest fires that make up this share of all.
+        Return the percentile for a share between 0 and 1.
         """
         return self.hook_runs[math.ceil(share * len(self.hook_runs)) - 1]
 
     @property
     def slowness(self) -> RunTime:
         """
-        The fire by which hooks are compared.
+        The 95th percentile, by which hooks are compared.
         """
         return self.within(NEARLY_ALL)
 
 
 def timings(trace: Trace) -> tuple[Timing, ...]:
     """
-    The timings of all hooks of a run, in the order in which they were first fired.
+    Return the timings of all hooks of a trace, in the order of their first runs.
     """
     return joined(
         Timing(
-            event=fire.hook.event,
-            command=fire.hook.command,
-            hook_runs=(RunTime.of(fire.run, step.turn),),
-            limit=fire.run.limit,
+            event=hook_run.hook.event,
+            command=hook_run.hook.command,
+            hook_runs=(RunTime.of(hook_run.run, step.turn),),
+            limit=hook_run.run.limit,
         )
-        for step, fire in trace.hook_runs()
-        if fire.run is not None
+        for step, hook_run in trace.hook_runs()
+        if hook_run.run is not None
     )
 
 
 def joined(several: Iterable[Timing]) -> tuple[Timing, ...]:
     """
-    One timing for each hook, whatever runs its fires were seen in.
+    Return one timing for each hook, from timings of several simulations.
     """
     found: dict[tuple[str, str], list[Timing]] = {}
     for timing in several:
@@ -107,7 +107,7 @@ def joined(several: Iterable[Timing]) -> tuple[Timing, ...]:
         Timing(
             event=event,
             command=command,
-            hook_runs=tuple(sorted(fire for part in parts for fire in part.hook_runs)),
+            hook_runs=tuple(sorted(duration for part in parts for duration in part.hook_runs)),
             limit=min((part.limit for part in parts if part.limit is not None), default=None),
         )
         for (event, command), parts in found.items()

@@ -1,7 +1,5 @@
 """
-Caches: what tools leave in a project, and nobody would look for by name.
-
-The trace: the ordered evidence of one simulation.
+The trace: the ordered record of one simulation.
 """
 
 from __future__ import annotations
@@ -20,13 +18,14 @@ from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rep
 @dataclass(frozen=True, slots=True)
 class StateEntry:
     """
-    One file, folder or link of a covered root.
+    One file, folder or link below a root that belongs to the state.
 
     Attributes:
         kind: ``file``, ``folder``, ``link`` or ``other``.
         mode: Permission bits.
-        content: Digest of a file's content, target of a link, empty for a folder. Behind a zero byte
-            an owner that is not the harness's own, and a digest of extended attributes and access lists.
+        content: Digest of a file's content, or target of a link; empty for a folder. After a zero byte
+            follow the owner, if it is not the harness's own, and a digest of extended attributes and
+            access control lists.
     """
 
     kind: str
@@ -37,15 +36,15 @@ class StateEntry:
 @dataclass(frozen=True, slots=True)
 class State:
     """
-    All that decides how the loop goes on, after one turn. It can be saved and put back.
+    Everything after one turn on which the rest of the session depends; it can be saved and restored.
 
     Attributes:
-        visible: Counters of session and host that hook or agent can see.
+        visible: Counters of session and host that hooks or the agent can see.
         agent: The agent's position, as text.
-        environment: Digest of the environment that the hooks get.
+        environment: Digest of the hooks' environment.
         files: Entries by state path (``workspace/...``, ``home/...``, ``tmp/...``).
-        opaque: Why the state is not known completely, if it is not; such a state equals nothing.
-        digest: The fingerprint of all of it.
+        opaque: Why the state is not known completely; empty if it is. An opaque state equals no other.
+        digest: Fingerprint of the whole state.
     """
 
     visible: Mapping[str, Json] = field(default_factory=dict)
@@ -64,8 +63,8 @@ class Change:
     Attributes:
         path: State path.
         how: ``added``, ``removed``, ``content``, ``mode`` or ``kind``.
-        before: What is known of its content before; empty if there was none.
-        after: The same after.
+        before: Known content before, shortened; empty if there was none.
+        after: Known content after, likewise.
     """
 
     path: str
@@ -77,15 +76,15 @@ class Change:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookRun:
     """
-    One run of one hook, and what its host read from it.
+    One run of one hook, and the host's interpretation of it.
 
     Attributes:
-        hook: Which hook.
-        payload: What was on its standard input, as JSON.
-        stdin: The same as the exact bytes.
-        run: What became of the process; ``None`` for a handler that the scenario answered.
-        reply: How the host reads it.
-        transcript_opened: Whether the hook opened the transcript; ``None`` if that was not seen.
+        hook: The hook.
+        payload: Its standard input, as JSON.
+        stdin: Its standard input, as bytes.
+        run: The result of the process; ``None`` for a hook that the scenario answered.
+        reply: The reply as the host interprets it.
+        transcript_opened: Whether the hook opened the transcript; ``None`` if that is unknown.
     """
 
     hook: Hook
@@ -98,7 +97,7 @@ class HookRun:
     @property
     def reason(self) -> str:
         """
-        The reason of its reply without the command, which some hosts put before it.
+        The reason of its reply, without the command that some hosts add in front.
         """
         return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
 
@@ -107,6 +106,10 @@ class HookRun:
 class Moved:
     """
     The agent made a move.
+
+    Attributes:
+        move: The move.
+        saw: The messages to the agent before it.
     """
 
     move: Move
@@ -116,7 +119,7 @@ class Moved:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happened:
     """
-    An event of the script took place.
+    An event of the script happened.
     """
 
     event: Event
@@ -125,15 +128,15 @@ class Happened:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Performed:
     """
-    A tool call was carried out, or was refused.
+    A tool call was carried out or refused.
 
     Attributes:
         call: The call.
-        result: What it gave.
+        result: Its result.
         refused: Whether hooks refused it.
-        run: What became of the process, if there was one.
-        changes: Files that differ after it.
-        children: Sessions of stand-ins that it led to.
+        run: The result of its process; ``None`` if there was none.
+        changes: Files that it changed.
+        children: Child sessions that it started.
     """
 
     call: ToolCall
@@ -147,15 +150,15 @@ class Performed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookEvent:
     """
-    The host asked the hooks of an event.
+    The host ran the hooks of an event.
 
     Attributes:
         event: The host's name of the event.
-        target: What matchers were compared with.
-        hook_runs: The hooks that ran, in the order of configuration.
-        decision: What the host made of them.
-        changes: Files that differ after it.
-        children: Sessions of stand-ins that it led to.
+        target: The text that matchers were compared with.
+        hook_runs: The hook runs, in the order of configuration.
+        decision: The host's decision.
+        changes: Files that the hooks changed.
+        children: Child sessions that the hooks started.
     """
 
     event: str
@@ -175,9 +178,9 @@ class Step:
     One exchange in the trace.
 
     Attributes:
-        number: From 1.
-        turn: The turn it belongs to; 0 before the first move.
-        exchange: What took place.
+        number: Number of the step, from 1.
+        turn: Number of its turn; 0 before the first move.
+        exchange: What happened.
     """
 
     number: int
@@ -191,8 +194,8 @@ class Trace:
     All steps, and the state after each turn.
 
     Attributes:
-        steps: In order.
-        states: The state after each turn, by the turn's number.
+        steps: The steps, in order.
+        states: The state after each turn, by number of the turn.
     """
 
     steps: tuple[Step, ...] = ()
@@ -207,7 +210,7 @@ class Trace:
 
     def hooked(self, event: str | None = None) -> Iterator[tuple[Step, HookEvent]]:
         """
-        The steps in which hooks were asked, all or those of one event.
+        Yield the steps in which hooks ran: all, or those of one event.
         """
         for step in self.steps:
             if isinstance(step.exchange, HookEvent) and event in (None, step.exchange.event):
@@ -215,15 +218,15 @@ class Trace:
 
     def hook_runs(self) -> Iterator[tuple[Step, HookRun]]:
         """
-        All fires in order.
+        Yield all hook runs with their steps, in order.
         """
         for step, hooked in self.hooked():
-            for fire in hooked.hook_runs:
-                yield step, fire
+            for hook_run in hooked.hook_runs:
+                yield step, hook_run
 
     def children(self) -> Iterator[tuple[Step, ChildSession]]:
         """
-        All sessions of stand-ins, in the order in which they were started.
+        Yield all child sessions with their steps, in order of start.
         """
         for step in self.steps:
             if isinstance(step.exchange, HookEvent | Performed):
@@ -231,6 +234,7 @@ class Trace:
                     yield step, child
 
 
+# Folders and files that tools write into a project, and that no hook looks for by name.
 _NAMES = frozenset({
     "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".coverage", ".cache",
     ".tox", ".nox", "htmlcov",
@@ -239,6 +243,6 @@ _NAMES = frozenset({
 
 def is_cache(path: str) -> bool:
     """
-    Whether a path leads to a cache, or into one.
+    Return whether a path is a tool's cache, or is inside one.
     """
     return not _NAMES.isdisjoint(PurePath(path).parts)

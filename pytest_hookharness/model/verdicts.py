@@ -1,11 +1,7 @@
 """
-Codes: one kind of defect, in words.
+Verdicts (whether and how a session ends) and findings (defects found in it).
 
-Which codes there are is the judges' business.
-
-Verdicts: what a trace means for termination.
-
-The verdicts are a sum; none of them overlap.
+Every trace has exactly one verdict. ``judging`` defines which findings exist.
 """
 
 from __future__ import annotations
@@ -22,13 +18,13 @@ from pytest_hookharness.model.trace import Change
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
     """
-    The host's own net, seen from one loop.
+    The host's cap on refusals, and its effect on one loop.
 
     Attributes:
-        overrides: The refusal that it sets aside, counted from 1 since the streak began;
-            ``None`` if it would never act on this loop.
-        why: One sentence.
-        rule: The fact it rests on.
+        overrides: The refusal that it overrides, counted from 1 within the current series; ``None`` if it
+            never acts on this loop.
+        why: The reason, as one sentence.
+        rule: The fact about the host behind it.
     """
 
     overrides: int | None
@@ -39,12 +35,12 @@ class Cap:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
     """
-    What ends any long run on a host, seen from one loop.
+    A limit of the host that ends every long session, and its effect on one loop.
 
     Attributes:
-        turn: The turn in which it would end this one.
-        why: One sentence.
-        rule: The fact it rests on.
+        turn: The turn in which it would end this loop.
+        why: The reason, as one sentence.
+        rule: The fact about the host behind it.
     """
 
     turn: int
@@ -55,10 +51,10 @@ class Limit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terminated:
     """
-    The agent wanted to stop and the hooks let it, by their own decision.
+    The agent wanted to stop and the hooks allowed it.
 
     Attributes:
-        turn: The turn in which they did.
+        turn: The turn in which they allowed it.
     """
 
     turn: int
@@ -67,13 +63,13 @@ class Terminated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capped:
     """
-    The host's guard ended it before a lasso was proved, or because the scenario let it.
+    The host's cap ended the loop before a livelock was proved, or because of ``until: guard``.
 
     Attributes:
-        turn: The turn in which it did.
-        cap: The guard.
-        changed: What kept changing from turn to turn, so that nothing was proved before.
-        status: The host's own word for a run that it ended so; empty if it has none.
+        turn: The turn in which the cap ended it.
+        cap: The cap.
+        changed: Files that changed from turn to turn and prevented a proof.
+        status: The host's own word for such an end; empty if it has none.
     """
 
     turn: int
@@ -85,16 +81,20 @@ class Capped:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Livelock:
     """
-    The same state came again, twice: it goes on for ever.
+    The same state occurred again, twice: the loop never ends.
+
+    A path that leads into a cycle is called a lasso: the *stem* is the part before the cycle, the *period*
+    the length of the cycle.
 
     Attributes:
         stem: The turn after which the cycle begins.
         period: Length of the cycle in turns.
-        repetitions: How often the cycle was gone round.
-        evidence: ``exact``, ``probed`` or ``masked``.
-        assumptions: What the proof rests on, in sentences.
-        cap: What the host's guard would do about it; ``None`` if the host has none.
-        limits: What else of the host would end it, the soonest first.
+        repetitions: Number of complete repetitions that were observed.
+        evidence: ``exact`` (equal states), ``probed`` (the differences were shown to be irrelevant) or
+            ``masked`` (the author declared them irrelevant).
+        assumptions: Facts that the proof depends on, in sentences.
+        cap: The effect of the host's cap; ``None`` if the host has none.
+        limits: Other limits of the host that would end the loop, earliest first.
     """
 
     stem: int
@@ -109,14 +109,14 @@ class Livelock:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hung:
     """
-    The host waits for ever.
+    The host waits forever.
 
     Attributes:
-        turn: The turn in which it began to wait.
-        event: Its name of the event.
-        command: The hook that it waits because of.
+        turn: The turn in which it started to wait.
+        event: The host's name of the event.
+        command: The hook that causes it.
         rule: The host's rule behind it.
-        asked: Whether the hook asked for an answer that nobody gives; otherwise it was cut.
+        asked: Whether the hook asked the user a question; otherwise the hook did not end and was cut.
     """
 
     turn: int
@@ -129,12 +129,12 @@ class Hung:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recursing:
     """
-    Fires caused fires beyond the limit of depth or number.
+    Hook runs caused hook runs beyond a limit of depth or number.
 
     Attributes:
-        turn: The turn in which it was noticed.
-        limit: Which limit, and how it was reached.
-        chain: How it came to that, in short sentences, root first.
+        turn: The turn in which the limit was reached.
+        limit: The limit, and how it was reached.
+        chain: The causes, in short sentences, root first.
     """
 
     turn: int
@@ -145,11 +145,11 @@ class Recursing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lockout:
     """
-    From this state no move that the agent has leads to a stop.
+    No sequence of candidate moves leads from this state to a stop.
 
     Attributes:
-        turn: The turn after which it is so.
-        moves: The moves that it has.
+        turn: The turn after which the state is reached.
+        moves: The candidate moves.
     """
 
     turn: int
@@ -159,12 +159,12 @@ class Lockout:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
     """
-    It is not known whether this ends.
+    It is unknown whether the session ends.
 
     Attributes:
-        turn: The last turn that was played.
-        why: What ended the search.
-        changed: What differed between the last turns, if nothing recurred.
+        turn: The last turn.
+        why: What ended the simulation.
+        changed: Files that differed between the last turns, if no state occurred again.
     """
 
     turn: int
@@ -177,7 +177,7 @@ Verdict: TypeAlias = Terminated | Capped | Livelock | Hung | Recursing | Lockout
 
 def verdict_name(verdict: Verdict) -> VerdictName:
     """
-    The word for a verdict, as scenario files use it.
+    Return the name of a verdict, as in scenario files.
     """
     match verdict:
         case Terminated():
@@ -201,17 +201,17 @@ def verdict_name(verdict: Verdict) -> VerdictName:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """
-    A defect seen on the way.
+    A defect found in one simulation.
 
     Attributes:
         code: ``HH`` and three digits.
-        name: The short name, in capitals.
-        text: What was seen, in one sentence.
-        advice: What to do about it.
-        turn: The turn in which it was first seen; 0 before the first.
-        hook: The command concerned; empty if none.
-        times: How often it was seen.
-        rule: The host's rule behind it, if there is one.
+        name: Short name in capitals, such as ``EARLY-EXIT``.
+        text: The observation, in one sentence.
+        advice: How to fix it.
+        turn: The turn in which it was first observed; 0 before the first.
+        hook: Command of the hook; empty if none.
+        times: Number of observations.
+        rule: The host's rule behind it; ``None`` if there is none.
     """
 
     code: str
@@ -227,12 +227,12 @@ class Finding:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
     """
-    A promise of the scenario that was not kept.
+    An expectation of the scenario that was not met.
 
     Attributes:
-        path: The key path of the promise, as written in the file.
-        expected: What was promised, in words.
-        seen: What was seen instead.
+        path: Key path of the expectation, as written in the file.
+        expected: The expectation, in words.
+        seen: The observation, in words.
     """
 
     path: str
@@ -243,12 +243,12 @@ class Violation:
 @dataclass(frozen=True, slots=True)
 class Conclusion:
     """
-    What the judge makes of a trace.
+    The judgement of a trace.
 
     Attributes:
         verdict: The verdict.
-        findings: Defects seen on the way.
-        assumptions: What verdict and findings rest on, in sentences.
+        findings: The defects.
+        assumptions: Facts that verdict and findings depend on, in sentences.
     """
 
     verdict: Verdict
@@ -262,11 +262,11 @@ class FindingCode:
     One kind of defect.
 
     Attributes:
-        code: ``HH`` and three digits; empty for a bad end, which is known by its name.
-        name: The short name, in capitals.
-        what: What was seen, in general.
-        why: Why that matters.
-        fix: What to do about it.
+        code: ``HH`` and three digits; empty for a bad end, which has only a name.
+        name: Short name in capitals.
+        what: General description.
+        why: Why it matters.
+        fix: How to fix it.
     """
 
     code: str
@@ -277,7 +277,7 @@ class FindingCode:
 
     def found(self, text: str, *, turn: int = 0, hook: str = "", rule: Rule | None = None) -> Finding:
         """
-        A finding of this kind: what was seen, in which turn, of which command, and by which rule of the host.
+        Return a finding of this kind; ``text`` is the observation, ``hook`` the command.
         """
         return Finding(
             code=self.code, name=self.name, text=text, advice=self.fix, turn=turn, hook=hook, rule=rule

@@ -1,14 +1,10 @@
 """
-Redaction: secrets that are taken out of what was seen before it is written.
+Take secrets out of values before they are written.
 
-Pure. Values of the model are redacted, not their reports: what is cut, folded or
-escaped in a report would no longer be found. No list of secrets is complete, so neither is this.
-
-What secrets look like, where nobody has told their values.
-
-Data only. Each pattern takes time in proportion to the text, whatever a hook prints:
-none has an open quantifier beside another that takes the same letters, and those that run on begin where a
-word does.
+Values of the model are redacted, not their reports: what is cut, folded or escaped in a report would no
+longer be found. Secrets are found by the values of variables, and by patterns of what secrets look like.
+Neither is complete. The patterns run in linear time on any text: no open quantifier stands beside another
+that matches the same letters, and unbounded ones begin at a word boundary.
 """
 
 from __future__ import annotations
@@ -82,7 +78,7 @@ _UNQUOTED = ("", "/", "!'()*", ";,/?:@&=+$!*'()#")
 @dataclass(frozen=True, slots=True)
 class Secrets:
     """
-    Secrets that are known by their values.
+    Secrets known by value.
 
     Attributes:
         forms: Each form in which one of them may stand in a text, with its name; the longest first.
@@ -95,7 +91,7 @@ class Secrets:
 
 def find_secrets(*environments: Mapping[str, str], words: Iterable[str] = ()) -> Secrets:
     """
-    The secrets that variables hold, going by their names.
+    Return the secrets in environment variables, found by the names of the variables.
 
     Args:
         environments: Variables by name.
@@ -141,7 +137,7 @@ def _escaped(text: str, ascii_only: bool) -> str:
 
 def _encoded(value: str) -> Iterator[str]:
     """
-    The letters of base64 that no neighbour can change, wherever the value stands in what is encoded.
+    Yield the base64 letters of a value that do not depend on its neighbours, for each alignment.
     """
     data = value.encode("utf-8", "surrogateescape")
     for offset in range(3):
@@ -155,7 +151,7 @@ def _encoded(value: str) -> Iterator[str]:
 
 def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
     """
-    A text without the secrets that are known, and without what looks like one.
+    Return a text without known secrets and without what looks like one.
 
     Args:
         text: The text.
@@ -201,7 +197,7 @@ def _alike(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _pieces(text: str, end: int, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
     """
-    The longest beginning of each secret that stands just before the place where a text was cut.
+    Return the longest prefix of a secret just before the place where the text was cut.
     """
     for form, name in (*secrets.forms, *secrets.encoded):
         shortest = form[:_SHORTEST_PIECE]
@@ -214,7 +210,7 @@ def _pieces(text: str, end: int, secrets: Secrets) -> Iterator[tuple[int, int, s
 
 def redacted(value: _T, secrets: Secrets) -> _T:
     """
-    A value of the model without secrets in any of its texts; the very same value if there were none.
+    Return a value of the model without secrets in its texts; the same object if it had none.
     """
     return cast("_T", _redacted(value, secrets))
 

@@ -1,8 +1,8 @@
 """
-Hostile text: what a hook, an agent or a file name says, made safe to print.
+Make hostile text safe to print: what a hook, an agent or a file name says.
 
-Pure. Nothing that comes out moves a cursor, colours a terminal, turns the
-direction of writing, begins a new line, commands a runner of CI from its log or goes on for ever.
+No result moves a cursor, colours a terminal, changes the direction of writing, begins a new line, commands a
+CI runner from its log or is unbounded.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ _MOST_MARKS = 3
 
 def plain(text: str, most: int = 80) -> str:
     """
-    One line of at most ``most`` characters without anything that acts on a terminal.
+    Return one line of at most ``most`` characters without anything that acts on a terminal.
     """
-    # What is far behind the end is not looked at: a hook may have written megabytes.
+    # A hook may have written megabytes: what is far behind the end is not looked at.
     whole = len(text) <= 4 * most
     line = re.sub(r"[ \t\r\n\v\f\u00a0]+", " ", text[: 4 * most]).strip(" ")
     safe = _COMMAND.sub(r"#\\x23", "".join(map(_escape, _without_towers(line))))
     return clip(safe if whole else safe + " " * (most + 1), most).rstrip(" ")
 
 
-def laid_out(text: str) -> Iterator[str]:
+def plain_lines(text: str) -> Iterator[str]:
     """
-    The lines of a text that was laid out before, with all blanks, without anything that acts on a terminal.
+    Yield the lines of a formatted text, blanks kept, without anything that acts on a terminal.
     """
-    # Blanks align a story, and the command that plays it again may hold several.
+    # Blanks align a story, and a replay command may contain several in a row.
     for line in text.splitlines():
         yield _WORD.sub(lambda word: plain(word[0], _LONGEST_WORD), line)
 
 
 def quoted(text: str, most: int = 80) -> str:
     """
-    The same between quotation marks, its own quotation marks escaped.
+    Return the same in quotation marks, with those inside escaped.
     """
     return '"' + plain(text, most).replace('"', '\\"') + '"'
 
 
 def clip(text: str, most: int) -> str:
     """
-    The beginning of a text, and a sign if that is not all of it.
+    Return the beginning of a text, with "..." if it is cut.
     """
     if len(text) <= most:
         return text
@@ -60,14 +60,14 @@ def clip(text: str, most: int) -> str:
 
 def columns(text: str) -> int:
     """
-    How many columns of a terminal a plain text takes.
+    Return how many terminal columns a plain text takes.
     """
     return sum(map(_width, text))
 
 
 def fit(text: str, width: int) -> str:
     """
-    A plain text cut or filled up to exactly ``width`` columns.
+    Return a plain text cut or filled to exactly ``width`` columns.
     """
     if columns(text) > width:
         while text and columns(text) > width - len(_MORE):
@@ -78,7 +78,7 @@ def fit(text: str, width: int) -> str:
 
 def squeeze(text: str, width: int) -> str:
     """
-    The same, but cut in the middle: what tells names apart often stands at their end.
+    Return the same, cut in the middle: the end of a name often distinguishes it.
     """
     if columns(text) <= width or width <= len(_MORE):
         return fit(text, width)

@@ -1,9 +1,9 @@
 """
 Scenario files: from YAML, or plain Python data, to scenarios.
 
-The key tables (``acts``, ``promises``, ``keys``) are data. They drive what is accepted, what it becomes,
-and the JSON Schema. The way of a file: ``composing`` reads YAML into elements with positions,
-``conversion`` holds them against the tables, ``assembly`` makes the scenarios.
+``yaml`` reads a file into elements with positions, ``schema`` compares them with shapes, and ``variants``
+combines the values into scenarios. The tables in ``keys`` define which keys exist, what they become, and the
+JSON Schema; they are derived from the dataclasses of the model.
 """
 
 from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE, schema

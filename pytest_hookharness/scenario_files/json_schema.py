@@ -1,8 +1,8 @@
 """
-The JSON Schema that editors and other validators read.
+The JSON Schema of scenario files, for editors and other validators.
 
-It is made of the tables; what only our own loader checks (folders, links, duplicate keys,
-the order of acts) it leaves out.
+It is derived from the tables of keys. Folders, links, duplicate keys and the order of acts are checked by the
+loader alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA_ID}"
 
 def schema() -> dict[str, Any]:
     """
-    The JSON Schema (draft 2020-12) of a scenario file.
+    Return the JSON Schema (draft 2020-12) of a scenario file.
     """
     common = {key.name: {"$ref": f"#/$defs/{key.name}"} for key in COMMON}
     own = {key.name: described(key) for key in SCENARIO.keys if key.name not in common}
@@ -54,14 +54,14 @@ def schema() -> dict[str, Any]:
 
 def described(key: Key | Tag) -> dict[str, Any]:
     """
-    The schema of a key's value, with its sentence.
+    Return the schema of a key's value, with its description.
     """
     return {"description": key.doc, **export(key.shape)}
 
 
 def export(shape: Shape) -> dict[str, Any]:
     """
-    The schema of one shape.
+    Return the schema of one shape.
     """
     match shape:
         case Text(pattern=pattern, format=form):
@@ -75,7 +75,7 @@ def export(shape: Shape) -> dict[str, Any]:
         case ChoiceShape(words=words):
             return {"enum": list(words)}
         case Whole(maximum=int() as most, octal=True):
-            # The digits of a mode are octal to us and decimal to everybody else.
+            # Validators read the digits of a mode as decimal, the loader as octal.
             return {"type": "integer", "minimum": 0, "maximum": int(f"{most:o}")}
         case Whole(minimum=least, maximum=most):
             return {"type": "integer", **present(minimum=least, maximum=most)}
@@ -99,7 +99,7 @@ def export(shape: Shape) -> dict[str, Any]:
 
 def container(shape: Many | Named | RecordShape | Tagged) -> dict[str, Any]:
     """
-    The schema of a list or a mapping.
+    Return the schema of a list or a mapping.
     """
     match shape:
         case Many(item=item, at_least=least, unique=unique):
@@ -119,7 +119,7 @@ def container(shape: Many | Named | RecordShape | Tagged) -> dict[str, Any]:
 
 def record(shape: RecordShape) -> dict[str, Any]:
     """
-    The schema of a mapping with known keys.
+    Return the schema of a mapping with known keys.
     """
     return {
         "type": "object",
@@ -133,7 +133,7 @@ def record(shape: RecordShape) -> dict[str, Any]:
 
 def act(tag: Tag) -> dict[str, Any]:
     """
-    The schema of one kind of act.
+    Return the schema of one kind of act.
     """
     properties = {tag.name: described(tag), **{key.name: described(key) for key in tag.modifiers}}
     return {
@@ -146,13 +146,13 @@ def act(tag: Tag) -> dict[str, Any]:
 
 def whole(pattern: str) -> str:
     """
-    A pattern for all of a text, as JSON Schema wants it.
+    Return a pattern that matches the whole text, for JSON Schema.
     """
     return f"^({pattern})$"
 
 
 def present(**limits: object) -> Mapping[str, object]:
     """
-    The limits that are set.
+    Return the limits that are not ``None``.
     """
     return {name: limit for name, limit in limits.items() if limit is not None}

@@ -1,7 +1,5 @@
 """
-The ways in: a file, a text, plain Python data.
-
-All of them lead through the same tables.
+Load scenarios from a file, a text or plain Python data, all by the same tables of keys.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from pytest_hookharness.scenario_files.yaml.nodes import Element, RefusedNode, T
 from pytest_hookharness.scenario_files.yaml.parser import compose, place_of
 from pytest_hookharness.scenario_files.yaml.python_data import elements_of
 
-LARGEST = 1 << 20
+MAX_SIZE = 1 << 20
 
 
 def load(
@@ -39,18 +37,18 @@ def load(
     known_behaviours: Collection[str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
-    The scenarios of a file: its base and variants, on each of its hosts.
+    Return the scenarios of a file: its base and variants, on each of its hosts.
 
     Args:
         path: The scenario file.
-        hosts: Hosts instead of those that the file names.
-        known_hosts: The hosts that the file may name; any, if not given.
-        known_findings: The findings that there are, and why a file may not name them, if it may not; any,
-            if not given.
-        known_behaviours: The behaviours that the agent may go on with; any, if not given.
+        hosts: Hosts that replace those of the file.
+        known_hosts: Hosts that the file may name; ``None`` allows any.
+        known_findings: Findings by name, with the reason if a file must not name them, else an empty text;
+            ``None`` allows any.
+        known_behaviours: Behaviours that the file may name; ``None`` allows any.
 
     Raises:
-        ScenarioErrors: All that is wrong with it.
+        ScenarioErrors: The file has problems; it lists all of them.
     """
     problems = Problems(path)
     data = read_bytes(path, problems)
@@ -76,21 +74,21 @@ def loads(
     known_behaviours: Collection[str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
-    The scenarios of a text that stands, or will stand, in a file.
+    Return the scenarios of the text of a file, which need not exist yet.
 
     Args:
         text: The text.
-        path: The file; folders are looked for beside it, and messages name it.
-        hosts: Hosts instead of those that the text names.
-        known_hosts: The hosts that the text may name; any, if not given.
+        path: The file; folders are relative to it, and messages name it.
+        hosts: As for ``load``, likewise the other arguments.
+        known_hosts: As for ``load``.
         known_findings: As for ``load``.
         known_behaviours: As for ``load``.
 
     Raises:
-        ScenarioErrors: All that is wrong with it.
+        ScenarioErrors: The text has problems.
     """
     problems = Problems(path)
-    if len(text) > LARGEST:
+    if len(text) > MAX_SIZE:
         too_large(problems)
         problems.raise_if_any()
     element = compose(text, problems)
@@ -109,14 +107,14 @@ def loads(
 
 def scenario_from(data: Mapping[str, object], *, path: Path | None = None) -> Scenario:
     """
-    The one scenario of a mapping that stands in Python code, with the keys of a scenario file.
+    Return the scenario of a mapping in Python code, which has the keys of a scenario file.
 
     Args:
         data: The mapping. A folder given as a path object, not as a text, may be anywhere.
-        path: The file that it stands for; without one, folders may be anywhere.
+        path: The file that folders are relative to; ``None``: folders may be anywhere.
 
     Raises:
-        ScenarioErrors: All that is wrong with it, without lines.
+        ScenarioErrors: The mapping has problems; they have no line numbers.
     """
     problems = Problems(path)
     element = elements_of(data, problems)
@@ -133,10 +131,10 @@ def scenario_from(data: Mapping[str, object], *, path: Path | None = None) -> Sc
 
 def script_from(acts: Sequence[object], *, then: object = None, when: object = None) -> Script:
     """
-    A script of plain Python data, with the acts, behaviours and reactions of a scenario file.
+    Return a script from plain Python data, in the format of ``agent``, ``then`` and ``when`` in a file.
 
     Raises:
-        ScenarioErrors: All that is wrong with it, without lines. It is a ``ValueError``.
+        ScenarioErrors: The data have problems; they have no line numbers. It is a ``ValueError``.
     """
     problems = Problems()
     given = {"agent": acts, "then": then, "when": when}
@@ -149,10 +147,10 @@ def script_from(acts: Sequence[object], *, then: object = None, when: object = N
 
 def convert(record: RecordShape, element: Element, conversion: Conversion) -> Values:
     """
-    The values of a whole document.
+    Return the values of a document.
 
     Raises:
-        ScenarioErrors: All that is wrong with it.
+        ScenarioErrors: The document has problems.
     """
     problems = conversion.problems
     values = conversion.read(record, element, "") if not problems.full else FAILED
@@ -164,13 +162,13 @@ def convert(record: RecordShape, element: Element, conversion: Conversion) -> Va
 
 def read_bytes(path: Path, problems: Problems) -> bytes:
     """
-    The content of a file that is not too large; else a problem is noted.
+    Return the content of a file; record a problem if it is too large or not a regular file.
     """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            problems.add((0, 0), "", "cannot be read: it is not a file")
-        elif status.st_size > LARGEST:
+            problems.add((0, 0), "", "cannot be read: it is not a regular file")
+        elif status.st_size > MAX_SIZE:
             too_large(problems)
         else:
             return path.read_bytes()
@@ -181,22 +179,22 @@ def read_bytes(path: Path, problems: Problems) -> bytes:
 
 def too_large(problems: Problems) -> None:
     """
-    Note that there is too much to read.
+    Record that a file is too large.
     """
-    problems.add((0, 0), "", f"is larger than a scenario can be ({LARGEST >> 20} MiB); use a project folder")
+    problems.add((0, 0), "", f"is larger than {MAX_SIZE >> 20} MiB; move its files into a project folder")
 
 
 def decode(data: bytes, problems: Problems) -> str:
     """
-    The text of a file in UTF-8, with or without a byte order mark.
+    Return the text of a file in UTF-8, with or without a byte order mark.
 
     Raises:
-        ScenarioErrors: It is in something else.
+        ScenarioErrors: The file is not UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # With a byte order mark the codec counts from behind it.
+        # The codec counts from after a byte order mark.
         start = len(data) - (len(error.object) - error.start)
         before = data[:start].decode("utf-8-sig")
         line, column = place_of(before, len(before))

@@ -1,7 +1,5 @@
 """
-Assembly: base and variants, times hosts, become scenarios.
-
-Folders: the project and the plugin that stand beside a scenario file.
+Combine base, variants and hosts into scenarios, and check names of hosts, findings and behaviours.
 """
 
 from __future__ import annotations
@@ -11,8 +9,8 @@ from dataclasses import replace
 
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.scenario import Origin, Scenario
-from pytest_hookharness.scenario_files.keys.scenario import MERGED
-from pytest_hookharness.scenario_files.schema.shapes import Values
+from pytest_hookharness.scenario_files.keys.scenario import COMMON
+from pytest_hookharness.scenario_files.schema.shapes import Key, RecordShape, Values
 from pytest_hookharness.scenario_files.yaml.errors import Problems
 from pytest_hookharness.scenario_files.yaml.nodes import (
     Element,
@@ -26,17 +24,18 @@ from pytest_hookharness.scenario_files.yaml.nodes import (
 )
 
 USUAL_HOST = "claude-code"
-NOT_FIELDS = frozenset({"host", "agent", "when", "variants"})
+# Values of a file that are not passed to ``Scenario`` under their own names.
+NOT_FIELDS = frozenset({"host", "script", "when", "variants", "world"})
 
 
 def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None) -> Iterator[Scenario]:
     """
-    The scenarios of a file: the base and each variant, on each host.
+    Yield the scenarios of a file: the base and each variant, on each host.
 
     Args:
-        values: What the top level became.
-        origin: Where it was written.
-        hosts: Hosts instead of those that were written.
+        values: The values of the top level.
+        origin: The place where the scenario was written.
+        hosts: Hosts that replace those of the file.
     """
     settings = {"": values}
     for name, own in values.get("variants", {}).items():
@@ -46,34 +45,40 @@ def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None)
             yield build(setting, host, name, origin)
 
 
-def merge(base: Values, own: Values) -> Values:
+def merge(base: Values, own: Values, keys: Sequence[Key] = COMMON) -> Values:
     """
-    The base with a variant's keys on top.
+    Return the base's values with a variant's on top; mappings whose keys are merged are merged by key.
     """
-    merged = {key: {**base.get(key, {}), **own[key]} for key in MERGED if key in own}
-    return {**base, **own, **merged}
+    merged = {**base, **own}
+    for key in keys:
+        name = key.field or key.name
+        if key.merges and name in base and name in own:
+            inner = key.shape.keys if isinstance(key.shape, RecordShape) else ()
+            merged[name] = merge(base[name], own[name], inner)
+    return merged
 
 
 def build(values: Values, host: str, variant: str, origin: Origin | None) -> Scenario:
     """
-    One scenario.
+    Return one scenario; the keys of ``world`` are fields of their own.
     """
     fields = {name: value for name, value in values.items() if name not in NOT_FIELDS}
+    fields |= values.get("world", {})
     return Scenario(host=host, variant=variant, origin=origin, script=script_of(values), **fields)
 
 
 def script_of(values: Values) -> Script:
     """
-    The agent with its reactions; without a word about it, it is prompted once and is idle.
+    Return the agent's script with its reactions; the default is one prompt.
     """
-    script: Script = values.get("agent", Script(acts=(FIRST_PROMPT,)))
+    script: Script = values.get("script", Script(acts=(FIRST_PROMPT,)))
     script = replace(script, reactions=values.get("when", ()))
     return replace(script, then=values["then"]) if "then" in values else script
 
 
 def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> None:
     """
-    Refuse hosts that are not known, where they are written.
+    Record a problem for each unknown host.
     """
     for path, place in host_places(element):
         host = place.value
@@ -84,7 +89,7 @@ def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> N
 
 def is_known(host: str, known: Sequence[str]) -> bool:
     """
-    Whether a host is listed; a version counts as known if no version of that host is listed.
+    Return whether a host is known; any version counts if the list has no versions of that host.
     """
     name, at, _ = host.partition("@")
     if host in known or not at:
@@ -94,7 +99,7 @@ def is_known(host: str, known: Sequence[str]) -> bool:
 
 def check_findings(element: Element, known: Mapping[str, str], problems: Problems) -> None:
     """
-    Refuse findings that are not known, or that no run can have, where they are promised.
+    Record a problem for each expected finding that is unknown or cannot occur.
     """
     for top, table in tables_of(element):
         if "expect" not in table:
@@ -112,7 +117,7 @@ def check_findings(element: Element, known: Mapping[str, str], problems: Problem
 
 def check_behaviours(element: Element, known: Collection[str], problems: Problems) -> None:
     """
-    Refuse behaviours that are not known, where an agent is said to go on with them.
+    Record a problem for each unknown behaviour under ``then``.
     """
     for top, table in tables_of(element):
         acts = table["agent"].value if "agent" in table else None
@@ -126,7 +131,7 @@ def check_behaviours(element: Element, known: Collection[str], problems: Problem
 
 
 def _named_first(behaviour: Element) -> tuple[Place, str]:
-    # What is neither a word nor a table with one is refused by its shape.
+    # Other elements are refused by the shape of ``then``.
     match behaviour:
         case ScalarNode(value=str() as word):
             return behaviour, word
@@ -138,7 +143,7 @@ def _named_first(behaviour: Element) -> tuple[Place, str]:
 
 def host_places(element: Element) -> Iterator[tuple[str, ScalarNode]]:
     """
-    Every place where a host is written, with its key path.
+    Yield every element that names a host, with its key path.
     """
     for path, table in tables_of(element):
         yield from scalars_of(table, "host", path)
@@ -146,7 +151,7 @@ def host_places(element: Element) -> Iterator[tuple[str, ScalarNode]]:
 
 def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, TableEntry]]]:
     """
-    The keys of the base and of each variant, with the path that leads there.
+    Yield the entries of the base and of each variant, with their key paths.
     """
     top = entries_of(element)
     yield "", top
@@ -157,7 +162,7 @@ def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, TableEntry]]
 
 def scalars_of(table: Mapping[str, TableEntry], key: str, path: str) -> Iterator[tuple[str, ScalarNode]]:
     """
-    The single values under a key, which may be a list of them, with their key paths.
+    Yield the single value under a key, or those of its list, with their key paths.
     """
     if key not in table:
         return
@@ -175,6 +180,6 @@ def scalars_of(table: Mapping[str, TableEntry], key: str, path: str) -> Iterator
 
 def entries_of(element: Element) -> Mapping[str, TableEntry]:
     """
-    The entries of a mapping by key; none if it is something else.
+    Return the entries of a mapping by key; empty for another element.
     """
     return {entry.key: entry for entry in element.entries} if isinstance(element, TableNode) else {}

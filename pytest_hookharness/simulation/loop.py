@@ -1,30 +1,31 @@
 """
-The loop: host, agent, real hooks and judge, round and round.
+The loop of one session: drive host, agent and hooks turn by turn until the judge has seen enough.
 
-The host says what it wants next; the loop has it done on the stage,
-writes down what took place, and ends when the judge has seen enough.
+Where states are compared: after a turn, when the host asks the agent for its next move. Only there is a state
+complete. No process runs, the host waits for nothing, and all that decides what follows is in four parts:
+the host's session, the agent's position, the environment and the covered files. Two equal states
+therefore have the same future, as far as hooks decide by nothing else. Within a turn a hook may be half done,
+and after a turn that is over the agent is not asked, so such a state is of another kind.
+
+What follows from a repetition: hooks may also decide by things that are not in the state (the time, chance,
+files elsewhere). So one repetition is only proposed as a cycle. The cycle is driven once more and must come
+out the same, files are compared in full at its end, and the probes then test whether elapsed time changes it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.state.file_contents import Contents
-from pytest_hookharness.judging.expectations import check_expectations
-from pytest_hookharness.judging.recurrence.cycle import Lasso, follow
-from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
-from pytest_hookharness.judging.verdict import conclusion
-from pytest_hookharness.judging.verdict.run_end import RunEnd, duration
-from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED
+from pytest_hookharness.judging.recurrence.cycle import Lasso, build_state, environment_digest, follow_lasso
+from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.trace import Performed, StateEntry, Trace
-from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict
-from pytest_hookharness.simulation.probing.reentry_check import find_open_gates
+from pytest_hookharness.model.trace import StateEntry, Trace
+from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
+from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
 from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
 from pytest_hookharness.simulation.probing.time_shift import TimeShift
 from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
@@ -35,266 +36,178 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
-_BLIND = (
-    "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
-    "play it in another tier"
-)
 
 
 class Loop:
     """
-    One session being played, with the judge looking on.
+    One session and what is known of its states.
     """
 
     def __init__(
         self,
-        stage: Testbed,
+        testbed: Testbed,
         agent: agents.Agent,
         on_turn: OnTurn | None,
-        witness: Observer,
+        observer: Observer,
         on_probe: OnProbe = lambda: None,
         *,
-        ageing: bool = False,
+        by_ageing: bool = False,
     ) -> None:
-        self.stage = stage
-        self.player = SessionDriver(stage, agent)
-        self.player.on_step = witness.step
-        self.on_turn = on_turn
-        self.witness = witness
-        self.reported = 0
-        self.history = History(stage.files, Contents(stage.workspace.roots).read)
-        self.initial = stage.files
-        self.lasso: Lasso | None = None
-        self.files_in_full: Mapping[str, StateEntry] = {}
-        self.flaky = False
-        self.began = stage.slot.clock()
-        scenario, settings = stage.scenario, stage.settings
-        self.most_turns = scenario.turns if settings.turns is None else settings.turns
-        self.environment = environment_digest(stage.workspace.environment)
-        self.experiments = ProbeSchedule(
-            self.player,
-            self.history,
-            most_turns=self.most_turns,
-            remaining=self.remaining,
+        self._testbed = testbed
+        self._driver = SessionDriver(testbed, agent)
+        self._driver.on_step = observer.step
+        self._on_turn = on_turn
+        self._observer = observer
+        self._reported = 0
+        self._history = History(testbed.files, Contents(testbed.workspace.roots).read)
+        self._initial = testbed.files
+        self._lasso: Lasso | None = None
+        self._files_in_full: Mapping[str, StateEntry] = {}
+        self._flaky = False
+        self._began = testbed.slot.clock()
+        self._turn_limit = testbed.turn_limit
+        self._environment = environment_digest(testbed.workspace.environment)
+        self._probes = ProbeSchedule(
+            self._driver,
+            self._history,
+            turn_limit=self._turn_limit,
+            remaining=self._remaining,
             on_probe=on_probe,
         )
-        self.ageing = TimeShift(self.history, CheckpointEditor(stage))
-        if ageing:
-            self.player.pass_time = self.ageing.let_pass
+        self._time_shift = TimeShift(self._history, CheckpointEditor(testbed))
+        if by_ageing:
+            self._driver.pass_time = self._time_shift.let_pass
 
     @property
     def turn(self) -> int:
         """
         The last turn that was begun.
         """
-        return self.player.turn
+        return self._driver.turn
 
-    def remaining(self) -> float:
+    def _remaining(self) -> float:
         """
-        Seconds of real time that are left.
+        Return the seconds of real time that are left.
         """
-        return max(0.0, self.stage.settings.wall - (self.stage.slot.clock() - self.began))
+        return max(0.0, self._testbed.settings.wall - (self._testbed.slot.clock() - self._began))
 
-    def play(self) -> RunEnd:
+    def run(self) -> RunEnd:
         """
-        Play until something ends it.
+        Drive the session until it ends, a limit is reached, or its states show how it goes on.
         """
-        player = self.player
+        driver = self._driver
         while True:
-            request = player.go_on(self.remaining)
-            if request is None and player.refused is not None:
-                return RunEnd(how="recursed", turn=self.turn, why=player.refused.refused)
+            request = driver.drive(self._remaining)
+            if request is None and driver.refused_session is not None:
+                return RunEnd(how="recursed", turn=self.turn, why=driver.refused_session.refused)
             if request is None:
-                return RunEnd(how="turns" if self.remaining() else "wall", turn=self.turn)
+                return RunEnd(how="turns" if self._remaining() else "wall", turn=self.turn)
             if isinstance(request, hosts.Ended):
-                return player.end_of(request)
-            end = self._look(request)
+                return driver.run_end(request)
+            end = self._compare_states(request)
             if end is not None:
                 return end
-            act = player.choose(request)
-            if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self.most_turns:
+            act = driver.choose(request)
+            if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self._turn_limit:
                 return RunEnd(how="turns", turn=self.turn)
-            player.take(request, act)
+            driver.give(request, act)
 
     @property
-    def timely(self) -> bool:
+    def time_may_matter(self) -> bool:
         """
-        Whether there is reason to ask how the run would go with more time between its turns.
+        Whether the run could go otherwise with more time between its turns.
         """
-        # At a pace of its own there is one way in which it goes.
+        # A scenario with a pace of its own is about that pace alone.
         refused = any(hooked.decision.refused for _, hooked in self._trace().hooked())
-        if self.stage.scenario.pace or not refused:
+        if self._testbed.scenario.pace or not refused:
             return False
-        newest = next(reversed(self.experiments.made), None)
+        newest = next(reversed(self._probes.made), None)
         if newest is not None and newest.threshold is not None and newest.threshold.seconds is not None:
             return True
-        # Of a loop that is inert it was asked already.
-        return not (newest is not None and newest.inert) and self.ageing.stamped
+        # The probes of an inert loop included the time.
+        return not (newest is not None and newest.inert) and self._time_shift.has_timestamps
 
-    def _look(self, request: hosts.NextAct) -> RunEnd | None:
-        if self.turn == self.reported:
+    def _compare_states(self, request: hosts.NextAct) -> RunEnd | None:
+        """
+        Record the state after a turn; return an end if it shows how the run goes on.
+        """
+        if self.turn == self._reported:
             return None
-        self.reported = self.turn
-        if self.on_turn is not None:
-            self.on_turn(self.turn, self.player.fired)
-        # After a turn that is over the agent is asked nothing; such a state is of another kind.
+        self._reported = self.turn
+        if self._on_turn is not None:
+            self._on_turn(self.turn, self._driver.hook_run_count)
+        # See the module's docstring: only a state in which the agent moves next is compared.
         if request.turn_over:
             return None
         self._remember(request.observation)
-        return self._recurred() or self._moved()
+        return self._find_repetition() or self._find_progression()
 
-    def _remember(self, saw: Observation) -> None:
-        # The host has written to the transcript since the last fire, which counts if that is read.
-        self.stage.scan()
-        position = self.player.agent.position
-        after = state(
-            visible=self.player.visible,
-            agent=json.dumps([position.text, *map(repr, saw.messages), self.stage.answers.position]),
-            environment=self.environment,
-            files=self.stage.files,
-            opaque=position.opaque or self.stage.scanner.opaque,
-            previous=next(reversed(self.history.states.values()), None),
+    def _remember(self, seen: Observation) -> None:
+        # The host has written to the transcript since the last hook run. That counts if hooks read it.
+        self._testbed.scan()
+        position = self._driver.agent.position
+        after = build_state(
+            visible=self._driver.visible,
+            agent=json.dumps([position.text, *map(repr, seen.messages), self._testbed.answers.position]),
+            environment=self._environment,
+            files=self._testbed.files,
+            opaque=position.opaque or self._testbed.scanner.opaque,
+            previous=next(reversed(self._history.states.values()), None),
         )
-        steps = [step for step in self.player.steps if step.turn == self.turn]
-        self.history.remember(self.turn, after, self.player.moment, saw, steps)
-        self.witness.state(self.turn, after)
+        steps = [step for step in self._driver.steps if step.turn == self.turn]
+        self._history.remember(self.turn, after, self._driver.point, seen, steps)
+        self._observer.state(self.turn, after)
 
-    def _recurred(self) -> RunEnd | None:
-        before = self.lasso
-        self.lasso, sure = follow(before, self.history.states)
-        if self.lasso is not None and self.lasso != before:
-            # Read in full and without any cache, to be compared with the same at the end of the lap.
-            self.files_in_full = self.stage.read_in_full()
-        # Once the lap is over; later turns are at other places of the cycle.
-        if sure is None or self.lasso is None or self.turn != self.lasso.last:
+    def _find_repetition(self) -> RunEnd | None:
+        """
+        Follow a cycle of equal states; return an end once it was driven a second time.
+        """
+        before = self._lasso
+        self._lasso, sure = follow_lasso(before, self._history.states)
+        if self._lasso is not None and self._lasso != before:
+            # Read without any cache, to be compared with the same files at the end of the repetition.
+            self._files_in_full = self._testbed.read_in_full()
+        # Only the last turn of the repetition is at the same place of the cycle as the first one.
+        if sure is None or self._lasso is None or self.turn != self._lasso.last:
             return None
-        if not sure and self.experiments.ticked(self.lasso):
-            self.lasso = None
+        if not sure and self._probes.only_time_differs(self._lasso):
+            self._lasso = None
             return None
-        self.flaky = not sure or self.stage.read_in_full() != self.files_in_full
-        if self.stage.scenario.until == "guard":
+        self._flaky = not sure or self._testbed.read_in_full() != self._files_in_full
+        if self._testbed.scenario.until == "guard":
             return None
-        if self.flaky or not self.stage.settings.probes:
+        if self._flaky or not self._testbed.settings.probes:
             return RunEnd(how="lasso", turn=self.turn)
-        return self.experiments.recurring(self.lasso.period)
+        return self._probes.check_repetition(self._lasso.period)
 
-    def _moved(self) -> RunEnd | None:
-        # While a lasso is gone round once more, it is not yet known whether the state moves at all.
-        pursued = self.lasso is not None and self.turn < self.lasso.last
-        if pursued or not self.stage.settings.probes or self.stage.scenario.until == "guard":
+    def _find_progression(self) -> RunEnd | None:
+        """
+        Probe a run whose turns are alike although its state moves on.
+        """
+        # Until a proposed cycle was driven a second time, it is not known whether the state moves on at all.
+        unconfirmed = self._lasso is not None and self.turn < self._lasso.last
+        if unconfirmed or not self._testbed.settings.probes or self._testbed.scenario.until == "guard":
             return None
-        return self.experiments.moving()
+        return self._probes.check_progression()
 
     def _trace(self) -> Trace:
-        return Trace(steps=tuple(self.player.steps), states=dict(self.history.states))
+        return Trace(steps=tuple(self._driver.steps), states=dict(self._history.states))
 
     def conclude(self, end: RunEnd) -> Outcome:
         """
-        Judge what was seen, and compare it with what the scenario promised.
+        Return the outcome of the session, given how it ended.
         """
-        stage, trace = self.stage, self._trace()
-        formed = conclusion.form(
-            trace,
-            end,
-            cap=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
-            limits=hosts.find_limits(self.player.progress.session, self.turn, self._period),
-            lasso=self.lasso,
-            flaky=self.flaky,
-            masked=stage.scanner.masked,
-            assumptions=self._assumptions(),
-            problems=(
-                *stage.configuration.problems,
-                *hosts.find_ignored(stage.profile, stage.scenario.options),
-            ),
-            configured=tuple(hook.event for hook in stage.configuration.hooks),
-            probing=next(reversed(self.experiments.made), None),
-            expect=stage.scenario.expect,
-        )
-        gates: tuple[Finding, ...] = ()
-        # Covered folders are the developer's own: nothing is tried on them.
-        if stage.settings.probes and not stage.scenario.cover and end.how != "interrupted":
-            gates = find_open_gates(self.player, trace)
-        outcome = Outcome(
-            scenario=stage.scenario,
-            host=stage.profile.id,
+        testbed, trace = self._testbed, self._trace()
+        check = testbed.settings.probes and not testbed.scenario.cover and end.how != "interrupted"
+        evidence = SessionEvidence(
+            session=self._driver.progress.session,
             trace=trace,
-            verdict=self._as_far_as_seen(formed.verdict),
-            findings=(*formed.findings, *gates),
-            assumptions=formed.assumptions,
-            tier=stage.sandbox.tier,
-            seed=stage.settings.seed,
-            calls={name: stage.workspace.calls(name) for name in stage.scenario.commands},
-            wall=stage.slot.clock() - self.began,
-            probe_reports=tuple(self.experiments.made),
+            end=end,
+            lasso=self._lasso,
+            flaky=self._flaky,
+            probes=tuple(self._probes.made),
+            # Covered folders are the developer's own: nothing is tried on them.
+            findings=find_open_guards(self._driver, trace) if check else (),
         )
-        broken = check_expectations.violations(
-            outcome, initial=self.initial, final=stage.files, final_text=stage.text
-        )
-        return replace(outcome, violations=broken)
-
-    def _as_far_as_seen(self, verdict: Verdict) -> Verdict:
-        if not self._blind or not isinstance(verdict, Terminated):
-            return verdict
-        return Undecided(turn=verdict.turn, why=f"the session ended, but {_BLIND}")
-
-    @property
-    def _blind(self) -> bool:
-        # An agent that is started in a session of its own is in nobody's view there.
-        return self.stage.sandbox.tier is Tier.GROUP and bool(self.stage.scenario.stand_ins)
-
-    @property
-    def _period(self) -> int:
-        if self.lasso is not None:
-            return self.lasso.period
-        return self.experiments.made[-1].period if self.experiments.made else 0
-
-    def _lap_used_tools(self) -> bool:
-        if self.lasso is None:
-            return False
-        lap = (step.exchange for step in self.player.steps if step.turn > self.lasso.stem)
-        return any(isinstance(exchange, Performed) and not exchange.refused for exchange in lap)
-
-    def _assumptions(self) -> tuple[str, ...]:
-        sandbox = self.stage.sandbox
-        outside = CONTAINED if sandbox.contained else UNCONTAINED
-        notes = [outside, *sandbox.notes, *self.stage.scanner.unapplied]
-        if self._blind:
-            notes.append(f"No agent was started in the background: {_BLIND}.")
-        if any("/.git/" in path for path in self.stage.files):
-            notes.append("What git keeps in its store of objects decides nothing.")
-        notes += self.stage.workspace.loans.told(lent=sandbox.contained)
-        if self.stage.workspace.clock.moved:
-            notes += CLOCKS
-        if self.stage.settings.coverage_store is not None:
-            notes.append(RECORDED)
-        if self.stage.scenario.pace:
-            notes.append(
-                f"Assumed by the scenario: {duration(self.stage.scenario.pace)} pass between its turns."
-            )
-        if not self.stage.transcript_counts:
-            notes.append("No hook opened the transcript; its size and time were not watched.")
-        if any(self._trace().children()):
-            agents_played = {double.agent for double in self.stage.scenario.commands.values() if double.agent}
-            notes += [note for agent in sorted(agents_played) for note in hosts.assumed_of_calls(agent)]
-        profile, flags = self.stage.profile, self.stage.scenario.flags
-        if flags:
-            told = ", ".join(str(flag).lower() for flag in flags)
-            notes.append(
-                f"Assumed by the scenario: stops are told stop_hook_active {told}, over and over, "
-                f"whatever {profile.id} would say."
-            )
-        if self.stage.scenario.terminal is not None:
-            notes.append(
-                f"Assumed by the scenario: hooks can open a terminal, as where {profile.id} "
-                + (
-                    "leads them into no session of their own."
-                    if profile.process.own_session
-                    else "was started in one."
-                )
-            )
-        if self.lasso is not None or self.experiments.made:
-            limits = (net for net in (profile.steps, profile.stuck) if net is not None)
-            notes += [
-                f"What ends any long run of {profile.id} is left aside: {net.rule.text}." for net in limits
-            ]
-        return tuple(notes)
+        wall = testbed.slot.clock() - self._began
+        return conclude_session(testbed, evidence, initial=self._initial, wall=wall)

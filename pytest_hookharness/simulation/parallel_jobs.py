@@ -1,80 +1,201 @@
 """
-Crews: jobs of one simulation that are done side by side, as seats become free.
+Jobs and simulations that run at the same time, as many at once as there are processors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot, processors
+from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted
 
 T = TypeVar("T")
-# What is done, given the seat that it has and the folder below which it writes everything.
+# A function that gets the CPU slot it runs in and the folder below which it writes everything.
 Job: TypeAlias = Callable[[CpuSlot, Path], T]
-# Threads; those that wait for a seat cost nothing but memory.
-_MOST = 32
+# Limits on threads. A thread that waits for a slot costs only memory, so they may exceed the processors:
+# jobs of one campaign, and hosts of one scenario (more than any scenario has).
+_JOB_THREADS = 32
+_HOST_THREADS = 64
 
 
-def stays_apart(scenario: Scenario, tier: Tier | None, supervisor: Supervisor) -> bool:
+def can_run_concurrently(scenario: Scenario, tier: Tier | None, supervisor: Supervisor) -> bool:
     """
-    Whether simulations of a scenario share nothing by which one could change what another sees.
+    Return whether simulations of a scenario share no folder and no network.
+
+    Only then can none of them change what another one sees.
     """
     private = tier in (None, Tier.NAMESPACES) and not supervisor.tiers()[Tier.NAMESPACES]
     return private and not scenario.cover and not scenario.network
 
 
-def work(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
+def run_jobs(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
     """
-    Do jobs side by side, and give what came of each, with its place, as soon as it is there.
+    Run jobs at the same time and yield each result with the position of its job, in order of completion.
 
-    What was crowded out is done once more at the end, alone.
+    A job that lost its CPU slot while its hooks worked is run once more at the end, alone.
 
     Args:
-        jobs: What is to be done; the first is the first to have a seat.
-        base: The folder below which each has one of its own.
+        jobs: The jobs; earlier ones get a slot first.
+        base: The folder below which each job has a folder of its own.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C; all others are ended as well.
-        Exception: Whatever a job itself raised.
+        KeyboardInterrupt: Ctrl-C; all other jobs are ended as well.
+        Exception: The exception that a job raised.
     """
-    seats, crowded = CpuSlots(processors()), []
-    pool = ThreadPoolExecutor(min(_MOST, max(1, len(jobs))), "hook-crew")
+    slots, displaced = CpuSlots(processors()), []
+    pool = ThreadPoolExecutor(min(_JOB_THREADS, max(1, len(jobs))), "hook-job")
     try:
         begun = {
-            pool.submit(_do, job, seats.slot(), base / str(place)): place for place, job in enumerate(jobs)
+            pool.submit(_run_job, job, slots.slot(), base / str(place)): place
+            for place, job in enumerate(jobs)
         }
         for future in as_completed(begun):
             try:
                 result = future.result()
             except NoFreeSlot:
-                crowded.append(begun[future])
+                displaced.append(begun[future])
                 continue
             yield begun[future], result
     finally:
-        seats.stop()
+        # Wake the threads that wait for a slot, join them, and close the slots' pipe once nobody reads it.
+        slots.stop()
         pool.shutdown(cancel_futures=True)
-        seats.close()
-    for place in crowded:
-        yield place, _do(jobs[place], CpuSlot(), base / str(place))
+        slots.close()
+    for place in displaced:
+        yield place, _run_job(jobs[place], CpuSlot(), base / str(place))
 
 
-def _do(job: Job[T], slot: CpuSlot, base: Path) -> T:
+def _run_job(job: Job[T], slot: CpuSlot, base: Path) -> T:
     try:
         slot.take()
         return job(slot, base)
     finally:
         slot.leave()
-        _put_away(base)
+        # The folder stays if a kept workspace is in it, and it may never have been made.
+        with suppress(OSError):
+            base.rmdir()
 
 
-def _put_away(base: Path) -> None:
-    # It holds what is kept, or was never made.
-    with suppress(OSError):
-        base.rmdir()
+@dataclass(frozen=True, slots=True)
+class TimedOutcome:
+    """
+    The outcome of a simulation and the time it took.
+
+    Attributes:
+        outcome: The outcome.
+        seconds: How long it took, without the time spent waiting for a CPU slot.
+    """
+
+    outcome: Outcome
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _HostRun:
+    scenario: Scenario
+    future: Future[TimedOutcome]
+
+
+@dataclass(frozen=True, slots=True)
+class _WorkerPool:
+    threads: ThreadPoolExecutor
+    slots: CpuSlots
+
+
+class ConcurrentHostRuns:
+    """
+    Simulations of one scenario on several hosts, begun before their outcomes are asked for.
+    """
+
+    def __init__(self, simulate: Callable[[Scenario, Path, CpuSlot], Outcome]) -> None:
+        """
+        Start with no simulation under way.
+
+        Args:
+            simulate: Simulates a scenario, given the folder below which everything is written and a CPU slot.
+        """
+        self._simulate = simulate
+        self._runs: list[_HostRun] = []
+        self._pool: _WorkerPool | None = None
+
+    def knows(self, scenario: Scenario) -> bool:
+        """
+        Return whether a simulation of this scenario was begun and its outcome not taken yet.
+        """
+        return any(run.scenario is scenario for run in self._runs)
+
+    def begin(self, scenarios: Sequence[Scenario], base: Path) -> None:
+        """
+        Begin the scenarios that are not under way; earlier ones get a CPU slot first.
+        """
+        fresh = [scenario for scenario in scenarios if not self.knows(scenario)]
+        if not fresh:
+            return
+        if self._pool is None:
+            threads = ThreadPoolExecutor(_HOST_THREADS, "hook-host-run")
+            self._pool = _WorkerPool(threads, CpuSlots(processors()))
+        for place, scenario in enumerate(fresh, 1):
+            # A folder for each, so that the name of a workspace does not depend on which thread is first.
+            slot = self._pool.slots.slot()
+            future = self._pool.threads.submit(self._run, scenario, base / str(place), slot)
+            self._runs.append(_HostRun(scenario, future))
+
+    def _run(self, scenario: Scenario, base: Path, slot: CpuSlot) -> TimedOutcome:
+        try:
+            slot.take()
+            began = slot.clock()
+            outcome = self._simulate(scenario, base, slot)
+            return TimedOutcome(outcome, slot.clock() - began)
+        finally:
+            slot.leave()
+
+    def take(self, scenario: Scenario) -> TimedOutcome | None:
+        """
+        Wait for a simulation and return its outcome; ``None`` if it must be run alone.
+
+        Raises:
+            Interrupted: Ctrl-C while waiting; all other simulations are ended as well.
+            Exception: The exception that the simulation raised.
+        """
+        found = next((run for run in self._runs if run.scenario is scenario), None)
+        if found is None:
+            return None
+        self._runs.remove(found)
+        try:
+            wait([found.future])
+        except BaseException:
+            self.stop()
+            # `stop` interrupted this simulation too; its exception carries what it had seen until then.
+            if not found.future.cancelled() and isinstance(found.future.exception(), Interrupted):
+                found.future.result()
+            raise
+        try:
+            return found.future.result()
+        except NoFreeSlot:
+            return None
+
+    def finish(self) -> None:
+        """
+        Wait until no simulation is under way.
+        """
+        wait([run.future for run in self._runs])
+
+    def stop(self) -> None:
+        """
+        End all simulations under way and drop their outcomes.
+        """
+        self._runs.clear()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.slots.stop()
+            pool.threads.shutdown(cancel_futures=True)
+            pool.slots.close()

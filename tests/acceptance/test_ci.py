@@ -71,7 +71,7 @@ def test_a_test_in_python_says_what_is_promised(project, on_github):
     project.run("test_it.py").assert_outcomes(passed=1, xfailed=1)
 
     lines = on_github.read_text().splitlines()
-    assert "2 simulations, none not as promised, 1 not known" in lines
+    assert "2 simulations: 2 as expected, 1 not known" in lines
     assert [line.split()[-2] for line in lines if "test_it.py::" in line] == ["yes", "?"]
 
 

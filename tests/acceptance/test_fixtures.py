@@ -281,7 +281,7 @@ def test_flaky_command(flaky_command, hook_loop):
 
 
 def test_hanging_command(hanging_command, hook_loop):
-    """A hanging command is cut at our patience, and the finding says what was waited for."""
+    """A hanging command is cut at the harness's hook timeout, and the finding says what was waited for."""
     hanging_command("npm")
 
     outcome = hook_loop(Stop="npm test", hook_timeout=0.5)
@@ -297,7 +297,7 @@ def test_flooding_command(flooding_command, hook_fire):
     """A flood is taken in whole, counted, and kept only up to a bound."""
     flooding_command("chatty", floods=5_000_000)
 
-    output = hook_fire("Stop", "chatty").fire.run.stdout
+    output = hook_fire("Stop", "chatty").hook_run.run.stdout
 
     assert output.total == 5_000_000
     assert output.cut_at == len(output.data) < output.total
@@ -318,7 +318,7 @@ def test_answers_of_other_types(hook_loop):
     hooks = {"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]}
     answer = {"event": "Stop", "type": "prompt", "reply": {"ok": True}}
 
-    assert hook_loop(hooks=hooks, answers=[answer]).terminated
+    assert hook_loop(hooks=hooks, world={"answers": [answer]}).terminated
     with pytest.raises(Exception, match=r"of type 'prompt'.*answers:"):
         hook_loop(hooks=hooks)
 

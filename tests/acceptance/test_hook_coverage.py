@@ -213,7 +213,7 @@ def test_a_hook_that_was_removed_since_is_named(tmp_path, coverage_store):
         coverage_store, CoverageOptions(sources=(str(tmp_path),), settings=str(tmp_path / ".coveragerc"))
     )
 
-    assert f"not recorded: {gone}: it is not there any more" in said
+    assert f"not recorded: {gone}: it no longer exists" in said
     assert "no table: No module named 'nonesuch'" in said
     assert (tmp_path / "data").exists()
 

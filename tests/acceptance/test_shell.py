@@ -120,7 +120,7 @@ def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     result = hookharness("try", "Stop", "./missing.sh")
 
     assert result.returncode == 1
-    assert "but not by a decision of every hook (NOT-RUN)" in result.stdout.splitlines()[1]
+    assert "but not every hook decided (NOT-RUN)" in result.stdout.splitlines()[1]
 
 
 def test_schema(hookharness):
@@ -154,7 +154,7 @@ def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("door", ["shell", "pytest"])
-def test_interrupt(project, pytester, door):
+def test_interrupt(project, pytester, front_end):
     """Ctrl-C tells what was seen until then, and leaves no process behind."""
     # In a covered folder, for elsewhere the agent's shell has a pipe of its own.
     ready = project.path / "scenarios" / "ready"
@@ -165,13 +165,13 @@ def test_interrupt(project, pytester, door):
     # The second fire hangs; that the first is over is seen by the agent's own shell call before it.
     text = (project.path / "scenarios/slow.scenario.yaml").read_text()
     text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
-    project.scenario("slow", text=f"cover: ['{ready.parent}']\n{text}")
+    project.scenario("slow", text=f"world: {{cover: ['{ready.parent}']}}\n{text}")
     commands = {
         "shell": ["pytest_hookharness", "run", "scenarios/slow.scenario.yaml"],
         "pytest": ["pytest", "-p", "no:faker", "--hook-scenarios", f"--basetemp={project.path / 'base'}"],
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", *commands[door]],
+        [sys.executable, "-m", *commands[front_end]],
         cwd=project.path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -53,10 +53,10 @@ def test_findings_are_told(hookharness):
 
     assert told.returncode == 0
     assert [line for line in told.stdout.splitlines() if line.startswith("HH")] == [
-        "HH001 HUNG-FIRE",
+        "HH001 HUNG-HOOK",
         "HH002 HELD-OPEN",
     ]
-    assert "\nlivelock\n  what: The hooks refuse the stop for ever" in told.stdout
+    assert "\nlivelock\n  what: The hooks refuse the stop forever" in told.stdout
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "'HELD' is neither code nor name; did you mean 'HELD-OPEN'?" in wrong.stderr
 

@@ -137,7 +137,7 @@ def test_a_page_of_an_interrupted_run(project):
     project.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
     text = (project.path / "scenarios/slow.scenario.yaml").read_text()
     text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
-    project.scenario("slow", text=f"cover: ['{ready.parent}']\n{text}")
+    project.scenario("slow", text=f"world: {{cover: ['{ready.parent}']}}\n{text}")
     command = [sys.executable, "-m", "pytest", "-p", "no:faker", *SEVERAL]
     command += [f"--basetemp={project.path / 'base'}"]
     process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE)

@@ -39,7 +39,7 @@ def test_a_broken_promise_is_written(project):
             "  - blocks: 7",
             "  + within: 2",
             "  + blocks: 1",
-            "scenarios/stubborn.scenario.yaml: not changed: expect: livelock was seen; *=all",
+            "scenarios/stubborn.scenario.yaml: not changed: expect: the verdict was livelock; *=all",
         ]
     )
 

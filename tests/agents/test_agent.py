@@ -1,5 +1,5 @@
 """
-Claims about the scripted agent as a value.
+The scripted agent as a value.
 """
 
 import itertools
@@ -33,7 +33,7 @@ def play(agent, *observations):
 
 
 def test_script_order():
-    """The acts of a script come in the order in which they were written, then the behaviour takes over."""
+    """The acts of a script come in the written order, and then the behaviour follows."""
     agent = start(Script(acts=(Prompt(text="go"), RunCommand(command="ls"), Stop(text="one"))))
 
     acts, _ = play(agent, NOTHING, NOTHING, NOTHING, REFUSED)
@@ -42,21 +42,21 @@ def test_script_order():
 
 
 def test_prompt_is_added():
-    """A script that does not begin with a prompt is given one."""
+    """A script that does not start with a prompt gets one."""
     act, _ = start(Script(acts=(Stop(),))).act(NOTHING)
 
     assert isinstance(act, Prompt)
 
 
 def test_same_value_same_act():
-    """An agent can be put back: the same value acts alike however often it is asked."""
+    """An agent can be restored: the same value always makes the same move."""
     _, agent = play(start(Script(then=Behaviour(name="editing"))), NOTHING, NOTHING, REFUSED, REFUSED)
 
     assert agent.act(REFUSED) == agent.act(REFUSED)
 
 
-def test_moves_are_passed_over_when_the_turn_is_over():
-    """Moves that were written for a refusal that did not come are passed over to the next event."""
+def test_moves_are_skipped_after_the_end_of_a_turn():
+    """Moves that were written for a refusal that did not happen are skipped up to the next event."""
     agent = start(Script(acts=(Prompt(text="a"), Stop(), Stop(), Prompt(text="b"))))
     _, agent = play(agent, NOTHING, NOTHING)
 
@@ -67,7 +67,7 @@ def test_moves_are_passed_over_when_the_turn_is_over():
 
 
 def test_idle_position_recurs():
-    """An idle agent that is refused alike stands where it stood before."""
+    """An idle agent that gets the same refusal has the same position as before."""
     _, second = play(start(Script()), NOTHING, NOTHING, REFUSED, REFUSED)
     _, third = play(second, REFUSED)
 
@@ -76,7 +76,7 @@ def test_idle_position_recurs():
 
 
 def test_editing_position_never_recurs():
-    """An agent that counts its files never stands where it stood before."""
+    """An agent that counts its files never has the same position twice."""
     agent = start(Script(then=Behaviour(name="editing")))
     places = set()
     for _ in range(20):
@@ -86,7 +86,7 @@ def test_editing_position_never_recurs():
     assert 20 == len(places)
 
 
-def test_loop_iterators_count():
+def test_loop_iterators_are_part_of_the_position():
     """The hidden iterator of a for loop is part of the position."""
 
     def twice_then_once(seen):
@@ -105,8 +105,8 @@ def test_loop_iterators_count():
     assert places[:3] == places[3:]
 
 
-def test_iterators_that_tell_nothing_are_opaque():
-    """An iterator that cannot be asked what it holds makes the position opaque."""
+def test_iterators_that_cannot_be_inspected_are_opaque():
+    """An iterator whose contents cannot be read makes the position opaque."""
 
     def cycling(seen):
         for text in itertools.cycle(["a", "b"]):
@@ -117,7 +117,7 @@ def test_iterators_that_tell_nothing_are_opaque():
     assert "itertools.cycle" in agent.position.opaque
 
 
-def test_what_cannot_be_compared_is_said():
+def test_values_that_cannot_be_compared_are_opaque():
     """A behaviour that keeps a random generator makes the position opaque."""
 
     def dicing(seen, dice=None):
@@ -130,8 +130,8 @@ def test_what_cannot_be_compared_is_said():
     assert "'dicing' remembers a Random in 'dice'" in agent.position.opaque
 
 
-def test_generator_inside_is_followed():
-    """A behaviour that hands over to another with yield from is compared through it."""
+def test_inner_generators_are_compared():
+    """A behaviour that delegates to another with yield from is compared through it."""
 
     def outer(seen):
         yield from BEHAVIOURS["oscillating"](seen)
@@ -146,7 +146,7 @@ def test_generator_inside_is_followed():
 
 
 def test_reaction():
-    """A reaction replaces the next move when its event and its words were shown."""
+    """A reaction replaces the next move when its event and its text occurred."""
     heal = Reaction(
         event="Stop", reason="tests? fail", moves=(RunCommand(command="make"), Stop(text="healed")), times=1
     )
@@ -158,19 +158,19 @@ def test_reaction():
 
 
 def test_unknown_behaviour_names_the_nearest():
-    """A behaviour that does not exist is an error that names the nearest one."""
+    """An unknown behaviour is an error that names the nearest one."""
     with pytest.raises(UnknownBehaviour, match="did you mean 'idle'"):
         start(Script(then=Behaviour(name="idel")))
 
 
 def test_unknown_option_names_the_known_ones():
-    """An option that a behaviour does not take is an error that lists those it takes."""
+    """An unknown option of a behaviour is an error that lists the known ones."""
     with pytest.raises(UnknownBehaviour, match="it takes: text"):
         start(Script(then=Behaviour(name="idle", options={"txt": "x"})))
 
 
 @pytest.mark.parametrize("name", sorted(BEHAVIOURS))
-def test_every_behaviour_wants_to_stop(name):
+def test_every_behaviour_stops(name):
     """Every behaviour tries to stop within five moves."""
     options = {"tag": "x"} if name == "promising" else {}
     agent = start(Script(then=Behaviour(name=name, options=options)))
@@ -181,7 +181,7 @@ def test_every_behaviour_wants_to_stop(name):
 
 
 def test_editing_never_repeats_a_file():
-    """The editing agent touches a file of its own in every round."""
+    """The editing agent writes a new file in every round."""
     acts, _ = play(start(Script(then=Behaviour(name="editing"))), *[NOTHING] * 9)
 
     files = [act.file for act in acts if isinstance(act, Edit)]

@@ -16,24 +16,24 @@ def test_every_event_has_a_payload(event):
     assert payload["hook_event_name"] == event
 
 
-def test_the_seed_decides():
-    """The same seed gives the same payload, and another gives another."""
+def test_equal_seeds_give_equal_payloads():
+    """The same seed gives the same payload, and another seed gives another one."""
     rules = EVENTS["PreToolUse"].fields
 
     assert make_payload(rules, seed=1) == make_payload(rules, seed=1)
     assert make_payload(rules, seed=1) != make_payload(rules, seed=2)
 
 
-def test_a_fixed_value_leaves_the_others_alone():
-    """A fixed value stands in the payload, and all other values are what they would have been."""
+def test_a_fixed_value_does_not_change_the_others():
+    """A fixed value is in the payload, and all other values are the same as without it."""
     rules = EVENTS["Stop"].fields
     free, fixed = make_payload(rules, seed=1), make_payload(rules, seed=1, stop_hook_active=None)
 
     assert fixed == {**free, "stop_hook_active": None}
 
 
-def test_calls_are_in_the_words_of_the_host():
-    """What the host makes of a made-up call stands in the payload, and what was fixed comes before it."""
+def test_generated_calls_have_the_format_of_the_host():
+    """The host's form of a generated call is in the payload, and fixed values take precedence."""
     asked = []
 
     def sample(folder, operations):

@@ -33,7 +33,7 @@ def names(folder, base):
     """
     with Harness(Settings(base=base, **SETTINGS)) as harness:
         found = [check(place, harness) for place in find_places(folder)]
-    problems = [one.complaint.kind for checkup in found for one in checkup.problems]
+    problems = [one.symptom.kind for checkup in found for one in checkup.problems]
     return problems, sum(checkup.seconds for checkup in found)
 
 

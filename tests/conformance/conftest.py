@@ -1,5 +1,5 @@
 """
-What replays share: a harness, and the share of rows that come out as recorded.
+Fixtures of the replays: a harness, and the share of rows that match their recording.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PROPERTY = "recorded row"
 @pytest.fixture(scope="session")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
     """
-    One harness for all rows that nobody has to wait for.
+    One harness for all rows without long waits.
     """
     with Harness(Settings(base=tmp_path_factory.mktemp("replay"))) as made:
         yield made
@@ -33,7 +33,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
 @pytest.fixture(scope="session")
 def simulate(harness: Harness) -> Callable[[Scenario], Outcome]:
     """
-    The engine; a session that many rows look at is played once.
+    The function that simulates a scenario, once for all rows that use the same session.
     """
     played: dict[str, Outcome] = {}
 
@@ -51,7 +51,7 @@ def simulate(harness: Harness) -> Callable[[Scenario], Outcome]:
 @pytest.fixture
 def tally(record_property: Callable[[str, object], None]) -> Callable[[str, bool], None]:
     """
-    Note whether a row came out as recorded.
+    The function that notes whether a row matches its recording.
     """
 
     def note(row: str, reached: bool) -> None:
@@ -63,14 +63,14 @@ def tally(record_property: Callable[[str, object], None]) -> Callable[[str, bool
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
-    A folder for harnesses that are used at the same time.
+    A folder for harnesses that run at the same time.
     """
     return tmp_path_factory.mktemp("replays")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """
-    Print which share of the recorded rows came out, and of those that were set aside.
+    Print the share of rows that match their recording, and the share among those set aside.
     """
     notes = [
         json.loads(str(value))
@@ -89,7 +89,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for part in ("all", "aside") if row.set_aside else ("all",):
             counts[row.host, part] += 1
             counts[row.host, f"{part} reached"] += reached
-    terminalreporter.section("recorded rows that come out of the simulation")
+    terminalreporter.section("rows that match their recording")
     for host in sorted({host for host, _ in counts}):
         whole, aside = (_share(counts, host, part) for part in ("all", "aside"))
         terminalreporter.write_line(f"{host}: {whole}; of the fifth set aside {aside}")

@@ -1,7 +1,7 @@
 """
-The input of hooks, recorded and simulated.
+Replay rows about input: the payloads of hooks, recorded and simulated.
 
-Sessions that come to all events are named as the recorded ones; a hook on each event tells what it was given.
+The scripted sessions reach all events. A hook on each event prints the facts about its own process.
 """
 
 from __future__ import annotations
@@ -14,33 +14,14 @@ from pytest_hookharness import hosts
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import HookRun
 
-from .dialects import Dialect
+from .row_scenario import PLACE, Dialect, Simulate, Terms, scenario
 from .rows import Row
-from .sessions import claude_code, codex, gemini_cli, openhands, qwen_code
-from .sessions.session import WORK, Session
-from .staging import PLACE, Simulate, Terms, scenario
-
-# By host, by the name of the recorded session; one that is not there is played as the plain one.
-SESSIONS: Mapping[str, Mapping[str, Session]] = {
-    "claude-code": claude_code.SESSIONS,
-    "codex": codex.SESSIONS,
-    "gemini-cli": gemini_cli.SESSIONS,
-    "qwen-code": qwen_code.SESSIONS,
-    "openhands": openhands.SESSIONS,
-}
-
-
-def session_of(host: str, name: str) -> Session:
-    """
-    The session of a host that was recorded under a name.
-    """
-    sessions = SESSIONS.get(host.partition("@")[0], {})
-    return sessions.get(name) or sessions.get("plain") or Session(acts=WORK)
+from .sessions import session_of
 
 
 def replay_payloads(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
     """
-    What hooks of an event were given.
+    Compare the input of the hooks of an event.
     """
     session = session_of(row.host, row.given["session"])
     named = (event for event in hosts.find(row.host).events if event not in session.quiet)
@@ -50,14 +31,14 @@ def replay_payloads(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Ter
     outcome = simulate(scenario(row, dialect, events, *session.acts, **keys))
     recorded, seen = compare(row.recorded, row.given["event"], outcome)
     if "group" in hosts.find(row.host).process.rules:
-        # The profile says so itself: this is another here.
+        # The profile itself says that the process group differs here.
         recorded = {term: value for term, value in recorded.items() if term != "group"}
     return recorded, seen
 
 
 def shape(value: Any) -> Any:
     """
-    Keys in order and kinds of values, without the values.
+    Return keys in order and types of values, without the values.
     """
     if isinstance(value, Mapping):
         return [(key, shape(item)) for key, item in value.items()]
@@ -68,12 +49,14 @@ def shape(value: Any) -> Any:
 
 def compare(recorded: Terms, event: str, outcome: Outcome) -> tuple[Terms, Terms]:
     """
-    A recorded input and the fire of the event that is most like it, in comparable terms.
+    Return a recorded input and the most similar hook run of the event, in comparable terms.
     """
     wanted = _wanted(recorded)
-    found = [_seen(fire, recorded) for _, fire in outcome.trace.hook_runs() if fire.hook.event == event]
+    found = [
+        _seen(hook_run, recorded) for _, hook_run in outcome.trace.hook_runs() if hook_run.hook.event == event
+    ]
     if not found:
-        return wanted, dict.fromkeys(wanted, "the event was not come to")
+        return wanted, dict.fromkeys(wanted, "the session did not reach the event")
     return wanted, max(found, key=lambda seen: sum(seen[term] == wanted[term] for term in wanted))
 
 
@@ -88,20 +71,20 @@ def _wanted(recorded: Terms) -> dict[str, Any]:
         "group": process["group_leader"],
         "session": process["session_leader"],
     }
-    # A hook whose output goes nowhere, as those of Qwen's MessageDisplay, could not tell what it was given.
+    # A hook whose output goes to /dev/null, as those of Qwen's MessageDisplay, could not report its streams.
     if process["stdin"] is not None and process["stderr"] != "/dev/null":
         wanted["streams"] = [process[stream] for stream in ("stdin", "stdout", "stderr")]
     return wanted
 
 
-def _seen(fire: HookRun, recorded: Terms) -> dict[str, Any]:
-    stdin = json.loads(fire.stdin)
-    lines = fire.run.stderr.text.splitlines() if fire.run is not None else []
+def _seen(hook_run: HookRun, recorded: Terms) -> dict[str, Any]:
+    stdin = json.loads(hook_run.stdin)
+    lines = hook_run.run.stderr.text.splitlines() if hook_run.run is not None else []
     facts = dict(_facts(lines))
     variables = {line.partition(" ")[2] for line in lines if line.startswith("variable ")}
     return {
         "form": shape(stdin),
-        "newline": fire.stdin.endswith(b"\n"),
+        "newline": hook_run.stdin.endswith(b"\n"),
         "tool": stdin.get("tool_name"),
         "variables": sorted(variables & set(recorded["env"])),
         "group": facts.get("group") == "leader",

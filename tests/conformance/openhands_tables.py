@@ -1,5 +1,5 @@
 """
-The tables that were recorded of OpenHands alone: answers, loops and processes.
+Replay the tables that were recorded of OpenHands alone: answers, loops and processes.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.model.verdicts import Capped, Terminated, verdict_name
 from pytest_hookharness.scenario_files import script_from
 
-from .dialects import Dialect
-from .rows import Row
-from .staging import (
+from .row_scenario import (
     CALL,
     LINGERS,
+    Dialect,
     Simulate,
     Terms,
     command,
-    fires,
     marks,
     moves,
     performed,
+    runs_of,
     scenario,
-    told,
+    texts_seen,
 )
+from .rows import Row
 
 _EVERY = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 _CLOSING = ("SessionEnd",)
-# A row that says nothing of a limit was recorded with this one: its run ended in error after so many moves.
+# The limit of rows without one of their own: their run ended in an error after this number of moves.
 _STEPS_OF_CALLS = 6
 # Where a hook refuses the stop once, the recorded agent had two moves: the second stop asked no hook.
 _STEPS_OF_STOPS = 2
@@ -64,7 +64,7 @@ def _status(outcome: Outcome) -> str:
 
 def _joined(messages: Sequence[Message]) -> str:
     """
-    What the model read as one text; texts of hooks that follow each other stand on lines of their own.
+    Return the messages as one text. Consecutive texts of hooks are on separate lines.
     """
     text, before = "", ""
     for message in messages:
@@ -80,7 +80,7 @@ def _prompt(outcome: Outcome) -> str:
 
 def replay_matrix(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
     """
-    What an answer did on an event.
+    Compare the effect of an answer on an event.
     """
     event = row.given["event"]
     handler = {"command": command(row.given, once=event == "Stop")}
@@ -91,17 +91,17 @@ def replay_matrix(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms
     outcome = _play(row, dialect, simulate, {event: [dialect.group(handler)]}, acts)
     seen = {
         "ran": bool(performed(outcome)),
-        "text": "".join(told(outcome, 1)[:1]),
+        "text": "".join(texts_seen(outcome, 1)[:1]),
         "continued": len(moves(outcome)) > 1,
-        "injected": told(outcome, 1),
-        "calls": len(list(fires(outcome, event))),
+        "injected": texts_seen(outcome, 1),
+        "calls": len(list(runs_of(outcome, event))),
         "requests": len(moves(outcome)),
         "prompt": _prompt(outcome),
-        "more": told(outcome, 1)[1:],
+        "more": texts_seen(outcome, 1)[1:],
         "status": _status(outcome),
     }
     recorded = dict(row.recorded)
-    # The words of a shell that could not do something were not written down.
+    # Error messages of a shell were not recorded.
     for term in ("text", "injected"):
         if not recorded.get(term) and (row.recorded.get("continued") or term == "text"):
             recorded.pop(term, None)
@@ -109,13 +109,13 @@ def replay_matrix(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms
 
 
 def _once(line: str, name: str) -> str:
-    # On lines of their own, so that the shell comes to the first before it reads the second.
+    # On separate lines, so that the shell executes the first before it reads the second.
     return f'if [ -e "$TMPDIR/said-{name}" ]; then exit 0; fi; : >"$TMPDIR/said-{name}"\n{line}'
 
 
 def replay_loops(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
     """
-    How often a stop was refused, and how the host ended that.
+    Compare how often a stop was refused, and how the host ended that.
     """
     given = row.given
     denials = given["denials"]
@@ -133,7 +133,7 @@ def replay_loops(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms,
     verdict = outcome.verdict
     said = verdict.cap.why if isinstance(verdict, Capped) else ""
     seen = {
-        "calls": len(list(fires(outcome, "Stop"))),
+        "calls": len(list(runs_of(outcome, "Stop"))),
         "requests": len(moves(outcome)),
         "status": _status(outcome),
         "errors": [name for name in ("StopHookLoopDetected",) if name in said],
@@ -173,7 +173,7 @@ def _tool(name: str, **given: str) -> dict[str, Any]:
 
 def replay_process(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
     """
-    How hooks were run, and what the host did meanwhile.
+    Compare how hooks were run, and what the host did meanwhile.
     """
     given = row.given
     numbers = count()
@@ -192,7 +192,7 @@ def replay_process(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Term
 
 def _comparable(row: Row) -> dict[str, Any]:
     """
-    What of a row can be compared: hooks in the background are waited for here, and were not there.
+    Return the comparable terms of a row. The harness waits for hooks in the background, the host did not.
     """
     recorded = dict(row.recorded)
     if any(one.get("async") for one in _hooks(row)):
@@ -249,36 +249,38 @@ def _handler(one: Terms, number: int) -> dict[str, Any]:
 
 
 def _result(outcome: Outcome) -> dict[str, Any]:
-    whole = [fire for event in _EVERY for fire in fires(outcome, event)]
-    lived = [bool(fire.run.leftovers) for fire in whole if fire.run is not None]
+    whole = [hook_run for event in _EVERY for hook_run in runs_of(outcome, event)]
+    lived = [bool(hook_run.run.leftovers) for hook_run in whole if hook_run.run is not None]
     return {
         "requests": len(moves(outcome)),
         "status": _status(outcome),
         "finished_after_the_cut": any(lived),
         "child_lives": any(lived),
         "sigterm": "mark-term" in marks(outcome),
-        "injected": told(outcome, 1),
+        "injected": texts_seen(outcome, 1),
         "ran": bool(performed(outcome)),
         "prompt": _prompt(outcome),
     }
 
 
 def _course(outcome: Outcome, row: Row) -> dict[str, Any]:
-    course = [(event, fire) for event, fire in _in_order(outcome) if fire.run is not None]
+    course = [(event, hook_run) for event, hook_run in _in_order(outcome) if hook_run.run is not None]
     counts: dict[str, int] = {}
     for event, _ in course:
         counts[event] = counts.get(event, 0) + 1
-    starts = [fire.run.started for _, fire in course if fire.run is not None]
-    closing = sum(fire.run.wall for event, fire in course if event in _CLOSING and fire.run is not None)
+    starts = [hook_run.run.started for _, hook_run in course if hook_run.run is not None]
+    closing = sum(
+        hook_run.run.wall for event, hook_run in course if event in _CLOSING and hook_run.run is not None
+    )
     recorded = row.recorded
-    # The host itself took up to four hundredths of a second for each move.
+    # The host itself took up to 0.04 seconds for each move.
     own = 0.3 + 0.04 * recorded["requests"]
     by_call = any(isinstance(one, list) for one in recorded.get("order", ()))
     return {
         "counts": counts,
-        "refused": [_refuses(fire) for _, fire in course],
-        "timed_out": [_times_out(fire) for _, fire in course],
-        "order": [[event, _named(fire)] if by_call else event for event, fire in course],
+        "refused": [_refuses(hook_run) for _, hook_run in course],
+        "timed_out": [_times_out(hook_run) for _, hook_run in course],
+        "order": [[event, _named(hook_run)] if by_call else event for event, hook_run in course],
         "starts": _near(recorded.get("starts", []), [start - starts[0] for start in starts]),
         "seconds": _near([recorded["seconds"]], [outcome.wall - closing], own)[0],
         "closing_seconds": _near([recorded["closing_seconds"]], [closing])[0],
@@ -286,28 +288,28 @@ def _course(outcome: Outcome, row: Row) -> dict[str, Any]:
 
 
 def _in_order(outcome: Outcome) -> Iterator[tuple[str, HookRun]]:
-    return ((hooked.event, fire) for _, hooked in outcome.trace.hooked() for fire in hooked.hook_runs)
+    return ((hooked.event, hook_run) for _, hooked in outcome.trace.hooked() for hook_run in hooked.hook_runs)
 
 
-def _refuses(fire: HookRun) -> bool:
-    # A refusal without a power was still noted as one.
-    return fire.reply.ruling is Ruling.DENY or "a refusal means nothing" in (fire.reply.fault or "")
+def _refuses(hook_run: HookRun) -> bool:
+    # A refusal on an event without the power to refuse was still recorded as one.
+    return hook_run.reply.ruling is Ruling.DENY or "a refusal has no effect" in (hook_run.reply.fault or "")
 
 
-def _times_out(fire: HookRun) -> bool:
-    # Of a hook in the background the host noted only that it was begun.
-    waited = fire.hook.options.get("async") is not True
-    return waited and fire.run is not None and isinstance(fire.run.ending, TimedOut)
+def _times_out(hook_run: HookRun) -> bool:
+    # For a hook in the background the host recorded only its start.
+    waited = hook_run.hook.options.get("async") is not True
+    return waited and hook_run.run is not None and isinstance(hook_run.run.ending, TimedOut)
 
 
-def _named(fire: HookRun) -> str:
-    line = str(json.loads(fire.stdin)["tool_input"]["command"])
+def _named(hook_run: HookRun) -> str:
+    line = str(json.loads(hook_run.stdin)["tool_input"]["command"])
     return line.split()[1]
 
 
 def _near(recorded: Sequence[float], seen: Sequence[float], own: float = 0.3) -> list[float]:
     """
-    Recorded times that were come to, and what was seen instead of the others.
+    Return the recorded times that the replay came close to, and the seen times in place of the others.
     """
     if len(recorded) != len(seen):
         return list(seen)

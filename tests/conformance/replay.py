@@ -1,5 +1,5 @@
 """
-Replay: a row is played with real hooks and compared with what was recorded.
+Replay a row with real hooks and compare the result with the recorded one.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from .answers import (
     replay_stop,
     replay_visibility,
 )
-from .dialects import Dialect, dialect_of
 from .inputs import replay_payloads
 from .limits import replay_timeouts
 from .openhands_tables import replay_loops, replay_matrix, replay_process
+from .row_scenario import Dialect, Simulate, Terms, dialect_of
 from .rows import Row
-from .staging import Simulate, Terms
 
 # Each gives the recorded terms and those that were seen.
 REPLAYS: Mapping[str, Callable[[Row, Dialect, Simulate], tuple[Terms, Terms]]] = {
@@ -42,7 +41,7 @@ REPLAYS: Mapping[str, Callable[[Row, Dialect, Simulate], tuple[Terms, Terms]]] =
 
 def differences(row: Row, simulate: Simulate) -> dict[str, tuple[Any, Any]]:
     """
-    The terms in which the simulation differs from what was recorded, each as recorded and as seen.
+    Return the terms in which the simulation differs from the recording, each as recorded and as seen.
     """
     recorded, seen = REPLAYS[row.table](row, dialect_of(row.host), simulate)
     return {term: (recorded[term], seen[term]) for term in recorded if recorded[term] != seen[term]}

@@ -1,7 +1,7 @@
 """
-Rows: what was recorded of the real hosts, one claim each.
+Rows: results recorded of the real hosts, one claim each.
 
-A fifth of all rows is set aside by a digest of their names: profiles are written without looking at them.
+A digest of its name sets a fifth of all rows aside. Profiles are written without looking at those.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Row:
 
     Attributes:
         host: The host with its version.
-        table: Which result table it stands in.
-        name: Its name there.
-        given: What the hooks do, how they are configured, what the agent does.
-        recorded: What the host did, by term.
+        table: The table of results that it belongs to.
+        name: Its name in the table.
+        given: The behaviour of the hooks, their configuration, and the moves of the agent.
+        recorded: The behaviour of the host, by term.
         events: The host's names of the events before a tool and at a stop.
     """
 
@@ -41,7 +41,7 @@ class Row:
     @property
     def key(self) -> str:
         """
-        Table and name; what the row is called for its host.
+        Table and name, unique for the host.
         """
         return f"{self.table}/{self.name}"
 
@@ -55,14 +55,14 @@ class Row:
     @property
     def set_aside(self) -> bool:
         """
-        Whether it belongs to the fifth that no profile was written by.
+        Whether it belongs to the fifth that no profile was written from.
         """
         return self._draw(5) == 0
 
     @property
     def in_quick_run(self) -> bool:
         """
-        Whether it is among the fifth that is played in every run, whichever its host.
+        Whether it belongs to the fifth that every test run replays.
         """
         return self._draw(5) == 1
 
@@ -72,7 +72,7 @@ class Row:
 
 def rows() -> tuple[Row, ...]:
     """
-    All rows of all hosts.
+    Return all rows of all hosts.
     """
     return tuple(row for folder in sorted(DATA.iterdir()) for row in _of_host(folder))
 
@@ -122,10 +122,10 @@ def _multi(results: Mapping[str, Any]) -> Iterator[Row]:
 
 def _matchers(results: Mapping[str, Any]) -> Iterator[Row]:
     table = results["matchers"]
-    for fires in ("fired", "not_fired"):
-        for matcher in dict.fromkeys(table[fires]):
+    for state in ("fired", "not_fired"):
+        for matcher in dict.fromkeys(table[state]):
             given = {"event": results["events"]["pre"], "matcher": matcher}
-            yield _row(results, "matchers", repr(matcher), given, hook_runs=fires == "fired")
+            yield _row(results, "matchers", repr(matcher), given, hook_runs=state == "fired")
     start = {"ss_start": "start", "ss_startup": "startup", "ss_startup_resume": "startup|resume"}
     for name in _SOURCES:
         given = {"event": "SessionStart", "matcher": start[name]}

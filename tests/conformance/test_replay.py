@@ -1,5 +1,5 @@
 """
-What was recorded of the real hosts, row by row, replayed with real hooks in real processes.
+The recorded results of the real hosts, row by row, replayed with real hooks in real processes.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ from .rows import rows
 
 KNOWN = {profile.id for profile in hosts.known()}
 ROWS = [row for row in rows() if row.host in KNOWN and row.table in REPLAYS]
-# Tables of hooks that stay, and for which their host waits.
+# Tables with hooks that take long, so that the host waits for them.
 WAITING = ("timeouts", "process")
 QUICK = [row for row in ROWS if row.table not in WAITING]
 TIMED = [row for row in ROWS if row.table in WAITING]
@@ -26,9 +26,9 @@ LISTS = sorted((Path(__file__).parent / "unreached").glob("*.yaml"))
 UNREACHED = {host: why for list_ in LISTS for host, why in yaml.safe_load(list_.read_text()).items()}
 
 
-def marked(row):
+def row_param(row):
     """
-    A row as a parameter: of the first host some are played in a quick run.
+    Return a row as a parameter; only some rows of the first host are in a quick run.
     """
     quick = row.in_quick_run and row.host.startswith("claude-code@")
     marks = () if quick else (pytest.mark.slow,)
@@ -37,39 +37,39 @@ def marked(row):
 
 def objection(row, differs):
     """
-    What is wrong with the result of a row, given what is listed as not reached; empty for nothing.
+    Return the difference of a row from what is recorded and listed as not reached; empty for none.
     """
     why = UNREACHED.get(row.host, {}).get(row.key)
     if why and not differs:
-        return f"{row.id} comes out as recorded, but is listed as not reached: {why}"
+        return f"{row.id} matches its recording, but is listed as not reached: {why}"
     if differs and not why:
         terms = (f"  {term}: recorded {then!r}, seen {now!r}" for term, (then, now) in differs.items())
-        return "\n".join([f"{row.id} does not come out as recorded:", *terms])
+        return "\n".join([f"{row.id} differs from its recording:", *terms])
     return ""
 
 
-@pytest.mark.parametrize("row", [marked(row) for row in QUICK])
-def test_row_comes_out_as_recorded(row, simulate, tally):
+@pytest.mark.parametrize("row", [row_param(row) for row in QUICK])
+def test_row_matches_its_recording(row, simulate, tally):
     """Real hooks that behave as in a recorded row lead the simulated host to the recorded result."""
     differs = differences(row, simulate)
 
     tally(row.id, not differs)
-    said = objection(row, differs)
-    if said:
-        pytest.fail(said, pytrace=False)
+    message = objection(row, differs)
+    if message:
+        pytest.fail(message, pytrace=False)
 
 
-def slow_but_for(host):
+def host_param(host):
     """
-    A host as a parameter: the rows with limits of one are played in a quick run too.
+    Return a host as a parameter; the rows with timeouts of the first host are in a quick run too.
     """
     marks = () if host.startswith("claude-code@") else (pytest.mark.slow,)
     return pytest.param(host, marks=marks)
 
 
-@pytest.mark.parametrize("host", [slow_but_for(host) for host in sorted({row.host for row in TIMED})])
-def test_rows_with_limits_come_out_as_recorded(host, folder, tally):
-    """Hooks that stay too long, ignore signals or leave children behind are dealt with as recorded."""
+@pytest.mark.parametrize("host", [host_param(host) for host in sorted({row.host for row in TIMED})])
+def test_rows_with_limits_match_their_recording(host, folder, tally):
+    """Hooks that take too long, ignore signals or leave children behind have the recorded effect."""
 
     def play(row):
         base = folder / row.id.replace("/", "-")
@@ -77,13 +77,13 @@ def test_rows_with_limits_come_out_as_recorded(host, folder, tally):
         with Harness(Settings(base=base)) as harness:
             return row, differences(row, harness.simulate)
 
-    # They wait most of the time, so all of them can do so at once.
+    # The rows wait most of the time, so several can run at once.
     with ThreadPoolExecutor(max_workers=5) as pool:
         played = list(pool.map(play, [row for row in TIMED if row.host == host]))
 
     for row, differs in played:
         tally(row.id, not differs)
-    objections = [said for row, differs in played if (said := objection(row, differs))]
+    objections = [message for row, differs in played if (message := objection(row, differs))]
     if objections:
         pytest.fail("\n".join(objections), pytrace=False)
 
@@ -99,7 +99,7 @@ def test_listed_rows_exist():
 
 @pytest.mark.parametrize("host", sorted(KNOWN & {row.host for row in ROWS}))
 def test_few_rows_are_listed(host):
-    """At most two rows in a hundred of a host are listed as not reached."""
+    """At most 2 % of the rows of a host are listed as not reached."""
     whole = [row for row in ROWS if row.host == host]
 
     assert 50 * len(UNREACHED.get(host, {})) <= len(whole)
@@ -114,8 +114,8 @@ def test_a_fifth_is_set_aside():
 
 
 @pytest.mark.parametrize("key, term", [("pre/exit2_err", "outcome"), ("stop/block_json_0", "continued")])
-def test_another_record_is_noticed(key, term, simulate):
-    """If another result had been recorded, the replay of the same hook would say that it differs."""
+def test_another_recording_is_noticed(key, term, simulate):
+    """With another recorded result, the replay of the same hook reports that term as different."""
     row = next(row for row in ROWS if row.key == key)
     other = replace(row, recorded={**row.recorded, term: "another"})
 

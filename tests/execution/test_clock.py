@@ -102,7 +102,7 @@ def test_the_environment_is_as_it_was_while_the_clock_is_the_machines(clock):
 
     clock.advance(AHEAD)
     assert clock.environment(env) != env
-    clock.turn_to(0.0)
+    clock.set_shift(0.0)
 
     assert clock.environment(env) is env
 

@@ -122,7 +122,7 @@ def test_nothing_called_and_nothing_known(make: Make) -> None:
     """
     workspace = make(npm=Double())
     assert workspace.calls("npm") == ()
-    with pytest.raises(WorkspaceError, match="there is no double 'yarn'; give it under `commands`"):
+    with pytest.raises(WorkspaceError, match="there is no test double 'yarn'; add it under `commands`"):
         workspace.calls("yarn")
 
 
@@ -131,7 +131,7 @@ def test_a_name_that_is_no_command_is_refused(make: Make, name: str) -> None:
     """
     Only a bare name can be that of a double.
     """
-    with pytest.raises(WorkspaceError, match="allowed is a bare command name"):
+    with pytest.raises(WorkspaceError, match="use a bare command name"):
         make(**{name: Double()})
 
 

@@ -190,7 +190,7 @@ def test_a_stopped_hook_is_alive_and_is_cut(sandbox: Sandbox) -> None:
     _, ending = cut(sandbox, "stops_itself.sh")
     (activity,) = ending.doing
     assert activity.state == "T"
-    assert activity.waits_for == "a signal to go on: it is stopped"
+    assert activity.waits_for == "a signal to continue: it is stopped"
 
 
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])

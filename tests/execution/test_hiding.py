@@ -63,5 +63,5 @@ def test_a_folder_that_is_there_twice_is_replaced_once(folders):
     (folders / "link").symlink_to(folders / "one")
     hiding = HiddenCommands.plan(["tool"], f"{folders}/link:{folders}/one", folders / "hidden")
 
-    assert len(hiding.instead) == 1
+    assert len(hiding.replaced) == 1
     assert hiding.folders[0] == hiding.folders[1]

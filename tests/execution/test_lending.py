@@ -12,8 +12,8 @@ def test_caches_are_not_named():
     folders = ("node_modules", ".pytest_cache", "src/__pycache__", "htmlcov")
     ignored = IgnoredFiles(Path("/p"), folders, (".env", ".hypothesis/a"))
 
-    assert ignored.told("project", lent=True) == (
-        "Of what git ignores in the project, lent as links and not watched: node_modules, caches; "
+    assert ignored.describe("project", linked=True) == (
+        "Of what git ignores in the project, linked and not watched: node_modules, caches; "
         "left out: .env, caches."
     )
-    assert IgnoredFiles(Path("/p"), ("a", "b")).told("project", lent=False).endswith("left out: a, b.")
+    assert IgnoredFiles(Path("/p"), ("a", "b")).describe("project", linked=False).endswith("left out: a, b.")

@@ -16,14 +16,14 @@ from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession, 
 
 
 @pytest.fixture
-def lineage(tmp_path: Path) -> SessionRecords:
+def session_records(tmp_path: Path) -> SessionRecords:
     made = prepare(tmp_path / "sessions")
     made.begin()
     return made
 
 
-def start(lineage: SessionRecords, number: int, *, parent: int = 0, **values: object) -> Path:
-    folder = lineage.folder / str(number)
+def start(session_records: SessionRecords, number: int, *, parent: int = 0, **values: object) -> Path:
+    folder = session_records.folder / str(number)
     folder.mkdir()
     said = {"parent": parent, "depth": 1, "host": "h", "argv": ["claude"], "size": 1, "ancestors": []}
     line = {**said, "environment": {}, "folder": "/", "refused": "", **values}
@@ -31,68 +31,68 @@ def start(lineage: SessionRecords, number: int, *, parent: int = 0, **values: ob
     return folder / "record"
 
 
-def test_a_session_within_a_session_is_its_child(lineage: SessionRecords) -> None:
+def test_a_session_within_a_session_is_its_child(session_records: SessionRecords) -> None:
     """
     A session that is started below the process of another one is the child of that.
     """
-    first = lineage.enter(Nesting())
+    first = session_records.enter(Nesting())
     parent = os.getppid()
-    living = lineage.folder / "living"
+    living = session_records.folder / "living"
     (living / str(os.getpid())).rename(living / str(parent))
     known = json.loads((living / str(parent)).read_text())
 
     # Another process with the same number, born at another time, is not the one that was entered.
     (living / str(parent)).write_text(json.dumps({**known, "born": -1.0}))
-    assert lineage.enter(Nesting()).session.parent == 0
+    assert session_records.enter(Nesting()).session.parent == 0
     born = float(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[19])
     known["born"] = born / os.sysconf("SC_CLK_TCK")
     (living / str(parent)).write_text(json.dumps(known))
-    second = lineage.enter(Nesting()).session
+    second = session_records.enter(Nesting()).session
 
     assert (first.session.parent, first.session.depth) == (0, 1)
     assert (second.parent, second.depth) == (1, 2)
 
 
-def test_the_limits_are_counted_from_the_last_event(lineage: SessionRecords) -> None:
+def test_the_limits_are_counted_from_the_last_event(session_records: SessionRecords) -> None:
     """
     Beyond the number of sessions of one event the next is refused, and another event begins anew.
     """
-    refused = [lineage.enter(Nesting(sessions=2)).session.refused for _ in range(3)]
+    refused = [session_records.enter(Nesting(sessions=2)).session.refused for _ in range(3)]
     assert refused == ["", "", "2 sessions of one event"]
-    assert lineage.begin() == 3
-    assert lineage.enter(Nesting(sessions=2)).session.refused == ""
+    assert session_records.begin() == 3
+    assert session_records.enter(Nesting(sessions=2)).session.refused == ""
 
 
-def test_what_was_noted_is_read_again(lineage: SessionRecords) -> None:
+def test_what_was_noted_is_read_again(session_records: SessionRecords) -> None:
     """
     Fires that were under way are replaced by what became of them, and a line that was cut off is left out.
     """
-    record = start(lineage, 1)
+    record = start(session_records, 1)
     under_way = {"event": "Stop", "command": "./a.sh", "done": False}
     with record.open("a") as file:
         file.write(json.dumps({"hook_runs": [under_way]}) + "\n")
         file.write(json.dumps({"hook_runs": [{**under_way, "code": 0, "pid": 5, "done": True}]}) + "\n")
         file.write(json.dumps({"hook_runs": [under_way]}) + '\n{"ended": "sto')
-    (session,) = lineage.read(0)
+    (session,) = session_records.read(0)
 
     assert [(fire.code, fire.done) for fire in session.hook_runs] == [(0, True), (None, False)]
     assert session.ended == ""
 
 
-def test_the_fire_that_started_a_session_is_told_by_its_process(lineage: SessionRecords) -> None:
+def test_the_fire_that_started_a_session_is_told_by_its_process(session_records: SessionRecords) -> None:
     """
     Of two hooks that ran, the one above the session's own process is its starter.
     """
-    record = start(lineage, 1)
+    record = start(session_records, 1)
     fires = [{"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))]
     with record.open("a") as file:
         file.write(json.dumps({"hook_runs": fires}) + "\n")
-    start(lineage, 2, parent=1, ancestors=[9, 6, 1])
-    start(lineage, 3, parent=1, ancestors=[1])
+    start(session_records, 2, parent=1, ancestors=[9, 6, 1])
+    start(session_records, 3, parent=1, ancestors=[1])
 
-    starters = [session.starter for session in lineage.read(1)]
+    starters = [session.starter for session in session_records.read(1)]
     assert starters == ["", ""]
-    assert [session.starter for session in lineage.read(0)] == [
+    assert [session.starter for session in session_records.read(0)] == [
         "",
         "Stop ./b.sh",
         "Stop one of several hooks",
@@ -111,52 +111,52 @@ def test_the_fire_that_started_a_session_is_told_by_its_process(lineage: Session
         "[" * 100_000 + "\n",
     ],
 )
-def test_records_that_hooks_wrote_are_refused(lineage: SessionRecords, text: str) -> None:
+def test_records_that_hooks_wrote_are_refused(session_records: SessionRecords, text: str) -> None:
     """
     A record that is none is an error of the harness, and never a session.
     """
-    start(lineage, 1).write_bytes(text.encode("latin-1"))
-    with pytest.raises(WorkspaceError, match="is no record of a session"):
-        lineage.read(0)
+    start(session_records, 1).write_bytes(text.encode("latin-1"))
+    with pytest.raises(WorkspaceError, match="is not a record of a session"):
+        session_records.read(0)
 
 
-def test_a_record_that_leads_elsewhere_is_refused(lineage: SessionRecords, tmp_path: Path) -> None:
+def test_a_record_that_leads_elsewhere_is_refused(session_records: SessionRecords, tmp_path: Path) -> None:
     """
     Neither a link in the place of a session nor one in the place of its record is followed.
     """
-    record = start(lineage, 1)
+    record = start(session_records, 1)
     other = tmp_path / "other"
     record.rename(other)
     record.symlink_to(other)
     with pytest.raises(WorkspaceError, match="cannot be read"):
-        lineage.read(0)
+        session_records.read(0)
     elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
     record.parent.rename(elsewhere)
     record.parent.symlink_to(elsewhere)
     with pytest.raises(WorkspaceError, match="leads to"):
-        lineage.read(0)
+        session_records.read(0)
 
 
-def test_nothing_is_written_through_a_link(lineage: SessionRecords, tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link(session_records: SessionRecords, tmp_path: Path) -> None:
     """
     A link that stands in the place of all records is not written through.
     """
     other = tmp_path.parent / f"{tmp_path.name}-other"
-    lineage.folder.rename(other)
-    lineage.folder.symlink_to(other)
+    session_records.folder.rename(other)
+    session_records.folder.symlink_to(other)
     (other / "before").unlink()
     with pytest.raises(WorkspaceError, match="leads to"):
-        lineage.begin()
+        session_records.begin()
     assert not (other / "before").exists()
 
 
-def test_sessions_beyond_counting_are_cut_short(lineage: SessionRecords) -> None:
+def test_sessions_beyond_counting_are_cut_short(session_records: SessionRecords) -> None:
     """
     However many records there are, only so many are read.
     """
     for number in range(1, 302):
-        (lineage.folder / str(number)).mkdir()
-    assert len(lineage.read(0)) == 200
+        (session_records.folder / str(number)).mkdir()
+    assert len(session_records.read(0)) == 200
 
 
 def test_a_starter_needs_a_fire() -> None:

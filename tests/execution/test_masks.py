@@ -91,7 +91,7 @@ def test_what_is_no_json_counts_whole_and_is_told() -> None:
     """
     masked = Masking([Mask(file="workspace/f", keys=("at",))]).apply("workspace/f", b"{at: 1")
     assert (masked.data, masked.changed) == (b"{at: 1", False)
-    assert masked.problem.startswith("workspace/f is no JSON, so at could not be masked in it")
+    assert masked.problem.startswith("workspace/f is not JSON, so at could not be masked in it")
     assert Masking([Mask(file="workspace/f", keys=("at",))]).apply("workspace/f", b"[" * 100_000).problem
 
 
@@ -120,5 +120,5 @@ def test_a_wrong_expression_is_an_error_of_its_own() -> None:
     """
     An expression that cannot be read is named with its mask.
     """
-    with pytest.raises(WorkspaceError, match=r"mask of workspace/f: '\(' is no regular expression"):
+    with pytest.raises(WorkspaceError, match=r"mask of workspace/f: '\(' is not a regular expression"):
         Masking([Mask(file="workspace/f", text="(")])

@@ -118,7 +118,7 @@ def record(tmp_path, place):
         ledger.folder.mkdir(exist_ok=True)
         recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
         given = {"PATH": os.environ["PATH"], **env}
-        launch = recorder.shown_to(ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
+        launch = recorder.apply_to(ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
         plain, watched = (
             subprocess.run(launch.argv, cwd=place, env=each, input=b"", capture_output=True, check=False)
             for each in (given, launch.env)
@@ -138,7 +138,7 @@ def record(tmp_path, place):
 
 
 @pytest.fixture
-def read_back(tmp_path):
+def load(tmp_path):
     """What is recorded if a hook leaves something of its own for the recorder."""
 
     def leave(harm):
@@ -288,7 +288,7 @@ def test_a_python_leaves_nothing_but_what_it_recorded(tmp_path, place, record):
     folder = tmp_path / "base" / "recorder"
     found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     kept = {path for path in found if not path.startswith("written/")}
-    assert kept == {"prelude.bash", "loads", "coveragerc", "python/sitecustomize.py", "python/__pycache__"}
+    assert kept == {"preload.bash", "loads", "coveragerc", "python/sitecustomize.py", "python/__pycache__"}
 
 
 def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
@@ -352,7 +352,7 @@ def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(plac
     """A recorded hook has a second more until we give it up, and its host's limit stays."""
     launch = ProcessSpec(argv=("true",), cwd=str(place), env={}, limit=0.2, hook_timeout=0.5)
     ledger = CoverageStore(folder=tmp_path)
-    shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").shown_to(launch)
+    shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").apply_to(launch)
     assert (shown.limit, shown.hook_timeout) == (0.2, 1.5)
 
 
@@ -381,14 +381,14 @@ def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record, text, li
         b"\x1d1\x1f1\x1f/\0\x1fa\x1eecho\n",
     ],
 )
-def test_a_forged_trace_proves_nothing_and_breaks_nothing(read_back, traced):
+def test_a_forged_trace_proves_nothing_and_breaks_nothing(load, traced):
     """Numbers without end and paths that are none are no records."""
-    (recording,) = read_back(lambda written: (written / "trace").write_bytes(traced))
+    (recording,) = load(lambda written: (written / "trace").write_bytes(traced))
     assert (recording.shell, recording.gaps) == ({}, ())
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
-def test_what_stands_in_the_place_of_the_trace_is_taken_away(read_back, make):
+def test_what_stands_in_the_place_of_the_trace_is_taken_away(load, make):
     """A folder or a pipe instead of the trace loses what was traced, and nobody waits for it later."""
     places = []
 
@@ -397,8 +397,8 @@ def test_what_stands_in_the_place_of_the_trace_is_taken_away(read_back, make):
         places[0].unlink()
         make(places[0])
 
-    (recording,) = read_back(harm)
-    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a fire was lost"]
+    (recording,) = load(harm)
+    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a hook run was lost"]
     assert not places[0].exists()
 
 
@@ -411,7 +411,7 @@ def test_what_stands_in_the_place_of_the_trace_is_taken_away(read_back, make):
         "insert into arc values (1, 1, 'a', 'b')",
     ],
 )
-def test_forged_data_of_a_python_are_named_and_left(read_back, statements):
+def test_forged_data_of_a_python_are_named_and_left(load, statements):
     """A database with something else than paths and lines in it is no recording, and that is said."""
 
     def harm(written):
@@ -421,7 +421,7 @@ def test_forged_data_of_a_python_are_named_and_left(read_back, statements):
         with closing(sqlite3.connect(written / "data.x")) as connection:
             connection.executescript(statements)
 
-    (recording,) = read_back(harm)
+    (recording,) = load(harm)
     assert recording.python == {}
     assert [gap.reason.partition(":")[0] for gap in recording.gaps] == [
         "what a Python recorded cannot be read"

@@ -17,8 +17,8 @@ from time import time_ns
 
 import pytest
 
+from pytest_hookharness.execution.platform.linux_inotify import InotifyWatch
 from pytest_hookharness.execution.state import survey
-from pytest_hookharness.execution.state.inotify import Watch
 from pytest_hookharness.execution.state.masks import Masking
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.state.survey import Survey
@@ -427,10 +427,10 @@ def test_without_watches_to_be_had_all_is_looked_at(root: Path, monkeypatch: pyt
     When the system has no more watches, the scan goes on without and misses nothing.
     """
 
-    def refuse(self: Watch, path: str) -> None:
+    def refuse(self: InotifyWatch, path: str) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Watch, "add_folder", refuse)
+    monkeypatch.setattr(InotifyWatch, "add_folder", refuse)
     scanner = Scanner({"workspace": root})
     scanner.scan()
     assert not scanner.watching
@@ -631,7 +631,7 @@ def test_masks_reach_the_scan(root: Path) -> None:
     assert differing(scanner) == {"workspace/state.json"}
     (root / "state.json").write_text("{no json")
     scanner.scan()
-    assert "workspace/state.json is no JSON" in scanner.unapplied[0]
+    assert "workspace/state.json is not JSON" in scanner.unapplied[0]
     (root / "state.json").unlink()
     scanner.scan()
     assert scanner.masked == {"workspace/state.json", "workspace/src/app.py"}

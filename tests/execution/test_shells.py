@@ -27,7 +27,7 @@ def run(folder):
     def run_one(command, env=None, sourced=()):
         argv, given = shell.prepare(command, {**BASE, **(env or {})}, sourced)
         done = subprocess.run(argv, cwd=folder, env=given, capture_output=True, text=True, check=False)
-        return (done.returncode, done.stdout, done.stderr), shell.take_word().replace(str(folder), ".", 1)
+        return (done.returncode, done.stdout, done.stderr), shell.pop_folder().replace(str(folder), ".", 1)
 
     return run_one
 

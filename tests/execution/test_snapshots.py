@@ -539,7 +539,7 @@ def test_a_folder_itself_that_is_gone_is_an_error(folder: Path, snapshots: Snaps
     with pytest.raises(SnapshotError, match="the folder is gone: a new one is not what others hold open"):
         snapshots.put_back(snapshot)
     folder.write_text("a file")
-    with pytest.raises(SnapshotError, match="it is no folder"):
+    with pytest.raises(SnapshotError, match="it is not a folder"):
         snapshots.put_back(snapshot)
 
 

@@ -10,7 +10,8 @@ import os
 import pytest
 
 from pytest_hookharness.execution.processes import spawn
-from pytest_hookharness.execution.processes.framing import ProcessRequest, encode
+from pytest_hookharness.execution.processes.framing import ProcessRequest
+from pytest_hookharness.execution.processes.translation import encode
 
 from .toys import launch
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
-from pytest_hookharness.execution.races.steering import LONGEST_INPUT, InterleavingResult, fire_steered
+from pytest_hookharness.execution.races.steering import LONGEST_INPUT, InterleavingResult, run_interleaved
 from pytest_hookharness.model.processes import Exited, Signaled, Stdin, Tier
 
 from .toys import launch
@@ -47,7 +47,7 @@ def fire(
 ) -> InterleavingResult:
     one = launch(*words, cwd=str(folder), **changes)
     start = lambda launches, budget: sandbox.run(launches, budget=budget)  # noqa: E731
-    return fire_steered(start, [one] * width, [str(folder / "count")], 0.0, 30.0)
+    return run_interleaved(start, [one] * width, [str(folder / "count")], 0.0, 30.0)
 
 
 @pytest.mark.parametrize("words", [("sh", "-c", BARE), ("python3", "-c", FAST)], ids=["shell", "python"])
@@ -105,7 +105,7 @@ def test_too_long_an_input_is_refused(place: Sandbox, tmp_path: Path) -> None:
     """
     An input that does not fit is an error of the harness and no fire.
     """
-    with pytest.raises(ExecutionError, match="65536 are the most"):
+    with pytest.raises(ExecutionError, match="the limit is 65536"):
         fire(place, tmp_path, "cat", stdin=Stdin(data=b"x" * (LONGEST_INPUT + 1)))
 
 
@@ -114,7 +114,9 @@ def test_where_nothing_is_watched_nobody_is_steered(place: Sandbox, tmp_path: Pa
     Fires that were left alone are told from those that were steered.
     """
     one = launch("sh", "-c", "echo x >>count", cwd=str(tmp_path))
-    done = fire_steered(lambda launches, budget: place.run(launches, budget=budget), [one] * 2, [], 0.0, 30.0)
+    done = run_interleaved(
+        lambda launches, budget: place.run(launches, budget=budget), [one] * 2, [], 0.0, 30.0
+    )
     assert (done.holds, done.reason) == (0, "nothing is watched")
 
 

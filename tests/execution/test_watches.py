@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.state.inotify import Watches
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.state.scan import Scanner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what was touched")
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tell
 
 @pytest.fixture
 def watches():
-    kept = Watches()
+    kept = platform.watch_pool()
     yield kept
     kept.close()
 

@@ -214,7 +214,7 @@ def test_a_relative_cover_is_refused(base: Path) -> None:
     """
     Only absolute folders can be covered, and they get state paths by their own name.
     """
-    assert "allowed are absolute folders" in refused(Scenario(name="one", cover=("a",)), base)
+    assert "use an absolute path" in refused(Scenario(name="one", cover=("a",)), base)
     with Workspace.create(Scenario(name="one", cover=(str(base),)), base) as workspace:
         assert workspace.roots[str(base)] == base
 
@@ -327,7 +327,9 @@ def test_what_is_there_and_cannot_be_read_is_never_taken_as_absent(base: Path) -
         for path in ("dir", "binary", "out", "loop", "pipe", "../x"):
             with pytest.raises(WorkspaceError):
                 workspace.read(f"workspace/{path}")
-        with pytest.raises(WorkspaceError, match="is no state path; it begins with one of workspace, home"):
+        with pytest.raises(
+            WorkspaceError, match="is not a state path; it begins with one of workspace, home"
+        ):
             workspace.read("elsewhere/x")
 
 
@@ -401,7 +403,7 @@ def test_modes_and_whole_folders_can_be_harmed(base: Path) -> None:
         (Corrupt(file="out/x", how="delete"), "outside of"),
         (Corrupt(file=".", how="delete"), "is the workspace itself"),
         (Corrupt(file="f", how="chmod", text="rwx"), "is not an octal mode"),
-        (Corrupt(file="f", how="burn"), "there is no harm 'burn'; allowed: delete, empty"),
+        (Corrupt(file="f", how="burn"), "unknown kind of damage 'burn'; allowed: delete, empty"),
     ],
 )
 def test_harm_that_cannot_be_done_is_an_error(base: Path, event: Corrupt, said: str) -> None:
@@ -557,7 +559,7 @@ def test_a_failure_in_the_middle_leaves_nothing(base: Path, project: Path) -> No
     When the last step of making a workspace fails, what was made before is removed.
     """
     scenario = Scenario(name="one", project=project, commands={"a/b": Double()})
-    assert "cannot be the name of a double" in refused(scenario, base)
+    assert "cannot be the name of a test double" in refused(scenario, base)
 
 
 def test_text_that_cannot_be_written_is_told(base: Path) -> None:

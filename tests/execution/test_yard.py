@@ -135,9 +135,9 @@ def test_what_is_written_down_is_read_back(supervisor, tmp_path):
     """A text is kept whole, and the one before it is gone."""
     with opened(supervisor, tmp_path) as yard:
         for text in ("first and longer", "second"):
-            yard.write_down(text)
+            yard.save(text)
 
-        assert yard.read_back() == "second"
+        assert yard.load() == "second"
         assert not [*tmp_path.rglob("*.new")]
 
 
@@ -148,5 +148,5 @@ def test_news_that_nobody_can_read_are_an_error(supervisor, tmp_path, junk):
         (news,) = tmp_path.rglob("news")
         news.write_text(f"{junk}\n")
 
-        with pytest.raises(ExecutionError, match="the watcher of the tracked processes said"):
+        with pytest.raises(ExecutionError, match="the watcher of the background processes wrote"):
             [*yard.news(DEADLINE)]

@@ -1,5 +1,5 @@
 """
-Playing sessions on plain values: no process, no file, no clock.
+Drive host sessions on plain values: no process, no file, no clock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def ended(
     code: int = 0, stdout: str = "", stderr: str = "", *, signal: int | None = None, wall: float = 0.1
 ) -> ProcessResult:
     """
-    What became of a process that ended by itself.
+    Return the result of a process that ended by itself.
     """
     ending = Exited(code) if signal is None else Signaled(signal)
     out, err = stdout.encode(), stderr.encode()
@@ -36,7 +36,7 @@ def ended(
 @dataclass
 class Play:
     """
-    What a session did, from begin to end.
+    The record of a session from its start to its end.
     """
 
     requests: list[hosts.Request] = field(default_factory=list)
@@ -50,26 +50,26 @@ class Play:
     @property
     def events(self) -> list[str]:
         """
-        The events that were asked, in order.
+        The events whose hooks ran, in order.
         """
         return [request.event for request in self.asked()]
 
     def asked(self, event: str | None = None) -> list[hosts.RunHooks]:
         """
-        The requests for hooks, all or those of one event.
+        Return the requests to run hooks, all or those of one event.
         """
         asked = [request for request in self.requests if isinstance(request, hosts.RunHooks)]
         return [request for request in asked if event in (None, request.event)]
 
     def flags(self) -> list[object]:
         """
-        The values of stop_hook_active in order.
+        Return the values of stop_hook_active, in order.
         """
         return [request.payload["stop_hook_active"] for request in self.asked("Stop")]
 
     def seen(self) -> list[str]:
         """
-        All texts that the agent saw, in order.
+        Return all texts that the agent saw, in order.
         """
         return [message.text for messages in self.observations for message in messages]
 
@@ -87,7 +87,7 @@ def play(
     **given: Any,
 ) -> Play:
     """
-    Play a session: acts in order, and an answer for each hook that is asked.
+    Drive a session with acts in order and an answer for each hook.
     """
     profile = profile or hosts.find("claude-code")
     configuration = hosts.configure(profile, files or {}, inline=settings)
@@ -127,7 +127,7 @@ def play(
 @pytest.fixture
 def profile() -> hosts.Profile:
     """
-    The newest Claude Code.
+    The profile of the newest Claude Code.
     """
     return hosts.find("claude-code")
 
@@ -135,7 +135,7 @@ def profile() -> hosts.Profile:
 @pytest.fixture(name="play")
 def give_play() -> Callable[..., Play]:
     """
-    The player of sessions.
+    The function that drives a session.
     """
     return play
 
@@ -143,7 +143,7 @@ def give_play() -> Callable[..., Play]:
 @pytest.fixture(name="ended")
 def give_ended() -> Callable[..., ProcessResult]:
     """
-    The maker of runs.
+    The function that makes results of processes.
     """
     return ended
 
@@ -151,7 +151,7 @@ def give_ended() -> Callable[..., ProcessResult]:
 @pytest.fixture(scope="session")
 def recorded() -> list[dict[str, Any]]:
     """
-    What hooks of the real host were given.
+    Inputs that hooks of the real host were given.
     """
     return list(json.loads((DATA / "payloads.json").read_text())["payloads"])
 
@@ -159,6 +159,6 @@ def recorded() -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def results() -> dict[str, Any]:
     """
-    What the real host did with each answer.
+    Results of the real host for each answer.
     """
     return dict(json.loads((DATA / "results.json").read_text()))

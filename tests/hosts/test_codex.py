@@ -141,14 +141,14 @@ def test_plain_text_at_a_stop_is_an_error(codex, ended, event, fault):
     [
         (0, json.dumps(BLOCK), "", True, ""),
         (0, json.dumps({**BLOCK, "foo": 1}), "", False, "ignored: 'foo' is not a key"),
-        (0, "\ufeff" + json.dumps(BLOCK), "", False, "something invisible is printed before it"),
+        (0, "\ufeff" + json.dumps(BLOCK), "", False, "an invisible character stands before it"),
         (0, "log\n" + json.dumps(BLOCK), "", False, "does not begin the output"),
-        (0, '{"decision": ', "", False, "mangled: it begins like JSON"),
+        (0, '{"decision": ', "", False, "mangled: the output begins like JSON"),
         (0, "", json.dumps(BLOCK), False, "on standard error"),
         (2, "", "words", True, ""),
         (2, json.dumps({"continue": False}), "words", True, ""),
-        (2, "", "", False, "it refuses only with words"),
-        (2, json.dumps(BLOCK), " \n", False, "it refuses only with words"),
+        (2, "", "", False, "takes it for a refusal only with a reason"),
+        (2, json.dumps(BLOCK), " \n", False, "takes it for a refusal only with a reason"),
         (1, json.dumps(BLOCK), "words", False, "crashed: exit code 1"),
         (127, "", "not found", False, "not-run: exit code 127"),
     ],
@@ -169,7 +169,7 @@ def test_a_stop_can_be_refused_forever(codex, run, ended):
     assert len(played.decisions) == 200
     assert all(decision.refused for decision in played.decisions)
     assert played.flags() == [False, *[True] * 199]
-    assert hosts.guard_for(played.sessions[-1], lap_used_tools=False) is None
+    assert hosts.cap_for(played.sessions[-1], repetition_used_tools=False) is None
 
 
 @pytest.mark.parametrize(

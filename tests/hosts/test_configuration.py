@@ -1,5 +1,5 @@
 """
-What the host takes from its settings, and what is said about settings that it does not take.
+The configuration that the host reads from its settings, and the problems of flawed settings.
 """
 
 import json
@@ -16,20 +16,20 @@ LOCAL = "workspace/.claude/settings.local.json"
 
 def settings(command, event="Stop", **more):
     """
-    The text of a settings file with one hook.
+    Return the text of a settings file with one hook.
     """
     return json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}, **more})
 
 
 def commands(configuration):
     """
-    The commands of all hooks, in order.
+    Return the commands of all hooks, in order.
     """
     return [hook.command for hook in configuration.hooks]
 
 
 def test_all_levels_add_up(profile):
-    """Hooks of the person, the project and the local file all count, in this order."""
+    """Hooks of the user, the project and the local file all run, in this order."""
     files = {LOCAL: settings("c"), PROJECT: settings("b"), USER: settings("a")}
 
     configuration = hosts.configure(profile, files)
@@ -42,8 +42,8 @@ def test_all_levels_add_up(profile):
     ]
 
 
-def test_the_same_handler_in_two_files_fires_once(profile):
-    """A handler that stands in two settings files is chosen once, and a plugin's copy of it once more."""
+def test_the_same_handler_in_two_files_runs_once(profile):
+    """A handler in two settings files is selected once, and a plugin's copy of it once more."""
     configuration = hosts.configure(
         profile,
         {USER: settings("./x"), PROJECT: settings("./x")},
@@ -66,7 +66,7 @@ def test_the_same_handler_in_two_files_fires_once(profile):
     ],
 )
 def test_hooks_can_be_switched_off(profile, files, left):
-    """The switch disableAllHooks turns off the hooks of all files, and the nearest file decides."""
+    """The switch disableAllHooks turns off the hooks of all files, and the nearest file with it decides."""
     configuration = hosts.configure(profile, files)
 
     assert commands(configuration) == left
@@ -86,7 +86,7 @@ def test_hooks_can_be_switched_off(profile, files, left):
     ],
 )
 def test_short_forms(profile, inline):
-    """Every short form of a scenario means the same as the host's own shape."""
+    """Every short form in a scenario means the same as the host's own format."""
     configuration = hosts.configure(profile, {}, inline=inline)
 
     assert configuration.problems == ()
@@ -95,7 +95,7 @@ def test_short_forms(profile, inline):
 
 
 def test_short_form_with_options(profile):
-    """A short form keeps matcher, timeout and what else was written."""
+    """A short form keeps its matcher, its timeout and all other keys."""
     inline = {"PreToolUse": {"command": "x", "matcher": "Bash", "timeout": 5, "onFailure": "block", "foo": 1}}
 
     (hook,) = hosts.configure(profile, {}, inline=inline).hooks
@@ -104,14 +104,14 @@ def test_short_form_with_options(profile):
 
 
 def test_other_handlers_are_kept(profile):
-    """Handlers that are not commands are kept with their type and what they say."""
+    """Handlers that are not commands keep their type and their own keys."""
     (hook,) = hosts.configure(profile, {}, inline={"Stop": {"type": "prompt", "prompt": "Done?"}}).hooks
 
     assert (hook.type, hook.command, hook.options) == ("prompt", "", {"prompt": "Done?"})
 
 
-def test_one_bad_entry_turns_off_its_file_only(profile):
-    """A malformed entry turns off all hooks of its file alone, and the problem names its place."""
+def test_one_bad_handler_turns_off_its_file_only(profile):
+    """A malformed handler turns off all hooks of its file alone, and the problem names its place."""
     bad = json.dumps(
         {
             "hooks": {
@@ -131,7 +131,7 @@ def test_one_bad_entry_turns_off_its_file_only(profile):
 
 
 def test_a_host_may_keep_the_rest(profile):
-    """A host whose rule is to drop only the bad entry keeps the others."""
+    """A host whose rule is to drop only the bad handler keeps the others."""
     kind = replace(profile, config=replace(profile.config, default_effect=Effect.DROPS))
     inline = {"Stop": ["./x", {"type": "shell", "command": "./y"}]}
 
@@ -156,23 +156,58 @@ def test_a_host_may_keep_the_rest(profile):
     ],
 )
 def test_problems(profile, text, kind):
-    """Each flaw of a settings file is one problem of its kind, and no hook is taken."""
+    """Each flaw of a settings file is one problem of its kind, and no hook runs."""
     configuration = hosts.configure(profile, {PROJECT: text})
 
     assert [problem.kind for problem in configuration.problems] == [kind]
     assert configuration.hooks == ()
 
 
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ('{"hooks": []}', "hooks is a list; expected an object"),
+        ('{"hooks": {"Stop": {}}}', "hooks.Stop is an object; expected a list"),
+        (
+            '{"hooks": {"Stop": [{"command": "x"}]}}',
+            "hooks.Stop[0] has no key 'hooks'; expected the handler in a list below that key",
+        ),
+        (
+            '{"hooks": {"Stop": [{"hooks": [{"type": "shell"}]}]}}',
+            "hooks.Stop[0].hooks[0] has the type 'shell'; expected one of command, ",
+        ),
+        (
+            '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": 1}]}]}}',
+            "hooks.Stop[0].hooks[0] has 1 as 'command'; expected a string",
+        ),
+        (
+            '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "args": ["a", 1]}]}]}}',
+            "hooks.Stop[0].hooks[0].args contains 1; expected a list of strings",
+        ),
+        (
+            '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "timeout": 0}]}]}}',
+            "hooks.Stop[0].hooks[0].timeout is 0; expected a number of seconds above 0",
+        ),
+    ],
+)
+def test_a_message_about_settings(profile, text, message):
+    """The message of a problem says where it is, what was found, what was expected and what the host does."""
+    (problem,) = hosts.configure(profile, {PROJECT: text}).problems
+
+    assert problem.text.startswith(f".claude/settings.json: {message}")
+    assert problem.text.endswith("; the host runs no hook of this file")
+
+
 @pytest.mark.parametrize("event, near", [("stop", "Stop"), ("PreTooluse", "PreToolUse")])
 def test_an_unknown_event_names_the_nearest(profile, event, near):
-    """The problem of an unknown event names the event that was probably meant."""
+    """The problem of an unknown event names the nearest known event."""
     (problem,) = hosts.configure(profile, {}, inline={event: "./x"}).problems
 
     assert f"did you mean {near!r}" in problem.text
 
 
-def test_hooks_that_are_never_reached_are_named(profile):
-    """Hooks of an event that no session comes to are taken, and one problem for each event says why not."""
+def test_unreachable_hooks_are_reported(profile):
+    """Hooks of an event that no session reaches are kept, and one problem for each event gives the reason."""
     inline = {"Stop": "./x", "Notification": ["./a", "./b"], "TeammateIdle": [], "ConfigChange": "./c"}
 
     configuration = hosts.configure(profile, {}, inline=inline)
@@ -186,8 +221,8 @@ def test_hooks_that_are_never_reached_are_named(profile):
         assert profile.events[problem.path.partition(".")[2]].unreachable in problem.text
 
 
-def test_hooks_that_are_off_anyway_are_not_called_unreached(profile):
-    """In a file that is off as a whole only the reason for that is a problem."""
+def test_hooks_that_are_off_are_not_unreachable(profile):
+    """In a file that is off as a whole, only the reason for that is a problem."""
     inline = {"Notification": "./x", "Stop": [{"hooks": [{"type": "shell"}]}]}
 
     assert [problem.kind for problem in hosts.configure(profile, {}, inline=inline).problems] == ["malformed"]
@@ -201,8 +236,8 @@ def test_hooks_that_are_off_anyway_are_not_called_unreached(profile):
         ('"command": "echo", "args": ["a", "BAD"]', "args"),
     ],
 )
-def test_what_no_process_can_be_given_is_left_out(profile, bad, handler, key):
-    """A handler with NUL or half a surrogate pair is a malformed entry, and the rest of its file is used."""
+def test_an_unpassable_command_is_left_out(profile, bad, handler, key):
+    """A handler with NUL or half a surrogate pair is a problem, and the rest of its file is used."""
     good = '{"type": "command", "command": "echo \\ud83d\\ude00"}'
     text = f'{{"hooks": {{"Stop": [{{"hooks": [{{"type": "command", {handler}}}, {good}]}}]}}}}'
 
@@ -215,18 +250,18 @@ def test_what_no_process_can_be_given_is_left_out(profile, bad, handler, key):
     assert problem.text.isprintable()
 
 
-def test_an_entry_that_is_wrong_in_two_ways_turns_off_its_file(profile):
-    """A handler that is malformed beside holding NUL turns off its file like any malformed one."""
+def test_a_handler_with_two_flaws_turns_off_its_file(profile):
+    """A malformed handler turns off its file even if it also contains NUL."""
     text = settings("good").replace('"command": "good"', '"command": "x\\u0000", "timeout": -1')
 
     (problem,) = hosts.configure(profile, {PROJECT: text}).problems
 
     assert problem.path.endswith(".timeout")
-    assert "every hook of this file is off" in problem.text
+    assert "the host runs no hook of this file" in problem.text
 
 
-def test_a_variable_that_no_process_can_be_given_is_left_out(profile):
-    """A variable of the settings with NUL or half a surrogate pair is a problem, and the others are set."""
+def test_an_unpassable_variable_is_left_out(profile):
+    """A variable with NUL or half a surrogate pair in the settings is a problem, and the others are set."""
     text = '{"env": {"A": "x\\u0000", "\\ud800": "1", "B": "2"}}'
 
     configuration = hosts.configure(profile, {PROJECT: text})
@@ -237,7 +272,7 @@ def test_a_variable_that_no_process_can_be_given_is_left_out(profile):
 
 
 def test_settings_without_hooks_are_no_problem(profile):
-    """Settings that say nothing of hooks have none, and their permissions and variables are taken."""
+    """Settings without hooks are no problem, and their permissions and variables are used."""
     text = json.dumps({"permissions": {"allow": ["Bash"]}, "env": {"A": 1}})
 
     configuration = hosts.configure(profile, {PROJECT: text})
@@ -247,7 +282,7 @@ def test_settings_without_hooks_are_no_problem(profile):
 
 
 def test_a_plugin_knows_its_folder(profile):
-    """The hooks of a plugin get its folder as a variable, and in the place of the variable's name."""
+    """The hooks of a plugin get its folder as a variable, and in place of the variable's name."""
     configuration = hosts.configure(
         profile,
         {},
@@ -272,7 +307,7 @@ def test_a_plugin_knows_its_folder(profile):
     ],
 )
 def test_conditions(profile, event, condition, tool, hook_runs):
-    """A hook with a condition fires for the calls that it speaks of, and never on an event without a tool."""
+    """A hook with a condition runs on the calls that it covers, and never on an event without a tool."""
     hooks = hosts.configure(profile, {}, inline={event: {"command": "x", "if": condition}}).hooks
 
     assert bool(hosts.select(profile, hooks, event, "Bash", tool_input=tool)) is hook_runs

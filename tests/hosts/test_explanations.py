@@ -61,7 +61,7 @@ def test_every_event_is_explained(profile):
         for each in one.meanings:
             assert isinstance(each.rule.basis, Basis)
             assert each.rule.source
-            assert each.deed
+            assert each.action
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
@@ -111,7 +111,7 @@ def test_another_rule_gives_another_explanation():
     (explained,) = hosts.explain(other, "Stop")
 
     case = next(one for one in explained.meanings if one.case.startswith("exit 1"))
-    assert (case.refuses, case.deed) == (True, "the agent continues")
+    assert (case.refuses, case.action) == (True, "the agent continues")
 
 
 def test_an_unknown_event_is_an_error():

@@ -14,7 +14,7 @@ BLOCK = {"decision": "block", "reason": "no"}
 DENY = {"decision": "deny", "reason": "no"}
 NESTED = {"hookSpecificOutput": {"hookEventName": "BeforeTool", "permissionDecision": "deny"}}
 SILENT = "exit code 2 without a word"
-BESIDE = "exit code 2 refuses nothing beside an answer"
+BESIDE = "exit code 2 has no effect beside an answer"
 
 
 def read(ended, host, role, code=0, answer=None, text="", stderr=""):
@@ -30,16 +30,16 @@ def read(ended, host, role, code=0, answer=None, text="", stderr=""):
 @pytest.mark.parametrize(
     "host, code, answer, text, stderr, fault",
     [
-        ("openhands", 0, BLOCK, "", "", 'decision: "block" is no refusal'),
+        ("openhands", 0, BLOCK, "", "", 'decision: "block" is not a refusal'),
         ("openhands", 0, NESTED, "", "", "knows none of the keys hookSpecificOutput"),
         ("openhands", 0, NESTED, "starting\n", "", "the answer does not begin the output"),
-        ("gemini-cli", 0, NESTED, "", "", 'hookSpecificOutput.permissionDecision: "deny" is no refusal'),
+        ("gemini-cli", 0, NESTED, "", "", 'hookSpecificOutput.permissionDecision: "deny" is not a refusal'),
         ("gemini-cli", 2, {}, "", "no", BESIDE),
         ("gemini-cli", 2, {"decision": "allow"}, "", "no", BESIDE),
         ("gemini-cli", 2, None, "", "", SILENT),
         ("codex", 2, None, "", "", SILENT),
         ("qwen-code", 2, None, "", "", SILENT),
-        ("goose", 0, DENY, "", "", 'decision: "deny" is no refusal'),
+        ("goose", 0, DENY, "", "", 'decision: "deny" is not a refusal'),
         ("kimi", 0, BLOCK, "starting\n", "", "the answer does not begin the output"),
         ("cursor", 0, BLOCK, "", "", "knows none of the keys decision"),
     ],

@@ -1,5 +1,5 @@
 """
-What the host reads from one fire, and what is noted where it could not use it.
+How the host reads one hook run, and the faults that it cannot use.
 """
 
 import json
@@ -23,7 +23,7 @@ BLOCK = json.dumps({"decision": "block", "reason": "no"})
 
 def special(event, **fields):
     """
-    An answer for one event alone, as text.
+    Return an answer for one event alone, as text.
     """
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, **fields}})
 
@@ -31,7 +31,7 @@ def special(event, **fields):
 @pytest.fixture
 def read(profile, ended):
     """
-    The reader of a hook that ended by itself.
+    The function that reads a hook that ended by itself.
     """
 
     def read_one(event, code=0, stdout="", stderr="", **hook):
@@ -44,12 +44,12 @@ def read(profile, ended):
 @pytest.mark.parametrize(
     "event, code, stdout, stderr, fault",
     [
-        ("Stop", 1, "", "No.", 'crashed: exit code 1 refuses nothing on claude-code (2 does): "No."'),
+        ("Stop", 1, "", "No.", 'crashed: exit code 1 is not a refusal on claude-code (2 is): "No."'),
         ("Stop", 1, "", "", "crashed: exit code 1: nothing on standard error"),
         ("Stop", 127, "", "sh: x: not found", "not-run: exit code 127"),
         ("Stop", 126, "", "", "not-run: exit code 126"),
         ("Stop", 0, f"starting\n{BLOCK}", "", "mangled: the answer does not begin"),
-        ("Stop", 0, f"{BLOCK}\ndone", "", "mangled: it begins like JSON"),
+        ("Stop", 0, f"{BLOCK}\ndone", "", "mangled: the output begins like JSON"),
         ("Stop", 0, json.dumps(BLOCK), "", "mangled: the answer is inside a JSON string"),
         ("Stop", 0, f"[{BLOCK}]", "", "mangled: the answer is inside a JSON array"),
         ("Stop", 0, "", BLOCK, "mangled: the answer is on standard error"),
@@ -59,9 +59,9 @@ def read(profile, ended):
         ("Stop", 0, '{"foo": 1}', "", "ignored: the host knows none of the keys foo"),
         ("Stop", 0, special("PreToolUse", permissionDecision="deny"), "", "ignored: 'hookEventName'"),
         ("Stop", 0, '{"hookSpecificOutput": {}}', "", "ignored: 'hookSpecificOutput' has no"),
-        ("Stop", 0, special("Stop", permissionDecision="deny"), "", "ignored: 'permissionDecision' means"),
-        ("SessionStart", 2, "", "no", "ignored: a refusal means nothing"),
-        ("SessionStart", 0, BLOCK, "", "ignored: a refusal means nothing"),
+        ("Stop", 0, special("Stop", permissionDecision="deny"), "", "ignored: 'permissionDecision' has no"),
+        ("SessionStart", 2, "", "no", "ignored: a refusal has no effect"),
+        ("SessionStart", 0, BLOCK, "", "ignored: a refusal has no effect"),
         ("PreCompact", 0, special("PreCompact", additionalContext="x"), "", "ignored: 'additionalContext'"),
         ("Stop", 0, special("Stop", updatedInput={}), "", "ignored: 'updatedInput'"),
         (
@@ -73,8 +73,8 @@ def read(profile, ended):
         ),
     ],
 )
-def test_lost_words_are_a_fault(read, event, code, stdout, stderr, fault):
-    """What a hook tried to say and the host does not use is noted, and no refusal comes of it."""
+def test_unused_answers_are_a_fault(read, event, code, stdout, stderr, fault):
+    """A reply that the host does not use is reported as a fault and refuses nothing."""
     reply = read(event, code, stdout, stderr)
 
     assert reply.ruling is Ruling.NONE
@@ -97,8 +97,8 @@ def test_lost_words_are_a_fault(read, event, code, stdout, stderr, fault):
         ("SessionStart", 0, "read the rules"),
     ],
 )
-def test_used_words_are_no_fault(read, event, code, stdout):
-    """A hook that was understood, or had nothing to say, has no fault."""
+def test_used_answers_are_no_fault(read, event, code, stdout):
+    """A hook that was understood, or printed nothing, has no fault."""
     assert read(event, code, stdout).fault is None
 
 
@@ -135,7 +135,7 @@ def test_failure_that_blocks(read, code, stdout, ruling):
 
 
 def test_long_texts_are_cut(read):
-    """A reason beyond the host's limit is cut there, and one at the limit is whole."""
+    """A reason beyond the host's limit is cut there, and one at the limit stays whole."""
     long = read("Stop", 0, json.dumps({"decision": "block", "reason": "x" * 10_001}))
     whole = read("Stop", 0, json.dumps({"decision": "block", "reason": "x" * 10_000}))
 
@@ -145,13 +145,13 @@ def test_long_texts_are_cut(read):
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_a_limit_of_texts_has_a_source(profile):
-    """A profile says where its limit of texts is known from, and has no such rule without one."""
+    """A profile gives a source for its limit of texts, and has no such rule without a limit."""
     assert ("text limit" in profile.replies.rules) is (profile.replies.text_limit is not None)
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
-def test_what_is_read_of_output_has_a_source(profile):
-    """A profile says how much of what a hook prints is read, and where that is known from."""
+def test_the_output_limit_has_a_source(profile):
+    """A profile says how much output of a hook is read, and gives a source for it."""
     rule = profile.process.rules["output"]
 
     assert ("all output" in rule.text) is (profile.process.output_limit is None)
@@ -159,7 +159,7 @@ def test_what_is_read_of_output_has_a_source(profile):
 
 
 def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
-    """Of a long reason for a stop 10,000 bytes are told, of one for a refused call all."""
+    """Codex passes on 10,000 bytes of a reason for a stop, and the whole reason for a refused call."""
     codex, run = (
         hosts.find("codex"),
         ProcessResult(ending=Exited(2), stderr=Output(b"x" * 9_999 + "\u00e4\u00e4".encode(), 0)),
@@ -174,8 +174,8 @@ def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
 
 
 @pytest.mark.parametrize("kilobytes", [60, 70, 200, 900])
-def test_qwen_reads_so_much_of_each_stream(kilobytes):
-    """What is below a mebibyte is read whole, and the launch keeps no more than that."""
+def test_qwen_reads_a_mebibyte_of_each_stream(kilobytes):
+    """Output below a mebibyte is read whole, and the launch keeps no more than that."""
     qwen, text = hosts.find("qwen-code"), json.dumps({"decision": "block", "reason": "x" * kilobytes * 1000})
     run = ProcessResult(ending=Exited(0), stdout=Output(text.encode(), len(text)))
     reply = hosts.read_reply(qwen, Hook(event="Stop", command="x"), "Stop", run)
@@ -185,7 +185,7 @@ def test_qwen_reads_so_much_of_each_stream(kilobytes):
 
 
 def test_output_that_was_cut_is_a_fault(profile, ended):
-    """Output of which only a part was kept is noted as such, whatever was made of it."""
+    """Output of which only a part was kept is a fault, whatever the reply."""
     run = ProcessResult(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))
     reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)
 
@@ -193,7 +193,7 @@ def test_output_that_was_cut_is_a_fault(profile, ended):
 
 
 def test_a_hook_in_the_background_decides_nothing(read):
-    """A hook that is configured as async, or says so first, is read without a ruling and without a fault."""
+    """A hook that is configured as async, or first answers so, gives no ruling and no fault."""
     asynchronous = json.dumps({"async": True, "asyncTimeout": 5000})
     replies = [
         read("Stop", 2, "", "no", options={"async": True}),
@@ -212,7 +212,7 @@ def test_a_hook_in_the_background_decides_nothing(read):
 
 @pytest.mark.parametrize("stdout", ['{"async": false}', f'{BLOCK}\n{{"async": true}}'])
 def test_only_the_first_answer_sends_a_hook_to_the_background(read, stdout):
-    """An answer that says no, or stands behind another one, leaves the hook in the foreground."""
+    """An answer with async false, or with async after another answer, leaves the hook in the foreground."""
     assert read("Stop", 2, stdout, "no").ruling is Ruling.DENY
 
 
@@ -231,7 +231,7 @@ def test_only_the_first_answer_sends_a_hook_to_the_background(read, stdout):
     ],
 )
 def test_a_refusal_without_words_is_silent(read, event, code, stdout, stderr):
-    """A refusal for which the hook gave no reason says so, although the host puts words in its place."""
+    """A refusal without a reason of the hook is marked as silent, although the host adds its own words."""
     reply = read(event, code, stdout, stderr)
 
     assert (reply.ruling, reply.silent) == (Ruling.DENY, True)
@@ -256,7 +256,7 @@ def test_a_refusal_without_words_is_silent(read, event, code, stdout, stderr):
     ],
 )
 def test_what_is_no_refusal_or_has_words_is_not_silent(read, event, code, stdout, stderr):
-    """A refusal with words of the hook's own is not silent, and neither is what refuses nothing."""
+    """A refusal with words of the hook is not silent, and neither is a reply that refuses nothing."""
     assert not read(event, code, stdout, stderr).silent
 
 
@@ -280,7 +280,7 @@ def test_the_answer_of_a_prompt_handler(profile, ok, ruling):
     ],
 )
 def test_precedence(profile, read, rulings, winner):
-    """Deny goes before defer, defer before ask, and ask before allow, in either order."""
+    """Deny has precedence over defer, defer over ask, and ask over allow, in either order."""
     replies = [
         read("PreToolUse", 0, special("PreToolUse", permissionDecision=word) if word else "")
         for word in rulings
@@ -290,7 +290,7 @@ def test_precedence(profile, read, rulings, winner):
 
 
 def test_the_input_of_the_hook_that_ended_last_is_taken(profile, read):
-    """Of several replacements of the input, that of the last hook to end is taken."""
+    """Of several replacements of the input, the host takes that of the hook that ended last."""
     replies = [
         read("PreToolUse", 0, special("PreToolUse", updatedInput={"command": word})) for word in ("a", "b")
     ]
@@ -300,7 +300,7 @@ def test_the_input_of_the_hook_that_ended_last_is_taken(profile, read):
     assert decision.updated_input == {"command": "a"}
 
 
-def test_texts_for_the_person_stay_with_the_person(profile, read):
+def test_texts_for_the_user_stay_with_the_user(profile, read):
     """A system message, the reason of an allow and the reason of a refused prompt do not reach the agent."""
     said = [
         ("Stop", '{"systemMessage": "hello"}'),
@@ -315,7 +315,7 @@ def test_texts_for_the_person_stay_with_the_person(profile, read):
 
 
 def test_every_reply_names_its_rule(profile, read):
-    """Every reply and decision says which rule of the host was applied, and where it is known from."""
+    """Every reply and decision names the rule of the host that was applied, and its source."""
     for code in (0, 1, 2, 126):
         reply = read("Stop", code)
         decision = hosts.aggregate(profile, "Stop", [reply])
@@ -337,7 +337,7 @@ def test_every_reply_names_its_rule(profile, read):
     ],
 )
 def test_refusals_that_were_not_meant(ended, host, event, stdout, hook, unmeant):
-    """What a host takes for a refusal although the hook did not say one is marked as such."""
+    """A refusal that the host assumes although the hook did not state one is marked."""
     given = Hook(event=event, command="./hook", **hook)
     reply = hosts.read_reply(hosts.find(host), given, event, ended(0, stdout, ""))
 
@@ -364,7 +364,7 @@ ALLOW = special("PreToolUse", permissionDecision="allow", permissionDecisionReas
     ],
 )
 def test_words_that_the_model_never_sees(ended, host, event, stdout, place):
-    """Words that a host is known to keep from the model are handed on with the rule that keeps them."""
+    """Words that a host is known to keep from the model are reported with the rule that keeps them."""
     reply = hosts.read_reply(
         hosts.find(host), Hook(event=event, command="./hook"), event, ended(0, stdout, "")
     )

@@ -29,15 +29,7 @@ from pytest_hookharness.hosts.rules.turns import (
     StepRules,
     StuckRules,
 )
-from pytest_hookharness.model.moves import (
-    Prompt,
-    RunCommand,
-    Stop,
-    Subagent,
-    ToolCall,
-    ToolResult,
-    Tools,
-)
+from pytest_hookharness.model.moves import Prompt, RunCommand, Stop, Subagent, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Field, Hook, Rule, Ruling
 
@@ -407,7 +399,7 @@ def test_a_flag_of_the_scenario(play, given, flags):
 def test_the_position_in_the_flags_is_part_of_the_state(play):
     """Two stops at different positions of the scenario's flags leave different states."""
     seen = play({"Stop": "./x"}, [GO, DONE, DONE, DONE], always(BLOCK), flags=(False, True)).sessions
-    places = [session.visible["place among the flags"] for session in seen]
+    places = [session.visible["position in flags"] for session in seen]
 
     assert {0, 1} == set(places)
 

@@ -1,5 +1,5 @@
 """
-The session as a value: what is asked in which order, and how turns go on and end.
+The session as a value: the order of events, and how turns go on and end.
 """
 
 import json
@@ -31,27 +31,27 @@ GO = Prompt(text="go")
 
 def special(event, **fields):
     """
-    An answer for one event alone.
+    Return an answer for one event alone.
     """
     return {"hookSpecificOutput": {"hookEventName": event, **fields}}
 
 
 def always(answer):
     """
-    The same answer for every hook.
+    Return a function that gives the same answer for every hook.
     """
     return lambda *_: answer
 
 
 def at(event, answer):
     """
-    An answer for the hooks of one event, and none for the others.
+    Return a function that answers for the hooks of one event, and gives no answer for the others.
     """
     return lambda request, _: answer if request.event == event else None
 
 
-def test_without_hooks_only_acts_are_asked_for(play):
-    """A session without hooks asks for acts and ends, and never for hooks."""
+def test_without_hooks_only_acts_are_requested(play):
+    """A session without hooks requests acts and ends, and never requests hooks."""
     played = play({}, [GO, Stop()], always(None))
 
     assert played.asked() == []
@@ -59,7 +59,7 @@ def test_without_hooks_only_acts_are_asked_for(play):
 
 
 def test_events_of_a_session_in_order(play, profile):
-    """A prompt, a call and a stop wake their events in the order of the host."""
+    """A prompt, a call and a stop cause their events in the order of the host."""
     settings = dict.fromkeys(profile.events, "./hook")
     acts = [GO, RunCommand(command="true", say="Running."), Stop(text="")]
 
@@ -79,25 +79,25 @@ def test_events_of_a_session_in_order(play, profile):
 
 
 def test_a_saved_session_goes_on_alike(profile):
-    """A session that is put back gives the same progress again, and another answer gives another."""
+    """A restored session gives the same progress again, and another answer gives another progress."""
     configuration = hosts.configure(profile, {}, inline={"Stop": "./hook"})
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     progress = hosts.advance(hosts.begin(profile, configuration, facts).session, GO)
     saved = hosts.advance(progress.session, Stop()).session
 
     blocked = hosts.advance(saved, hosts.HooksFinished(runs=(BLOCK,)))
-    let = hosts.advance(saved, hosts.HooksFinished(runs=(None,)))
+    allowed = hosts.advance(saved, hosts.HooksFinished(runs=(None,)))
 
     assert hosts.advance(saved, hosts.HooksFinished(runs=(BLOCK,))) == blocked
-    assert (blocked.session.visible["stop_hook_active"], blocked.session.streak) == (True, 1)
-    assert (let.session.visible["stop_hook_active"], let.session.streak) == (False, 0)
+    assert (blocked.session.visible["stop_hook_active"], blocked.session.refusals_in_row) == (True, 1)
+    assert (allowed.session.visible["stop_hook_active"], allowed.session.refusals_in_row) == (False, 0)
 
 
 @pytest.mark.parametrize(
     "answer", [hosts.HooksFinished(), Performance(), hosts.HooksFinished(runs=(None, None))]
 )
 def test_an_answer_that_does_not_fit_is_refused(profile, answer):
-    """An answer of the wrong kind or number is an error, whatever was asked."""
+    """An answer of the wrong type or length is an error, whatever the request."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     configuration = hosts.configure(profile, {}, inline={"SessionStart": "./hook"})
     asked = hosts.begin(profile, configuration, facts).session
@@ -110,16 +110,16 @@ def test_an_answer_that_does_not_fit_is_refused(profile, answer):
 
 
 def test_a_move_outside_a_turn_is_refused(profile):
-    """The agent cannot move before it was prompted."""
+    """The agent cannot move before a prompt."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
 
-    with pytest.raises(hosts.Mismatch, match="no turn is going on"):
+    with pytest.raises(hosts.Mismatch, match="no turn is running"):
         hosts.advance(hosts.begin(profile, hosts.Configuration(), facts).session, Stop())
 
 
 @pytest.mark.parametrize("answer", [BLOCK, {"continue": False, "stopReason": "no"}])
 def test_a_refused_prompt_is_never_seen(play, answer):
-    """A refused prompt makes no turn, and the next prompt does."""
+    """A refused prompt starts no turn, and the next prompt does."""
     played = play({"UserPromptSubmit": "./hook"}, [GO, Prompt(text="again")], always(answer))
 
     assert played.observations == []
@@ -127,8 +127,8 @@ def test_a_refused_prompt_is_never_seen(play, answer):
 
 
 @pytest.mark.parametrize("cap, honoured", [(None, 8), ("3", 3), ("abc", 8), ("20", 20)])
-def test_the_guard_overrides_after_the_cap(play, cap, honoured):
-    """The cap from the host's environment is honoured so often, and the next refusal is overridden."""
+def test_the_cap_overrides_the_next_refusal(play, cap, honoured):
+    """The host honours as many refusals as the cap in its environment says, and overrides the next one."""
     env = {} if cap is None else {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
 
     played = play({"Stop": "./hook"}, [GO, *[Stop()] * 40], always(BLOCK), env=env)
@@ -136,27 +136,27 @@ def test_the_guard_overrides_after_the_cap(play, cap, honoured):
     assert [decision.refused for decision in played.decisions] == [True] * honoured + [False]
     assert played.decisions[-1].overridden
     assert played.endings[0].how == "capped"
-    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
-    assert guard is not None
-    assert guard.overrides == honoured + 1
+    described = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
+    assert described is not None
+    assert described.overrides == honoured + 1
 
 
 @pytest.mark.parametrize("cap", ["0", "-1"])
-def test_the_guard_can_be_switched_off(play, cap):
-    """With the cap at zero or below no refusal is ever overridden, and the guard says why."""
+def test_the_cap_can_be_switched_off(play, cap):
+    """With a cap of zero or below no refusal is ever overridden, and the description gives the reason."""
     env = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
 
     played = play({"Stop": "./hook"}, [GO, *[Stop()] * 60], always(BLOCK), env=env)
 
     assert [decision.refused for decision in played.decisions] == [True] * 60
-    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
-    assert guard is not None
-    assert guard.overrides is None
-    assert "switches it off" in guard.why
+    described = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
+    assert described is not None
+    assert described.overrides is None
+    assert "switches the cap off" in described.why
 
 
-def test_the_cap_may_stand_in_the_settings(play):
-    """A cap that the settings put into the environment counts like one of the host's own."""
+def test_the_cap_may_be_in_the_settings(play):
+    """A cap that the settings put into the environment has the same effect as one in the host's own."""
     settings = {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1"}, "hooks": {"Stop": "./hook"}}
 
     played = play(settings, [GO, *[Stop()] * 9], always(BLOCK))
@@ -164,14 +164,14 @@ def test_the_cap_may_stand_in_the_settings(play):
     assert [decision.overridden for decision in played.decisions] == [False, True]
 
 
-def test_tool_calls_begin_the_count_again(play):
-    """Calls between refusals keep the guard from ever acting, and without them it acts after eight more."""
-    lap = [RunCommand(command="true"), Stop()]
+def test_tool_calls_reset_the_count(play):
+    """With calls between refusals the cap never acts, and without them it acts after eight more refusals."""
+    repetition = [RunCommand(command="true"), Stop()]
 
-    played = play({"Stop": "./hook"}, [GO, *lap * 30, *[Stop()] * 20], always(BLOCK))
+    played = play({"Stop": "./hook"}, [GO, *repetition * 30, *[Stop()] * 20], always(BLOCK))
 
     assert [decision.overridden for decision in played.decisions] == [False] * 37 + [True]
-    assert hosts.guard_for(played.sessions[0], lap_used_tools=True).overrides is None
+    assert hosts.cap_for(played.sessions[0], repetition_used_tools=True).overrides is None
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_tool_calls_begin_the_count_again(play):
         ("PermissionRequest", special("PermissionRequest", decision={"behavior": "deny"})),
     ],
 )
-def test_refused_calls_do_not_begin_the_count_again(play, event, answer):
-    """Calls that were never carried out leave the guard's count as it is, and that they do is assumed."""
+def test_refused_calls_do_not_reset_the_count(play, event, answer):
+    """Calls that were never carried out leave the cap's count as it is, and that is only assumed."""
     answers = {event: answer, "Stop": BLOCK}
     acts = [GO, *[RunCommand(command="true"), Stop()] * 20]
 
@@ -192,12 +192,12 @@ def test_refused_calls_do_not_begin_the_count_again(play, event, answer):
     stops = [decision for decision in played.decisions if decision.event == "Stop"]
     assert [decision.overridden for decision in stops] == [False] * 8 + [True]
     assert stops[-1].rule.basis is Basis.ASSUMED
-    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
-    assert (guard.overrides, guard.rule) == (9, stops[-1].rule)
+    described = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
+    assert (described.overrides, described.rule) == (9, stops[-1].rule)
 
 
-def test_a_call_that_is_carried_out_begins_the_count_again_after_refused_ones(play):
-    """Of several calls one that is carried out is enough, and then nothing is assumed any more."""
+def test_a_call_that_is_carried_out_resets_the_count_after_refused_ones(play):
+    """One carried-out call among several resets the count, and then nothing is assumed any more."""
     settings = {"PreToolUse": {"command": "./no", "if": "Bash(a)"}, "Stop": "./hook"}
     both = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
     acts = [GO, *[RunCommand(command="a"), Stop()] * 5, both, RunCommand(command="a"), *[Stop()] * 20]
@@ -209,8 +209,8 @@ def test_a_call_that_is_carried_out_begins_the_count_again_after_refused_ones(pl
     assert stops[-1].rule.basis is Basis.OBSERVED
 
 
-def test_the_flag_falls_with_the_next_prompt(play):
-    """stop_hook_active stays set across tool calls and is clear again at the next prompt."""
+def test_the_flag_is_cleared_by_the_next_prompt(play):
+    """The flag stop_hook_active stays set across tool calls and is cleared by the next prompt."""
     answers = iter([BLOCK, None, None])
     acts = [GO, Stop(), RunCommand(command="true"), Stop(), Prompt(text="more"), Stop()]
 
@@ -219,7 +219,7 @@ def test_the_flag_falls_with_the_next_prompt(play):
     assert played.flags() == [False, True, False]
 
 
-def test_a_prompt_begins_the_count_again(play):
+def test_a_prompt_resets_the_count(play):
     """Refusals before a prompt do not count towards the cap after it."""
     answers = iter([BLOCK] * 5 + [None] + [BLOCK] * 9)
     acts = [GO, *[Stop()] * 6, Prompt(text="more"), *[Stop()] * 9]
@@ -229,8 +229,8 @@ def test_a_prompt_begins_the_count_again(play):
     assert [decision.refused for decision in played.decisions] == [True] * 5 + [False] + [True] * 8 + [False]
 
 
-def test_context_at_a_stop_counts_for_the_guard(play):
-    """A text in additionalContext on Stop makes the agent go on and is overridden like a refusal."""
+def test_context_at_a_stop_counts_for_the_cap(play):
+    """A text in additionalContext on Stop continues the turn and is overridden like a refusal."""
     played = play({"Stop": "./hook"}, [GO, *[Stop()] * 20], always(special("Stop", additionalContext="more")))
 
     assert [decision.refused for decision in played.decisions] == [True] * 8 + [False]
@@ -238,7 +238,7 @@ def test_context_at_a_stop_counts_for_the_guard(play):
 
 
 def test_continue_false_beats_a_refusal_of_another_hook(play):
-    """A stop that one hook refuses and another ends for good is over."""
+    """A stop that one hook refuses and another hook halts is over."""
     answers = [BLOCK, {"continue": False, "stopReason": "enough"}]
 
     played = play({"Stop": ["./a", "./b"]}, [GO, Stop(), Stop()], lambda _, index: answers[index])
@@ -248,8 +248,8 @@ def test_continue_false_beats_a_refusal_of_another_hook(play):
     assert (played.endings[0].how, played.decisions[0].halt) == ("halted", "enough")
 
 
-def test_parallel_calls_are_asked_one_by_one(play):
-    """Each of several calls has its own hooks before and after, and one batch event follows them all."""
+def test_parallel_calls_run_their_hooks_one_by_one(play):
+    """Each of several calls has its own hooks before and after it, and one batch event follows them all."""
     calls = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
     settings = dict.fromkeys(("PreToolUse", "PostToolUse", "PostToolBatch"), "./hook")
 
@@ -261,7 +261,7 @@ def test_parallel_calls_are_asked_one_by_one(play):
 
 
 def test_one_of_two_calls_may_be_refused(play):
-    """A refused call is told and not made while the other one is, and both are reported as performed."""
+    """A refused call is reported and not made while the other one is, and both are listed as performed."""
     calls = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
     deny = special("PreToolUse", permissionDecision="deny", permissionDecisionReason="not a")
 
@@ -274,7 +274,7 @@ def test_one_of_two_calls_may_be_refused(play):
     assert [message.kind for message in played.observations[1]] == ["refusal", "result"]
 
 
-def test_a_given_result_is_used_without_asking(play):
+def test_a_given_result_is_used_without_a_request(play):
     """A call whose result the scenario gives is not made, and its hooks see that result."""
     call = ToolCall(
         name="WebFetch", input={"url": "x"}, given=ToolResult(text="page", response={"code": 200})
@@ -287,8 +287,8 @@ def test_a_given_result_is_used_without_asking(play):
     assert played.observations[1][0].text == "page"
 
 
-def test_a_failed_call_wakes_the_failure_event(play):
-    """A call that fails wakes PostToolUseFailure and not PostToolUse, with the host's words for it."""
+def test_a_failed_call_causes_the_failure_event(play):
+    """A call that fails causes PostToolUseFailure and not PostToolUse, with the host's words for it."""
     settings = dict.fromkeys(("PostToolUse", "PostToolUseFailure"), "./hook")
     done = Performance(exit=3, stderr="boom\n")
 
@@ -298,8 +298,8 @@ def test_a_failed_call_wakes_the_failure_event(play):
     assert played.asked()[0].payload["error"] == "Exit code 3\nboom"
 
 
-def test_a_subagent_is_held_until_its_guard_acts(play):
-    """A refused subagent says the same again, and is let go at the ninth refusal."""
+def test_a_subagent_is_held_until_its_cap(play):
+    """A refused subagent repeats its words, and its stop is allowed at the ninth refusal."""
     settings = dict.fromkeys(("PreToolUse", "SubagentStart", "SubagentStop", "PostToolUse"), "./hook")
 
     played = play(settings, [GO, Subagent(prompt="look"), Stop()], at("SubagentStop", BLOCK))
@@ -311,7 +311,7 @@ def test_a_subagent_is_held_until_its_guard_acts(play):
 
 
 def test_a_refused_subagent_is_never_started(play):
-    """A refusal of the call that starts a subagent keeps all its events from taking place."""
+    """A refusal of the call that starts a subagent prevents all events of the subagent."""
     settings = dict.fromkeys(("PreToolUse", "SubagentStart", "SubagentStop"), "./hook")
 
     played = play(settings, [GO, Subagent(prompt="look"), Stop()], at("PreToolUse", BLOCK))
@@ -321,7 +321,7 @@ def test_a_refused_subagent_is_never_started(play):
 
 @pytest.mark.parametrize("refused", [True, False])
 def test_a_compaction_can_be_prevented(play, refused):
-    """A compaction starts the session anew unless a hook refuses it, and hides nothing that was told."""
+    """A compaction starts the session anew unless a hook refuses it, and hides no message."""
     settings = dict.fromkeys(("PreCompact", "PostCompact", "SessionStart"), "./hook")
     answer = at("PreCompact", BLOCK if refused else None)
 
@@ -333,7 +333,7 @@ def test_a_compaction_can_be_prevented(play, refused):
 
 
 def test_a_resumed_session_starts_again(play):
-    """Taking a session up again ends it and starts it with another source, under the same name."""
+    """Resuming a session ends it and starts it with another source, under the same name."""
     settings = dict.fromkeys(("SessionStart", "SessionEnd"), "./hook")
 
     played = play(settings, [GO, Stop(), Resume(), Prompt(text="on"), Stop()], always(None))
@@ -347,15 +347,15 @@ def test_a_resumed_session_starts_again(play):
 
 @pytest.mark.parametrize("act, reason", [(End(reason="logout"), "logout"), (None, "other")])
 def test_the_end_of_a_session_has_a_reason(play, act, reason):
-    """The end that the script names reaches SessionEnd, and without one it is 'other'."""
+    """The end that the script names reaches SessionEnd, and without one the reason is 'other'."""
     played = play({"SessionEnd": "./hook"}, [GO, Stop(), *([act] if act else [])], always(None))
 
     assert [request.payload["reason"] for request in played.asked()] == [reason]
     assert isinstance(played.requests[-1], hosts.Ended)
 
 
-def test_events_between_moves_do_not_hide_what_was_told(play):
-    """After a harmed file or a wait the agent is shown again what it was told before."""
+def test_events_between_moves_do_not_hide_messages(play):
+    """After a damaged file or a wait the agent is shown the same messages again."""
     answers = iter([BLOCK, None])
     acts = [GO, Stop(), Corrupt(file="x"), Wait(seconds=60), Stop()]
 
@@ -364,8 +364,8 @@ def test_events_between_moves_do_not_hide_what_was_told(play):
     assert played.observations[1] == played.observations[2] == played.observations[3]
 
 
-def test_a_wait_moves_the_time_stamps(play):
-    """Time that the script lets pass is seen in the time stamps of the transcript."""
+def test_a_wait_moves_the_timestamps(play):
+    """Time that the script lets pass appears in the timestamps of the transcript."""
     stamps = []
     for seconds in (0.0, 3600.0):
         played = play({}, [GO, Wait(seconds=seconds), Stop()], always(None))
@@ -375,8 +375,8 @@ def test_a_wait_moves_the_time_stamps(play):
     assert stamps[1][:13] == "2026-01-05T10"
 
 
-def test_continue_false_before_a_call_lets_it_happen(play):
-    """A hook that ends everything before a call ends the turn after it, and no stop is asked for."""
+def test_continue_false_before_a_call_still_makes_it(play):
+    """A hook that halts before a call ends the turn after the call, and without a stop event."""
     settings = dict.fromkeys(("PreToolUse", "PostToolUse", "Stop"), "./hook")
 
     played = play(settings, [GO, RunCommand(command="x"), Stop()], at("PreToolUse", {"continue": False}))
@@ -385,8 +385,8 @@ def test_continue_false_before_a_call_lets_it_happen(play):
     assert played.endings[0].how == "halted"
 
 
-def test_a_permission_is_asked_only_where_settings_do_not_allow(play):
-    """PermissionRequest fires for a call that no rule allows, and a rule that covers it keeps it away."""
+def test_a_permission_is_requested_only_where_settings_do_not_allow(play):
+    """PermissionRequest runs for a call that no rule allows, and not for a call that a rule covers."""
     hooks = {"PermissionRequest": "./hook"}
     deny = special("PermissionRequest", decision={"behavior": "deny", "message": "ask first"})
     acts = [GO, RunCommand(command="git status"), Stop()]
@@ -399,7 +399,7 @@ def test_a_permission_is_asked_only_where_settings_do_not_allow(play):
 
 
 def test_a_replaced_result_is_what_the_agent_sees(play):
-    """What a hook gives as updatedToolOutput takes the place of the result."""
+    """The text that a hook gives as updatedToolOutput replaces the result."""
     answer = special("PostToolUse", updatedToolOutput="hidden")
 
     played = play({"PostToolUse": "./hook"}, [GO, RunCommand(command="x"), Stop()], always(answer))
@@ -407,8 +407,8 @@ def test_a_replaced_result_is_what_the_agent_sees(play):
     assert [message.text for message in played.observations[1]] == ["hidden"]
 
 
-def test_feedback_after_a_call_holds_nothing_up(play):
-    """A refusal on PostToolUse is told after the result and does not count as a refusal."""
+def test_feedback_after_a_call_refuses_nothing(play):
+    """A refusal on PostToolUse is shown after the result and does not count as a refusal."""
     played = play({"PostToolUse": "./hook"}, [GO, Edit(file="a", text="b"), Stop()], always(BLOCK))
 
     assert [message.kind for message in played.observations[1]] == ["result", "feedback"]
@@ -417,7 +417,7 @@ def test_feedback_after_a_call_holds_nothing_up(play):
 
 
 def test_a_refusal_after_all_calls_ends_the_turn(play):
-    """A refusal on PostToolBatch ends the turn without another word to the model."""
+    """A refusal on PostToolBatch ends the turn without another message to the model."""
     played = play({"PostToolBatch": "./hook"}, [GO, RunCommand(command="x"), Stop()], always(BLOCK))
 
     assert len(played.observations) == 1
@@ -425,7 +425,7 @@ def test_a_refusal_after_all_calls_ends_the_turn(play):
 
 
 def test_the_transcript_is_one_chain_of_json_lines(play):
-    """Every line of the transcript names the one before it, and Stop is asked after the last words."""
+    """Every line of the transcript names the one before it, and Stop runs after the last words."""
     played = play(
         {"Stop": "./hook"}, [GO, RunCommand(command="x", say="Now."), Stop(text="Bye.")], always(None)
     )
@@ -437,8 +437,8 @@ def test_the_transcript_is_one_chain_of_json_lines(play):
     assert [line["type"] for line in lines] == ["user", "assistant", "assistant", "user", "assistant"]
 
 
-def test_changed_settings_hold_from_the_next_event_on(profile):
-    """Hooks that were asked stay those that were asked, and the next event wakes the new ones."""
+def test_changed_settings_apply_from_the_next_event_on(profile):
+    """Requested hooks stay the same after a change of settings, and the next event runs the new ones."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     old = hosts.configure(profile, {}, inline={"Stop": "./old"})
     new = hosts.configure(profile, {}, inline={"Stop": ["./new", "./more"]})
@@ -456,22 +456,22 @@ def test_changed_settings_hold_from_the_next_event_on(profile):
     assert hosts.reconfigure(changed, old) == asked.session
 
 
-def test_a_loop_without_a_stop_is_not_ended_by_the_guard(play):
-    """While calls are refused and no stop is, the guard counts nothing, and with a refused stop it does."""
+def test_a_loop_without_a_stop_is_not_ended_by_the_cap(play):
+    """While calls are refused and no stop is, the cap counts nothing; with a refused stop it counts."""
     deny, stop = at("PreToolUse", BLOCK), at("Stop", BLOCK)
     settings = {"PreToolUse": "./x", "Stop": "./x"}
 
     calls = play(settings, [GO, *[RunCommand(command="a")] * 3], deny, most=8).sessions[-1]
     stops = play(settings, [GO, *[Stop()] * 3], stop, most=8).sessions[-1]
 
-    assert hosts.guard_for(calls, lap_used_tools=False).overrides is None
-    assert hosts.guard_for(stops, lap_used_tools=False).overrides == 9
+    assert hosts.cap_for(calls, repetition_used_tools=False).overrides is None
+    assert hosts.cap_for(stops, repetition_used_tools=False).overrides == 9
 
 
-def test_changed_settings_reach_the_guard(profile):
-    """A cap in changed settings is the one that counts."""
+def test_changed_settings_reach_the_cap(profile):
+    """A cap in changed settings is the one that applies."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     session = hosts.begin(profile, hosts.Configuration(), facts).session
     capped = hosts.Configuration(env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "2"})
 
-    assert hosts.guard_for(hosts.reconfigure(session, capped), lap_used_tools=False).overrides == 3
+    assert hosts.cap_for(hosts.reconfigure(session, capped), repetition_used_tools=False).overrides == 3

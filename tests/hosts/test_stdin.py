@@ -1,5 +1,5 @@
 """
-What hooks read on standard input, compared with what hooks of the real host were given.
+The standard input of hooks, compared with recordings of the real host.
 """
 
 import json
@@ -23,6 +23,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
     Tools,
 )
+from pytest_hookharness.model.mutations import Shaping
 
 DATA = Path(__file__).parents[1] / "data" / "claude-code" / "payloads.json"
 RECORDED = json.loads(DATA.read_text())["payloads"]
@@ -33,7 +34,7 @@ IN_SUBAGENT = ("PostToolUse", "PostToolBatch")
 
 def shape(value):
     """
-    Keys in order and kinds of values, without the values.
+    Return keys in order and types of values, without the values.
     """
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}, list(value)
@@ -44,7 +45,7 @@ def shape(value):
 
 def perform(request):
     """
-    What each call of the scripted agent does.
+    Return the performance of each call of the scripted agent.
     """
     match request.operation:
         case RunCommand(command=command) if command.startswith("cd "):
@@ -62,7 +63,7 @@ def perform(request):
 @pytest.fixture
 def asked(play, ended):
     """
-    All that hooks were given in one session in which much happens.
+    All inputs of hooks in one session with many events.
     """
     profile = hosts.find("claude-code")
     settings = dict.fromkeys(profile.events, "./hook")
@@ -89,7 +90,7 @@ def asked(play, ended):
 
 @pytest.mark.parametrize("one", RECORDED, ids=NAMES)
 def test_simulated_input_has_the_recorded_form(asked, profile, one):
-    """The input of each recorded event has the same keys in the same order, and the same kinds of values."""
+    """The input of each recorded event has the same keys in the same order, and the same types of values."""
     event = one["event"]
     if profile.events[event].unreachable or ("agent_id" in one["stdin"] and event in IN_SUBAGENT):
         payloads = [compose(profile.events[event].fields, one["stdin"])]
@@ -104,7 +105,7 @@ def test_simulated_input_has_the_recorded_form(asked, profile, one):
 
 @pytest.mark.parametrize("one", RECORDED, ids=NAMES)
 def test_composed_input_is_the_recorded_one(profile, one):
-    """From the recorded values comes the recorded input, to the last byte and with the newline at its end."""
+    """The recorded values give the recorded input, byte for byte and with the newline at its end."""
     payload = compose(profile.events[one["event"]].fields, dict(sorted(one["stdin"].items())))
 
     assert one["newline"]
@@ -122,7 +123,7 @@ def test_input_is_utf_8_as_the_host_writes_it(profile):
 
 
 def test_a_missing_value_is_an_error(profile):
-    """A key that the host always gives and that has no value is an error that names it."""
+    """A required key without a value is an error that names the key."""
     with pytest.raises(KeyError, match="stop_hook_active"):
         compose(profile.events["Stop"].fields, {"session_id": "x", "transcript_path": "", "cwd": "", **MODE})
 
@@ -133,13 +134,13 @@ MODE = {"permission_mode": "default", "hook_event_name": "Stop"}
 @pytest.fixture
 def facts(profile):
     """
-    The facts of some session.
+    The facts of a session.
     """
     return hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1)
 
 
 def test_input_outside_a_session(profile, facts):
-    """Every event has an input outside of any session, with the given values in it and its name."""
+    """Every event has an input outside of any session, with the given values in it and the event's name."""
     for event in profile.events:
         payload = hosts.payload_for(profile, event, facts, {"cwd": "/elsewhere"})
 
@@ -152,8 +153,8 @@ def test_target_of_an_input(profile, facts):
     """The target of a tool event is the tool's name, and a Stop has none."""
     payload = hosts.payload_for(profile, "PreToolUse", facts, {"tool_name": "Edit"})
 
-    assert hosts.target_of(profile, "PreToolUse", payload) == "Edit"
-    assert hosts.target_of(profile, "Stop", hosts.payload_for(profile, "Stop", facts)) == ""
+    assert hosts.matcher_target(profile, "PreToolUse", payload) == "Edit"
+    assert hosts.matcher_target(profile, "Stop", hosts.payload_for(profile, "Stop", facts)) == ""
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_target_of_an_input(profile, facts):
     ],
 )
 def test_unknown_names_are_errors(profile, facts, event, fields, near):
-    """An event or a key that the host does not know is an error with the nearest name."""
+    """An unknown event or key is an error with the nearest name."""
     with pytest.raises(ValueError, match=near):
         hosts.payload_for(profile, event, facts, fields)
 
@@ -190,7 +191,7 @@ def test_prompt_id_begins_with_the_first_prompt(asked):
 
 
 def test_messages_name_their_event(play, ended):
-    """What the agent is told because of a hook names the event of the hook."""
+    """A message to the agent that a hook caused names the event of the hook."""
     block = {"decision": "block", "reason": "no"}
     runs = iter([block])
 
@@ -198,3 +199,21 @@ def test_messages_name_their_event(play, ended):
 
     assert played.observations[0] == (Message("prompt", "x"),)
     assert {message.event for message in played.observations[1]} == {"Stop"}
+
+
+PAYLOAD = {"tool_name": "Bash", "tool_input": {"command": "ls", "list": [{"a": 1, "b": 2}]}}
+
+
+def test_keys_in_reverse_order_at_every_depth():
+    """The content stays the same; only the order of the keys changes."""
+    shaped = hosts.shape(PAYLOAD, Shaping(reversed=True))
+
+    assert shaped == PAYLOAD
+    assert '{"tool_input": {"list": [{"b": 2, "a": 1}], "command": "ls"}, "tool_name": "Bash"}' == json.dumps(
+        shaped
+    )
+
+
+def test_further_keys_follow_all_others():
+    """Unknown keys are added at the end and change nothing else."""
+    assert [*PAYLOAD, "new"] == [*hosts.shape(PAYLOAD, Shaping(extra={"new": 1}))]

@@ -1,5 +1,5 @@
 """
-Which defects are found in a trace, and how they are told.
+Which defects are found in a trace, and how they are reported.
 """
 
 from dataclasses import dataclass, replace
@@ -24,16 +24,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import (
-    Happened,
-    HookEvent,
-    HookRun,
-    Moved,
-    Performed,
-    State,
-    Step,
-    Trace,
-)
+from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, State, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 SLEEP = Process(7, "sleep 100", 0.1)
@@ -43,7 +34,7 @@ WAITS = Activity(Process(12, "cat", 0.0), "S", "read", "end of file on stdin")
 @dataclass(frozen=True)
 class Problem:
     """
-    A problem of a configuration, as a host would report it.
+    A problem in the hook settings, as a host reports it.
     """
 
     kind: str
@@ -53,7 +44,7 @@ class Problem:
     rule: Rule | None = RULE
 
 
-def fire(
+def hook_run(
     ending: Ending | None = None,
     *,
     fault: str | None = None,
@@ -93,26 +84,26 @@ def names(seen: Trace) -> list[str]:
         (None, b"", ""),
     ],
 )
-def test_what_came_too_late_is_told(ended: Exited | None, said: bytes, late: str) -> None:
+def test_what_came_too_late_is_reported(ended: Exited | None, said: bytes, late: str) -> None:
     """
-    A hook that was cut once it had answered is told with what does not count any more.
+    The finding about a hook that was cut after its answer names the answer that came too late.
     """
     cut = TimedOut(after=1.0, by=Cut.LIMIT, ended=ended)
-    (finding,) = find(trace(hooked(fire(run=ProcessResult(ending=cut, stdout=Output(said, len(said)))))))
+    (finding,) = find(trace(hooked(hook_run(run=ProcessResult(ending=cut, stdout=Output(said, len(said)))))))
 
-    assert finding.name == "HUNG-FIRE"
+    assert finding.name == "HUNG-HOOK"
     assert late in finding.text
     assert bool(late) is ("too late" in finding.text)
 
 
-def test_an_undone_refusal_is_found() -> None:
+def test_a_cancelled_refusal_is_found() -> None:
     """
-    A refusal that other words undid is a finding, and one that holds or ends with the turn is none.
+    A refusal that other output cancelled is a finding, and one that stands or ends with the turn is none.
     """
-    lost = fire(ruling=Ruling.DENY)
+    lost = hook_run(ruling=Ruling.DENY)
     halted = Decision(event="Stop", ruling=Ruling.NONE, refused=False, halt="enough", rule=RULE)
 
-    assert names(trace(hooked(lost, fire()))) == ["MANGLED"]
+    assert names(trace(hooked(lost, hook_run()))) == ["MANGLED"]
     assert names(trace(hooked(lost, refused=True, reasons=("no",)))) == []
     assert names(trace(HookEvent(event="Stop", hook_runs=(lost,), decision=halted))) == []
 
@@ -121,15 +112,18 @@ def test_a_clean_trace_has_no_findings() -> None:
     """
     Hooks that end, answer and refuse with a reason give no finding.
     """
-    assert find(trace(hooked(fire()), hooked(fire(Exited(2)), refused=True, reasons=("lint failed",)))) == ()
+    assert (
+        find(trace(hooked(hook_run()), hooked(hook_run(Exited(2)), refused=True, reasons=("lint failed",))))
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
     "ending,fault,expected",
     [
-        (TimedOut(5, by=Cut.LIMIT), None, ["HUNG-FIRE"]),
-        (TimedOut(5, by=Cut.LIMIT), "timed-out: after 5 s", ["HUNG-FIRE"]),
-        (TimedOut(5, by=Cut.LIMIT), "crashed: killed", ["HUNG-FIRE"]),
+        (TimedOut(5, by=Cut.LIMIT), None, ["HUNG-HOOK"]),
+        (TimedOut(5, by=Cut.LIMIT), "timed-out: after 5 s", ["HUNG-HOOK"]),
+        (TimedOut(5, by=Cut.LIMIT), "crashed: killed", ["HUNG-HOOK"]),
         (HeldOpen(Exited(0), 0.5, (SLEEP,)), None, ["HELD-OPEN"]),
         (HeldOpen(Exited(0), 0.5, (SLEEP,)), "timed-out: output open", ["HELD-OPEN"]),
         (HeldOpen(Exited(127), 0.5), None, ["HELD-OPEN", "NOT-RUN"]),
@@ -148,19 +142,21 @@ def test_a_clean_trace_has_no_findings() -> None:
         (Exited(0), "too-long: 10000 characters", ["OUTPUT-CUT"]),
     ],
 )
-def test_every_ending_and_fault_is_told_once(ending: Ending, fault: str | None, expected: list[str]) -> None:
+def test_every_ending_and_fault_is_reported_once(
+    ending: Ending, fault: str | None, expected: list[str]
+) -> None:
     """
     What a process did and what its host made of it give one finding of the right kind.
     """
-    assert names(trace(hooked(fire(ending, fault=fault)))) == expected
+    assert names(trace(hooked(hook_run(ending, fault=fault)))) == expected
 
 
-def test_a_cut_at_our_patience_is_marked_as_assumed() -> None:
+def test_a_cut_at_the_hook_timeout_is_an_assumption() -> None:
     """
-    Only a fire that was cut below its host's limit is marked as assumed never to end.
+    Only for a hook run that was cut before its host's limit it is assumed that it never ends.
     """
     texts = [
-        find(trace(hooked(fire(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
+        find(trace(hooked(hook_run(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
         for host in (Cut.LIMIT, Cut.HOOK_TIMEOUT)
     ]
     assert ["assumed: never ends" in text for text in texts] == [False, True]
@@ -169,42 +165,42 @@ def test_a_cut_at_our_patience_is_marked_as_assumed() -> None:
 
 def test_processes_that_are_left_over_are_found() -> None:
     """
-    A process that outlived its hook is a finding of its own, unless it held the output open.
+    A process that outlived its hook is a separate finding, unless it held the output open.
     """
     other = Process(8, "server", 0.1)
     left = ProcessResult(ending=Exited(0), leftovers=(SLEEP,))
-    assert names(trace(hooked(fire(run=left)))) == ["LEFTOVER"]
+    assert names(trace(hooked(hook_run(run=left)))) == ["LEFTOVER"]
     held = ProcessResult(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP,))
-    assert names(trace(hooked(fire(run=held)))) == ["HELD-OPEN"]
+    assert names(trace(hooked(hook_run(run=held)))) == ["HELD-OPEN"]
     both = ProcessResult(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP, other))
-    assert names(trace(hooked(fire(run=both)))) == ["HELD-OPEN", "LEFTOVER"]
+    assert names(trace(hooked(hook_run(run=both)))) == ["HELD-OPEN", "LEFTOVER"]
 
 
 def test_output_that_the_harness_cut_is_found() -> None:
     """
     Output beyond what the harness keeps is a finding.
     """
-    assert names(trace(hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 3)))))) == [
+    assert names(trace(hooked(hook_run(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 3)))))) == [
         "OUTPUT-CUT"
     ]
-    assert names(trace(hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 2)))))) == []
+    assert names(trace(hooked(hook_run(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 2)))))) == []
 
 
 @pytest.mark.parametrize("reasons,expected", [((), 1), (("  \n",), 1), (("lint failed",), 0)])
-def test_a_refusal_without_a_word_is_found(reasons: tuple[str, ...], expected: int) -> None:
+def test_a_refusal_without_a_reason_is_found(reasons: tuple[str, ...], expected: int) -> None:
     """
-    A refusal is silent exactly if nothing but space reaches the agent.
+    A refusal is silent exactly if only white space reaches the agent.
     """
-    assert names(trace(hooked(fire(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
+    assert names(trace(hooked(hook_run(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
 
 
 @pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
 def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int) -> None:
     """
-    A refusal of which every hook was silent has no reason, whatever the host says in their stead.
+    A refusal by silent hooks has no reason, whatever the host says instead.
     """
-    fires = [fire(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
-    agreed = fire(silent=True)
+    fires = [hook_run(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
+    agreed = hook_run(silent=True)
     seen = trace(hooked(*fires, agreed, refused=True, reasons=("[./hook.sh]: No stderr output",)))
     assert names(seen) == ["SILENT-REFUSAL"] * expected
 
@@ -212,13 +208,13 @@ def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int
 @pytest.mark.parametrize(
     "configured,words",
     [
-        ((), "none is configured, and the run had the event prompt, a call of Bash, a stop."),
-        (("Stop", "Stop", "PreToolUse"), "hooks are configured for Stop, PreToolUse, and the run had"),
+        ((), "none is configured; events in this run: prompt, call of Bash, stop."),
+        (("Stop", "Stop", "PreToolUse"), "hooks are configured for Stop, PreToolUse; events in this run:"),
     ],
 )
-def test_a_run_without_any_fire_is_found(configured: tuple[str, ...], words: str) -> None:
+def test_a_run_without_any_hook_run_is_found(configured: tuple[str, ...], words: str) -> None:
     """
-    A run in which no hook was fired is a finding that says what was configured and what took place.
+    A run in which no hook ran is a finding that names the configured events and what took place.
     """
     call = Performed(call=ToolCall(name="Bash", input={}), result=ToolResult())
     course = (Happened(event=Prompt(text="go")), Moved(move=Tools(calls=())), call, Moved(move=Stop()))
@@ -229,11 +225,11 @@ def test_a_run_without_any_fire_is_found(configured: tuple[str, ...], words: str
     assert "name" in finding.advice
 
 
-def test_hooks_that_were_fired_or_are_not_known_are_not_missed() -> None:
+def test_hooks_that_ran_or_are_unknown_are_not_missed() -> None:
     """
-    With one fire, without knowledge of the configuration, or with a cause that is told, nothing is missed.
+    With a hook run, without known settings, or with a reported cause, no hook is missed.
     """
-    assert find(trace(hooked(fire())), configured=("Stop",)) == ()
+    assert find(trace(hooked(hook_run())), configured=("Stop",)) == ()
     assert find(Trace()) == ()
     told = find(Trace(), configured=(), problems=[Problem("malformed")])
     assert [finding.name for finding in told] == ["CONFIG-OFF"]
@@ -251,31 +247,31 @@ def test_hooks_that_were_fired_or_are_not_known_are_not_missed() -> None:
         ("off", "CONFIG-OFF"),
     ],
 )
-def test_problems_of_the_configuration_are_findings(kind: str, expected: str) -> None:
+def test_problems_in_the_settings_are_findings(kind: str, expected: str) -> None:
     """
-    Unknown and unreached events and ignored options have their codes; any other problem leaves hooks out.
+    Unknown and unreached events and ignored options have their own codes; other problems disable hooks.
     """
     finding = find(Trace(), problems=[Problem(kind)])[0]
     assert (finding.name, finding.turn, finding.rule) == (expected, 0, RULE)
     assert finding.text == ".claude/settings.json, hooks.Stop[0]: there is no command"
 
 
-def test_one_state_with_two_answers_is_a_finding() -> None:
+def test_one_state_with_two_results_is_a_finding() -> None:
     """
-    A contradiction among the states is found in the trace, or taken from the loop that saw it.
+    A contradiction among the states is found in the trace, or reported by the loop.
     """
     states = {turn: State(digest=digest) for turn, digest in enumerate("aab", 1)}
-    flaky = find(trace(hooked(fire()), hooked(fire()), hooked(fire()), states=states))
+    flaky = find(trace(hooked(hook_run()), hooked(hook_run()), hooked(hook_run()), states=states))
     assert [(finding.name, finding.turn) for finding in flaky] == [("FLAKY", 3)]
     assert [finding.name for finding in find(Trace(), flaky=True)] == ["FLAKY"]
 
 
 def test_equal_findings_are_one_with_a_count() -> None:
     """
-    A defect that is seen in every turn is told once, with the first turn and how often.
+    A defect that occurs in every turn is reported once, with the first turn and the number of times.
     """
-    crash = fire(Exited(1), fault="crashed: exit code 1")
-    findings = find(trace(hooked(fire()), hooked(crash), hooked(crash), hooked(crash, crash)))
+    crash = hook_run(Exited(1), fault="crashed: exit code 1")
+    findings = find(trace(hooked(hook_run()), hooked(crash), hooked(crash), hooked(crash, crash)))
     assert [(item.name, item.turn, item.times) for item in findings] == [("CRASHED", 2, 4)]
 
 
@@ -283,21 +279,21 @@ def test_defects_that_differ_are_not_mixed() -> None:
     """
     Two different exit codes of one hook are two findings.
     """
-    one, three = (fire(Exited(code), fault=f"crashed: exit code {code}") for code in (1, 3))
+    one, three = (hook_run(Exited(code), fault=f"crashed: exit code {code}") for code in (1, 3))
     assert [item.times for item in find(trace(hooked(one, three), hooked(one)))] == [2, 1]
 
 
 def test_process_numbers_do_not_keep_findings_apart() -> None:
     """
-    The same left over command of two fires is one finding although its number differs.
+    The same leftover command of two hook runs is one finding, although its process id differs.
     """
     runs = [ProcessResult(ending=Exited(0), leftovers=(Process(pid, "sleep 9", 0),)) for pid in (7, 8)]
-    assert [item.times for item in find(trace(*(hooked(fire(run=run)) for run in runs)))] == [2]
+    assert [item.times for item in find(trace(*(hooked(hook_run(run=run)) for run in runs)))] == [2]
 
 
 def test_every_finding_says_what_to_do() -> None:
     """
-    Every code says what, why and what to do, and is found by its number and by its name.
+    Every code says what was seen, why it matters and what to do, and is found by number and name.
     """
     for code in catalogue():
         assert all((code.what, code.why, code.fix))
@@ -307,8 +303,8 @@ def test_every_finding_says_what_to_do() -> None:
 
 
 def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
-    """That a fire never ends is not assumed where sessions that it started were still going on."""
-    asked = hooked(fire(TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT)))
+    """A hook run is not assumed to be endless while sessions that it started are still running."""
+    asked = hooked(hook_run(TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT)))
     children = (
         ChildSession(number=1, ended="idle"),
         ChildSession(number=2),
@@ -317,4 +313,4 @@ def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
     (alone,), (within,) = find(trace(asked)), find(trace(replace(asked, children=children)))
 
     assert "assumed: never ends" in alone.text
-    assert "our patience; 1 session within it went on" in within.text
+    assert "the hook timeout; 1 session within it still running" in within.text

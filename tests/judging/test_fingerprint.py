@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.recurrence.fingerprint import changes, environment_digest, same, state
+from pytest_hookharness.judging.recurrence.cycle import build_state, changes, environment_digest, same_state
 from pytest_hookharness.model.trace import Change, State, StateEntry
 
 # A machine with other work to do is no failure.
@@ -27,12 +27,12 @@ entries = st.builds(
 files = st.dictionaries(st.text(max_size=3), entries, max_size=6)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3)
 visibles = st.dictionaries(st.text(max_size=2), scalars | st.lists(scalars, max_size=2), max_size=3)
-states = st.builds(state, visibles, st.text(max_size=2), st.text(max_size=2), files)
+states = st.builds(build_state, visibles, st.text(max_size=2), st.text(max_size=2), files)
 
 
 def content(of: State) -> tuple[object, ...]:
     """
-    All that the digest must depend on, told apart as JSON does.
+    Everything that the digest must depend on, as JSON.
     """
     return json.dumps(of.visible, sort_keys=True), of.agent, of.environment, dict(of.files), of.opaque
 
@@ -56,7 +56,7 @@ def test_order_does_not_count(one: State) -> None:
     """
     The order of files and counters changes nothing.
     """
-    other = state(shuffled(one.visible), one.agent, one.environment, shuffled(one.files))
+    other = build_state(shuffled(one.visible), one.agent, one.environment, shuffled(one.files))
     assert one.digest == other.digest
 
 
@@ -64,7 +64,7 @@ def test_order_does_not_count(one: State) -> None:
 @given(states, st.data())
 def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -> None:
     """
-    A file more, a file less, another kind, mode, content or path each give another digest.
+    An added or removed file, another kind, mode, content or path each give another digest.
     """
     new = dict(one.files)
     path = data.draw(st.sampled_from(sorted(new)) | st.text(max_size=4) if new else st.text(max_size=4))
@@ -73,22 +73,20 @@ def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -
         new.pop(path, None)
     else:
         new[path] = entry
-    other = state(one.visible, one.agent, one.environment, new)
+    other = build_state(one.visible, one.agent, one.environment, new)
     assert (one.digest == other.digest) is (new == dict(one.files))
 
 
 @UNHURRIED
 @given(st.lists(files, min_size=2, max_size=5), visibles)
-def test_bringing_up_to_date_gives_what_starting_anew_gives(
-    steps: list[dict[str, StateEntry]], visible: dict
-) -> None:
+def test_an_updated_digest_equals_a_new_one(steps: list[dict[str, StateEntry]], visible: dict) -> None:
     """
-    A digest that was updated from any earlier state is the one that is computed from nothing.
+    A digest that was updated from any earlier state equals the one that is computed from nothing.
     """
     last = None
     for step in steps:
-        last = state(visible, "a", "e", step, previous=last)
-        assert last == state(visible, "a", "e", step)
+        last = build_state(visible, "a", "e", step, previous=last)
+        assert last == build_state(visible, "a", "e", step)
 
 
 @UNHURRIED
@@ -97,18 +95,18 @@ def test_going_there_and_back_gives_the_first_digest(
     one: dict[str, StateEntry], other: dict[str, StateEntry]
 ) -> None:
     """
-    A state that comes back has the digest that it had.
+    A state that comes back has its earlier digest.
     """
-    first = state({}, "", "", one)
-    there = state({}, "", "", other, previous=first)
-    assert state({}, "", "", dict(one), previous=there).digest == first.digest
+    first = build_state({}, "", "", one)
+    there = build_state({}, "", "", other, previous=first)
+    assert build_state({}, "", "", dict(one), previous=there).digest == first.digest
 
 
 @UNHURRIED
 @given(files, files)
 def test_changes_name_exactly_what_differs(one: dict[str, StateEntry], other: dict[str, StateEntry]) -> None:
     """
-    Each file that differs is named once, in order, and reversed what was added was removed.
+    Each file that differs is named once, in order; in reverse, added files are removed ones.
     """
     there = changes(one, other)
     assert [change.path for change in there] == sorted(
@@ -128,43 +126,43 @@ def test_changes_name_exactly_what_differs(one: dict[str, StateEntry], other: di
         (StateEntry("file", 0o755, "x"), "mode"),
     ],
 )
-def test_the_weightiest_difference_is_named(after: StateEntry, how: str) -> None:
+def test_the_most_important_difference_is_named(after: StateEntry, how: str) -> None:
     """
-    A new kind outweighs new content, and that a new mode.
+    A new kind counts more than new content, and new content more than a new mode.
     """
-    before = state({}, "", "", {"p": StateEntry("file", 0o644, "x")})
-    assert changes(before, state({}, "", "", {"p": after})) == (Change(path="p", how=how),)
+    before = build_state({}, "", "", {"p": StateEntry("file", 0o644, "x")})
+    assert changes(before, build_state({}, "", "", {"p": after})) == (Change(path="p", how=how),)
 
 
-def test_an_opaque_state_is_the_same_as_none() -> None:
+def test_an_opaque_state_equals_none() -> None:
     """
-    A state that is not known completely is not known to be the same as any, not even as itself.
+    A state that is not known completely equals no state, not even itself.
     """
-    known = state({}, "", "", {})
-    opaque = state({}, "", "", {}, "secret cannot be read")
-    assert same(known, state({}, "", "", {}))
-    assert not same(opaque, opaque)
-    assert not same(known, opaque)
+    known = build_state({}, "", "", {})
+    opaque = build_state({}, "", "", {}, "secret cannot be read")
+    assert same_state(known, build_state({}, "", "", {}))
+    assert not same_state(opaque, opaque)
+    assert not same_state(known, opaque)
     assert known.digest != opaque.digest
 
 
 def test_parts_of_an_entry_cannot_be_mistaken_for_each_other() -> None:
     """
-    Where path, kind, mode and content of a file meet, nothing can move from one to the next.
+    Characters cannot move between path, kind, mode and content of a file without changing the digest.
     """
     alike = [
         ("a", StateEntry("file", 0o6, "44")),
         ("a", StateEntry("file", 0o644, "")),
         ("afile", StateEntry("", 0o644, "")),
     ]
-    assert len({state({}, "", "", dict([item])).digest for item in alike}) == 3
+    assert len({build_state({}, "", "", dict([item])).digest for item in alike}) == 3
 
 
 def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
     """
-    What stands in one part cannot look like something in another.
+    A value in one part of the state cannot look like a value in another.
     """
-    assert len({state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
+    assert len({build_state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
 
 
 @UNHURRIED
@@ -181,6 +179,9 @@ def test_names_that_are_no_text_have_a_digest() -> None:
     """
     Files and variables whose bytes are no UTF-8 are part of a digest like others.
     """
-    odd = [state({}, "", "", {path: StateEntry("file", 0, "")}).digest for path in ("\udcff", "\udcfe", "?")]
+    odd = [
+        build_state({}, "", "", {path: StateEntry("file", 0, "")}).digest
+        for path in ("\udcff", "\udcfe", "?")
+    ]
     assert len(set(odd)) == 3
     assert environment_digest({"A": "\udcff"}) != environment_digest({"A": "\udcfe"})

@@ -1,5 +1,5 @@
 """
-Which verdict a trace and its end are given, and on what grounds.
+Which verdict a trace and its end get, and why.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.verdict.conclusion import form
+from pytest_hookharness.judging.verdict.conclusion import form_conclusion
 from pytest_hookharness.judging.verdict.run_end import How, RunEnd
-from pytest_hookharness.judging.verdict.verdict import STANDING, gather, judge
+from pytest_hookharness.judging.verdict.verdict import STANDING, JudgeInput, gather_assumptions, judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, ProcessResult, TimedOut
@@ -59,7 +59,7 @@ def asked(
     rule: Rule = RULE,
 ) -> HookEvent:
     ruling = Ruling.DENY if refused or overridden else Ruling.NONE
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event=event, command="./hook.sh"),
         payload={},
         run=run or ProcessResult(ending=Exited(0)),
@@ -68,7 +68,7 @@ def asked(
     decision = Decision(
         event=event, ruling=ruling, refused=refused, overridden=overridden, halt=halt, rule=RULE
     )
-    return HookEvent(event=event, hook_runs=(fire,), decision=decision)
+    return HookEvent(event=event, hook_runs=(hook_run,), decision=decision)
 
 
 def trace(*exchanges: Exchange, states: Mapping[int, State] | None = None) -> Trace:
@@ -97,27 +97,27 @@ def stopped(turn: int) -> RunEnd:
     return RunEnd(how="stopped", turn=turn)
 
 
-def test_a_stop_that_is_let_through_is_terminated() -> None:
+def test_an_allowed_stop_is_terminated() -> None:
     """
-    A run is terminated where the last stop was let through by the hooks.
+    A run is terminated if the hooks allowed the last stop.
     """
     seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
-    assert judge(seen, stopped(2)) == Terminated(turn=2)
+    assert judge(JudgeInput(seen, stopped(2))) == Terminated(turn=2)
 
 
 def test_a_stop_without_hooks_is_terminated() -> None:
     """
-    Where no hook is configured for the stop, nobody refuses it.
+    If no hook is configured for the stop, nothing refuses it.
     """
-    assert judge(trace(PROMPT, EDIT, STOP), stopped(2)) == Terminated(turn=2)
+    assert judge(JudgeInput(trace(PROMPT, EDIT, STOP), stopped(2))) == Terminated(turn=2)
 
 
 def test_a_hook_that_halts_everything_terminates() -> None:
     """
-    A hook that says that nothing may go on has ended the run by its own decision.
+    A hook that halts everything has ended the run by its own decision.
     """
     seen = trace(PROMPT, EDIT, asked("PostToolUse", halt="enough"))
-    assert judge(seen, RunEnd(how="halted", turn=1)) == Terminated(turn=1)
+    assert judge(JudgeInput(seen, RunEnd(how="halted", turn=1))) == Terminated(turn=1)
 
 
 def test_a_refused_prompt_terminates() -> None:
@@ -125,7 +125,7 @@ def test_a_refused_prompt_terminates() -> None:
     An agent whose prompt was refused never started, so the run is terminated in turn 0.
     """
     seen = trace(PROMPT, asked("UserPromptSubmit", refused=True))
-    assert judge(seen, RunEnd(how="halted", turn=0)) == Terminated(turn=0)
+    assert judge(JudgeInput(seen, RunEnd(how="halted", turn=0))) == Terminated(turn=0)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_a_refused_prompt_terminates() -> None:
 @pytest.mark.parametrize("how", ["idle", "stopped", "halted"])
 def test_what_comes_after_a_refused_stop_does_not_undo_it(after: HookEvent, how: How) -> None:
     """
-    A refusal that still stands is no termination, whatever hooks of other events say afterwards.
+    A run with a standing refusal is not terminated, whatever hooks of other events decide later.
     """
     seen = trace(PROMPT, STOP, asked(refused=True), Happened(event=moves.End()), after)
-    assert isinstance(judge(seen, RunEnd(how=how, turn=1)), Undecided)
+    assert isinstance(judge(JudgeInput(seen, RunEnd(how=how, turn=1))), Undecided)
 
 
 def test_a_call_that_finishes_is_a_stop() -> None:
@@ -152,17 +152,17 @@ def test_a_call_that_finishes_is_a_stop() -> None:
     """
     finish = Moved(move=moves.Tools(calls=(moves.ToolCall(name="finish", input={}),)))
     end = RunEnd(how="stopped", turn=1, finishing=("finish",))
-    assert judge(trace(PROMPT, finish, asked()), end) == Terminated(turn=1)
-    assert isinstance(judge(trace(PROMPT, finish, asked()), stopped(1)), Undecided)
-    assert isinstance(judge(trace(PROMPT, finish, asked(refused=True)), end), Undecided)
+    assert judge(JudgeInput(trace(PROMPT, finish, asked()), end)) == Terminated(turn=1)
+    assert isinstance(judge(JudgeInput(trace(PROMPT, finish, asked()), stopped(1))), Undecided)
+    assert isinstance(judge(JudgeInput(trace(PROMPT, finish, asked(refused=True)), end)), Undecided)
 
 
 def test_a_halt_when_the_session_ends_ends_nothing() -> None:
     """
-    A session that the script ended in the middle is undecided although a hook halts its end.
+    A session that the script ended in the middle is undecided, although a hook halts its end.
     """
     seen = trace(PROMPT, EDIT, Happened(event=moves.End()), asked("SessionEnd", halt="enough"))
-    assert isinstance(judge(seen, RunEnd(how="idle", turn=1)), Undecided)
+    assert isinstance(judge(JudgeInput(seen, RunEnd(how="idle", turn=1))), Undecided)
 
 
 @pytest.mark.parametrize(
@@ -176,152 +176,156 @@ def test_a_halt_when_the_session_ends_ends_nothing() -> None:
 )
 def test_a_session_that_the_script_ended_is_undecided(seen: Trace, words: str) -> None:
     """
-    A session that ends without a stop that was let through is no proof of termination.
+    A session that ends without an allowed stop is no proof of termination.
     """
-    verdict = judge(seen, stopped(seen.turns))
+    verdict = judge(JudgeInput(seen, stopped(seen.turns)))
     assert isinstance(verdict, Undecided)
     assert words in verdict.why
 
 
-def test_the_guard_makes_it_capped_and_names_what_changed() -> None:
+def test_the_cap_makes_it_capped_and_names_what_changed() -> None:
     """
-    A run that the guard ended is capped, with the files that differ between its last like turns.
+    A run that the cap ended is capped, with the files that differ between its last similar turns.
     """
     known = {1: state("a", log="1"), 2: state("b", log="2"), 3: state("c", log="3")}
     refused = asked(refused=True)
     seen = trace(PROMPT, STOP, refused, STOP, refused, STOP, asked(overridden=True), states=known)
     expected = Capped(turn=3, cap=GUARD, changed=(Change(path="workspace/log", how="content"),))
-    assert judge(seen, RunEnd(how="capped", turn=3), cap=GUARD) == expected
+    assert judge(JudgeInput(seen, RunEnd(how="capped", turn=3), cap=GUARD)) == expected
 
 
 def test_an_override_after_an_earlier_prompt_is_still_capped() -> None:
     """
-    A run in which the guard set a refusal aside once is never terminated, whatever came after it.
+    A run in which the cap overrode a refusal once is never terminated, whatever came after it.
     """
     seen = trace(PROMPT, STOP, asked(overridden=True), PROMPT, STOP, asked())
-    verdict = judge(seen, stopped(2), cap=GUARD)
+    verdict = judge(JudgeInput(seen, stopped(2), cap=GUARD))
     assert verdict == Capped(turn=1, cap=GUARD)
 
 
-def test_a_cap_without_a_described_guard_says_what_the_host_said() -> None:
+def test_a_cap_without_a_description_gives_the_hosts_sentence() -> None:
     """
-    A run that the host capped carries the host's own sentence where no guard was described.
+    A capped run contains the host's own sentence if no cap was described.
     """
-    verdict = judge(refusals("ab"), RunEnd(how="capped", turn=2, why="500 steps.", rule=RULE))
+    verdict = judge(JudgeInput(refusals("ab"), RunEnd(how="capped", turn=2, why="500 steps.", rule=RULE)))
     assert isinstance(verdict, Capped)
     assert verdict.cap == Cap(overrides=None, why="500 steps.", rule=RULE)
 
 
 def test_a_run_that_the_host_ends_carries_its_word() -> None:
     """
-    What the host calls a run that it ended, and why, goes before what its guard would have done.
+    The host's own word and reason for the end replace what its cap would have done.
     """
     end = RunEnd(how="capped", turn=2, why="the second denial", rule=RULE, status="error")
-    denied = judge(trace(PROMPT, STOP, asked(overridden=True)), end, cap=GUARD)
-    limited = judge(refusals("ab"), end, cap=replace(GUARD, overrides=None))
+    denied = judge(JudgeInput(trace(PROMPT, STOP, asked(overridden=True)), end, cap=GUARD))
+    limited = judge(JudgeInput(refusals("ab"), end, cap=replace(GUARD, overrides=None)))
     assert isinstance(denied, Capped)
     assert isinstance(limited, Capped)
     assert (denied.status, denied.cap) == ("error", replace(GUARD, why="the second denial"))
     assert (limited.status, limited.cap.why) == ("error", "the second denial")
 
 
-def test_like_turns_are_those_of_one_place_in_the_script() -> None:
+def test_similar_turns_are_at_one_place_in_the_script() -> None:
     """
-    What changes is looked for between turns at the same place, not between a call and a stop.
+    Changes are searched between turns at the same place, not between a call and a stop.
     """
     known = {
         1: state("a", agent="stop", log="1", call="none"),
         2: state("b", agent="call", log="2", call="there"),
         3: state("c", agent="stop", log="3", call="none"),
     }
-    verdict = judge(trace(PROMPT, STOP, EDIT, STOP, states=known), RunEnd(how="turns", turn=3))
+    verdict = judge(JudgeInput(trace(PROMPT, STOP, EDIT, STOP, states=known), RunEnd(how="turns", turn=3)))
     assert isinstance(verdict, Undecided)
     assert verdict.changed == (Change(path="workspace/log", how="content"),)
 
 
 def test_a_confirmed_lasso_is_a_livelock() -> None:
     """
-    A lasso that was gone round twice is a livelock with exact evidence, its assumptions and the guard.
+    A lasso that was repeated once is a livelock with exact evidence, its assumptions and the cap.
     """
     end = RunEnd(how="lasso", turn=4)
-    verdict = judge(refusals("xaaa"), end, cap=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
+    verdict = judge(
+        JudgeInput(refusals("xaaa"), end, cap=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
+    )
     expected = Livelock(stem=2, period=1, repetitions=2, assumptions=(*STANDING, "The tier."), cap=GUARD)
     assert verdict == expected
 
 
-def test_a_mask_that_hid_a_difference_is_said() -> None:
+def test_a_mask_that_hid_a_difference_is_named() -> None:
     """
-    Where a masked path really differed the evidence is masked and the path is named.
+    If a masked path really differed, the evidence is masked and the path is named.
     """
     masked = frozenset({"workspace/.log"})
-    verdict = judge(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), masked=masked)
+    verdict = judge(
+        JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), masked=masked)
+    )
     assert isinstance(verdict, Livelock)
     assert verdict.evidence == "masked"
     assert "workspace/.log" in verdict.assumptions[-1]
 
 
 @pytest.mark.parametrize("digests", ["aa", "aab", "abab"])
-def test_a_lasso_without_its_second_lap_is_undecided(digests: str) -> None:
+def test_a_lasso_without_its_confirming_repetition_is_undecided(digests: str) -> None:
     """
-    The judge checks a lasso again and claims nothing that the states do not show.
+    The judge checks a lasso again and claims only what the states show.
     """
     period = 2 if digests == "abab" else 1
-    verdict = judge(refusals(digests), RunEnd(how="lasso", turn=3), lasso=Lasso(1, period))
+    verdict = judge(JudgeInput(refusals(digests), RunEnd(how="lasso", turn=3), lasso=Lasso(1, period)))
     assert isinstance(verdict, Undecided)
 
 
-def test_a_proof_is_found_although_nobody_looked_for_it() -> None:
+def test_a_proof_is_found_that_the_loop_did_not_pursue() -> None:
     """
-    A run that goes to its last turn in a circle is a livelock even if the loop did not pursue it.
+    A run that repeats itself until its last turn is a livelock even if the loop did not pursue it.
     """
-    verdict = judge(refusals("xababab"), RunEnd(how="turns", turn=7))
+    verdict = judge(JudgeInput(refusals("xababab"), RunEnd(how="turns", turn=7)))
     assert isinstance(verdict, Livelock)
     assert (verdict.stem, verdict.period) == (3, 2)
 
 
-def test_one_state_with_two_answers_is_undecided_and_named() -> None:
+def test_one_state_with_two_results_is_undecided_and_named() -> None:
     """
-    A flaky hook gives an undecided verdict that names the turn and what differs between the answers.
+    A flaky hook gives an undecided verdict that names the turn and what differs between the results.
     """
-    verdict = judge(refusals("aab"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True)
+    verdict = judge(JudgeInput(refusals("aab"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
-    assert "the same state gave two answers in turn 3" in verdict.why
+    assert "the same state led to two results in turn 3" in verdict.why
     assert verdict.changed == (Change(path="workspace/log", how="content"),)
 
 
 def test_a_flaky_run_is_no_livelock_although_it_circles() -> None:
     """
-    Once one state gave two answers a later circle proves nothing.
+    Once one state led to two results, a later cycle proves nothing.
     """
-    verdict = judge(refusals("aabbb"), RunEnd(how="lasso", turn=5), lasso=Lasso(3, 1))
+    verdict = judge(JudgeInput(refusals("aabbb"), RunEnd(how="lasso", turn=5), lasso=Lasso(3, 1)))
     assert isinstance(verdict, Undecided)
 
 
 def test_a_difference_that_only_the_loop_saw_is_undecided() -> None:
     """
-    Where the loop saw the full contents differ behind equal digests, nothing is proved.
+    If the loop saw different contents behind equal digests, nothing is proved.
     """
-    verdict = judge(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True)
+    verdict = judge(JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
-    assert "two answers in turn 3" in verdict.why
+    assert "two results in turn 3" in verdict.why
 
 
-def test_an_unknown_state_is_said() -> None:
+def test_an_unknown_state_is_named() -> None:
     """
     A state that is not known completely is named as the reason why nothing was proved.
     """
     seen = trace(PROMPT, STOP, states={1: state("a", opaque="the behaviour remembers a lock")})
-    verdict = judge(seen, RunEnd(how="turns", turn=1))
+    verdict = judge(JudgeInput(seen, RunEnd(how="turns", turn=1)))
     assert isinstance(verdict, Undecided)
     assert "the behaviour remembers a lock" in verdict.why
 
 
 def test_says_what_else_differs_if_no_file_does() -> None:
     """
-    Where only a counter of the host moves, it is named in place of files.
+    If only a counter of the host changes, it is named instead of files.
     """
     known = {1: state("a", visible=1), 2: state("b", visible=2)}
-    verdict = judge(trace(PROMPT, STOP, STOP, states=known), RunEnd(how="turns", turn=2))
+    verdict = judge(JudgeInput(trace(PROMPT, STOP, STOP, states=known), RunEnd(how="turns", turn=2)))
     assert isinstance(verdict, Undecided)
     assert "the host's loop_count" in verdict.why
 
@@ -329,73 +333,75 @@ def test_says_what_else_differs_if_no_file_does() -> None:
 @pytest.mark.parametrize(
     "how,words",
     [
-        ("turns", "no end and no repeat in 3 turns"),
-        ("wall", "no end and no repeat in the time given, which was 3 turns"),
+        ("turns", "no end and no repeated state in 3 turns"),
+        ("wall", "no end and no repeated state within the time budget (3 turns)"),
         ("interrupted", "interrupted after 3 turns"),
     ],
 )
 def test_a_run_that_was_cut_is_undecided(how: How, words: str) -> None:
     """
-    A budget or the person ends a run without a claim about termination.
+    A run that a budget or the user ended is undecided.
     """
-    verdict = judge(refusals("abc"), RunEnd(how=how, turn=3))
+    verdict = judge(JudgeInput(refusals("abc"), RunEnd(how=how, turn=3)))
     assert isinstance(verdict, Undecided)
     assert verdict.why == words
 
 
 @pytest.mark.parametrize("ending", [TimedOut(5, by=Cut.LIMIT), HeldOpen(Exited(0), 5)])
-def test_a_host_that_waits_for_a_cut_fire_is_hung(ending: TimedOut | HeldOpen) -> None:
+def test_a_host_that_waits_for_a_cut_hook_run_is_hung(ending: TimedOut | HeldOpen) -> None:
     """
-    A run is hung where the host waits for a fire that was cut or held open.
+    A run is hung if the host waits for a hook run that was cut or held open.
     """
     seen = trace(PROMPT, STOP, asked(run=ProcessResult(ending=ending)), STOP)
-    verdict = judge(seen, RunEnd(how="waiting", turn=2))
+    verdict = judge(JudgeInput(seen, RunEnd(how="waiting", turn=2)))
     assert verdict == Hung(turn=1, event="Stop", command="./hook.sh", rule=RULE)
 
 
 def test_a_host_that_waits_for_what_a_hook_asked_is_hung() -> None:
     """
-    A run is hung where a hook asked for an answer that never comes, also if a fire was cut before that.
+    A run is hung if a hook asked a question that nobody answers, also after a hook run that was cut.
     """
     cut = asked("BeforeTool", run=ProcessResult(ending=TimedOut(5, by=Cut.LIMIT)))
     question = replace(
         asked("BeforeTool"), decision=Decision(event="BeforeTool", ruling=Ruling.ASK, rule=ASSUMED)
     )
-    (fire,) = question.hook_runs
+    (hook_run,) = question.hook_runs
     reply = Reply(ruling=Ruling.ASK, rule=ASSUMED)
-    question = replace(question, hook_runs=(*cut.hook_runs, replace(fire, reply=reply)))
+    question = replace(question, hook_runs=(*cut.hook_runs, replace(hook_run, reply=reply)))
     seen = trace(PROMPT, EDIT, cut, EDIT, question, asked("Notification"))
 
-    verdict = judge(seen, RunEnd(how="waiting", turn=2, rule=ASSUMED))
+    verdict = judge(JudgeInput(seen, RunEnd(how="waiting", turn=2, rule=ASSUMED)))
 
     assert verdict == Hung(turn=2, event="BeforeTool", command="./hook.sh", rule=ASSUMED, asked=True)
 
 
 def test_a_host_that_waits_for_a_person_is_undecided() -> None:
     """
-    A host that waits although no fire was cut and no hook asked is not hung.
+    A host that waits although no hook run was cut and no hook asked is not hung.
     """
-    verdict = judge(trace(PROMPT, EDIT, asked()), RunEnd(how="waiting", turn=1, why="a question is open"))
+    verdict = judge(
+        JudgeInput(trace(PROMPT, EDIT, asked()), RunEnd(how="waiting", turn=1, why="a question is open"))
+    )
     assert isinstance(verdict, Undecided)
     assert "a question is open" in verdict.why
 
 
-def test_fires_that_cause_fires_are_recursing() -> None:
+def test_sessions_beyond_a_limit_are_recursing() -> None:
     """
     A run that went beyond a limit of depth or number is recursing.
     """
-    verdict = judge(trace(PROMPT), RunEnd(how="recursed", turn=1, why="a depth of 3"))
+    verdict = judge(JudgeInput(trace(PROMPT), RunEnd(how="recursed", turn=1, why="a depth of 3")))
     assert verdict == Recursing(turn=1, limit="a depth of 3")
 
 
 def test_hung_goes_before_everything_else() -> None:
     """
-    A run that waits for ever is hung although the guard acted before and a lasso was closed.
+    A run that waits forever is hung although the cap acted before and a lasso was closed.
     """
     cut = asked(run=ProcessResult(ending=TimedOut(5, by=Cut.LIMIT)))
     known = {turn: state("a") for turn in (1, 2, 3)}
     seen = trace(PROMPT, STOP, asked(overridden=True), STOP, STOP, cut, states=known)
-    assert isinstance(judge(seen, RunEnd(how="waiting", turn=3), lasso=Lasso(1, 1)), Hung)
+    assert isinstance(judge(JudgeInput(seen, RunEnd(how="waiting", turn=3), lasso=Lasso(1, 1))), Hung)
 
 
 @given(
@@ -413,30 +419,30 @@ def test_a_mask_never_turns_terminated_into_something_else(
     exchanges = [item for _ in digests for item in (STOP, asked(refused=True))]
     seen = trace(PROMPT, *exchanges, STOP, asked(), states=known)
     turn = len(digests) + 1
-    assert judge(seen, stopped(turn), masked=masked, flaky=flaky) == Terminated(turn=turn)
+    assert judge(JudgeInput(seen, stopped(turn), masked=masked, flaky=flaky)) == Terminated(turn=turn)
 
 
 @given(st.sampled_from(get_args(How)), st.booleans(), st.booleans(), st.text("abc", max_size=6))
 def test_never_claims_more_than_it_saw(how: How, overridden: bool, flaky: bool, digests: str) -> None:
     """
-    No overridden or cut run is terminated, and no flaky run is a livelock, whatever the end says.
+    No overridden or cut run is terminated, and no flaky run is a livelock, however it ended.
     """
     known = {turn: state(digest) for turn, digest in enumerate(digests, 1)}
     refused = asked(refused=not overridden, overridden=overridden)
     seen = trace(PROMPT, *(item for _ in digests for item in (STOP, refused)), states=known)
     lasso = Lasso(1, 1) if len(digests) > 2 else None
-    word = verdict_name(judge(seen, RunEnd(how=how, turn=len(digests)), lasso=lasso, flaky=flaky))
+    word = verdict_name(judge(JudgeInput(seen, RunEnd(how=how, turn=len(digests)), lasso=lasso, flaky=flaky)))
     assert word != "terminated" or (how == "halted" and not (overridden and digests))
     assert word != "livelock" or not flaky
 
 
 def test_says_which_rules_and_limits_it_assumes() -> None:
     """
-    Rules that nobody observed and cuts at our own patience are among the assumptions, once each.
+    Assumed rules and hook runs cut at the hook timeout are among the assumptions, once each.
     """
     run = ProcessResult(ending=TimedOut(10, by=Cut.HOOK_TIMEOUT))
     seen = trace(STOP, asked(run=run, rule=ASSUMED), STOP, asked(run=run, rule=ASSUMED))
-    sentences = gather(seen, ["The tier."])
+    sentences = gather_assumptions(seen, ["The tier."])
     assert sentences[: len(STANDING) + 1] == (*STANDING, "The tier.")
     assert len(sentences) == len(STANDING) + 3
     assert "10 s" in sentences[-2]
@@ -445,22 +451,22 @@ def test_says_which_rules_and_limits_it_assumes() -> None:
 
 def test_says_what_hooks_wrote_elsewhere() -> None:
     """
-    What hooks wrote outside of the covered folders is told once, the first three and the number of the rest.
+    Files that hooks wrote outside of the covered folders are listed once, the first three and a count.
     """
     paths = [f"outside/srv/{name}" for name in "abcde"]
     step = asked()
     hooked = replace(step, changes=tuple(Change(path=path, how="added") for path in paths))
-    (sentence,) = gather(trace(STOP, hooked, STOP, hooked))[len(STANDING) :]
-    assert sentence.endswith("it stays there: /srv/a, /srv/b, /srv/c and 2 more.")
-    assert gather(trace(STOP, step)) == STANDING
+    (sentence,) = gather_assumptions(trace(STOP, hooked, STOP, hooked))[len(STANDING) :]
+    assert sentence.endswith("they stay there: /srv/a, /srv/b, /srv/c and 2 more.")
+    assert gather_assumptions(trace(STOP, step)) == STANDING
 
 
-def test_an_opinion_is_verdict_findings_and_assumptions() -> None:
+def test_a_conclusion_is_verdict_findings_and_assumptions() -> None:
     """
-    The whole opinion holds the verdict, the findings and what both rest on.
+    The conclusion contains the verdict, the findings and the assumptions of both.
     """
     seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
-    opinion = form(seen, stopped(2))
+    opinion = form_conclusion(JudgeInput(seen, stopped(2)))
     assert opinion.verdict == Terminated(turn=2)
     assert [finding.name for finding in opinion.findings] == ["SILENT-REFUSAL"]
     assert opinion.assumptions == STANDING
@@ -468,10 +474,15 @@ def test_an_opinion_is_verdict_findings_and_assumptions() -> None:
 
 def test_hooks_are_not_missed_in_a_run_that_was_interrupted() -> None:
     """
-    A run that the person stopped before the first fire had ended says nothing of hooks that never fire.
+    A run that the user stopped before the first hook run had ended reports no hook as never fired.
     """
     names = [
-        [one.name for one in form(Trace(), RunEnd(how=how, turn=0), configured=("Stop",)).findings]
+        [
+            one.name
+            for one in form_conclusion(
+                JudgeInput(Trace(), RunEnd(how=how, turn=0), configured=("Stop",))
+            ).findings
+        ]
         for how in ("interrupted", "stopped")
     ]
     assert names == [[], ["NEVER-FIRED"]]

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pytest_hookharness.judging.recurrence.cycle import (
     Contradiction,
     Lasso,
-    completed,
-    confirmed,
-    contradiction,
-    follow,
-    propose,
+    completed_lasso,
+    find_contradiction,
+    follow_lasso,
+    is_confirmed,
+    propose_lasso,
 )
 from pytest_hookharness.model.trace import State
 
@@ -25,7 +25,7 @@ from pytest_hookharness.model.trace import State
 @dataclass(frozen=True)
 class Machine:
     """
-    A deterministic machine: the next node of each node, ``None`` for a stop, and what can be seen of it.
+    A deterministic machine: the next node of each node, ``None`` for a stop, and what is visible of it.
     """
 
     following: Sequence[int | None]
@@ -50,7 +50,7 @@ class Machine:
 @dataclass(frozen=True)
 class Result:
     """
-    What a drive came to: ``stopped``, ``budget``, ``livelock`` or ``flaky``.
+    The result of a run: ``stopped``, ``budget``, ``livelock`` or ``flaky``.
     """
 
     word: str
@@ -60,7 +60,7 @@ class Result:
 
 def drive(machine: Machine, budget: int) -> Result:
     """
-    Play the machine as the loop does: one state after each turn, and the judge asked each time.
+    Run the machine as the loop does: one state after each turn, and ask the judge each time.
     """
     states: dict[int, State] = {}
     lasso: Lasso | None = None
@@ -71,7 +71,7 @@ def drive(machine: Machine, budget: int) -> Result:
         node = machine.following[node]
         if node is None:
             return Result("stopped", states=turn)
-        lasso, sure = follow(lasso, states)
+        lasso, sure = follow_lasso(lasso, states)
         if sure is not None:
             return Result("livelock" if sure else "flaky", lasso, turn)
     return Result("budget", lasso, budget)
@@ -79,7 +79,7 @@ def drive(machine: Machine, budget: int) -> Result:
 
 def oracle(machine: Machine, budget: int) -> Result:
     """
-    The right answer for a machine that shows everything, by walking it and looking back.
+    Return the right answer for a fully visible machine, by walking it.
     """
     path = machine.path(10 * budget)
     first = next(((path.index(n), i) for i, n in enumerate(path) if path.index(n) < i), None)
@@ -111,7 +111,7 @@ BUDGETS = st.integers(1, 160)
 @given(machines(), BUDGETS)
 def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) -> None:
     """
-    A lasso is proved exactly if the machine has one whose confirming lap fits into the budget.
+    A lasso is proved exactly if the machine has one whose confirming repetition fits into the budget.
     """
     expected, seen = oracle(machine, budget), drive(machine, budget)
     assert seen.word == expected.word
@@ -122,7 +122,7 @@ def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) ->
 @given(machines(), BUDGETS)
 def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int) -> None:
     """
-    The run ends with the very turn that completes the confirming lap.
+    The run ends with the turn that completes the confirming repetition.
     """
     result = drive(machine, budget)
     if result.word == "livelock":
@@ -133,7 +133,7 @@ def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int)
 @given(machines(), st.integers(0, 3))
 def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -> None:
     """
-    Going round a proved cycle once more proves the same cycle, only later.
+    Repeating a proved cycle once more proves the same cycle, only later.
     """
     result = drive(machine, 160)
     if result.lasso is None:
@@ -141,17 +141,17 @@ def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -
     more = repetitions * result.lasso.period
     path = machine.path(result.lasso.last + more)
     unrolled = {turn: machine.state(node) for turn, node in enumerate(path, 1)}
-    later = completed(unrolled)
+    later = completed_lasso(unrolled)
     assert later is not None
     assert later == Lasso(result.lasso.stem + more, result.lasso.period)
-    assert confirmed(result.lasso, unrolled)
+    assert is_confirmed(result.lasso, unrolled)
     assert unrolled[later.stem].digest == unrolled[result.lasso.stem].digest
 
 
 @given(machines(hidden=True), BUDGETS)
-def test_hidden_state_that_shows_in_the_lap_is_never_a_livelock(machine: Machine, budget: int) -> None:
+def test_hidden_state_that_shows_in_the_repetition_is_no_livelock(machine: Machine, budget: int) -> None:
     """
-    Where a hidden part of the state changes the confirming lap, the answer is flaky and not livelock.
+    If a hidden part of the state changes the confirming repetition, the answer is flaky and not livelock.
     """
     result = drive(machine, budget)
     seen = [machine.seen[node] for node in machine.path(result.states)]
@@ -161,24 +161,24 @@ def test_hidden_state_that_shows_in_the_lap_is_never_a_livelock(machine: Machine
         return
     begin = repeat - 1 - seen[:repeat][::-1].index(seen[repeat])
     period = repeat - begin
-    lap = seen[repeat : repeat + period + 1]
-    whole = seen[begin : begin + len(lap)] == lap
+    repetition = seen[repeat : repeat + period + 1]
+    whole = seen[begin : begin + len(repetition)] == repetition
     assert (result.word == "flaky") == (not whole)
-    assert (result.word == "livelock") == (whole and len(lap) == period + 1)
+    assert (result.word == "livelock") == (whole and len(repetition) == period + 1)
 
 
 @given(machines(hidden=True), BUDGETS)
-def test_a_contradiction_is_a_state_with_two_answers(machine: Machine, budget: int) -> None:
+def test_a_contradiction_is_a_state_with_two_results(machine: Machine, budget: int) -> None:
     """
-    Two different answers of one seen state are found exactly if there are any.
+    Two different results of one visible state are found exactly if there are any.
     """
     seen = [machine.seen[node] for node in machine.path(budget)]
     pairs = set(pairwise(seen))
-    twice = contradiction(states(seen))
+    twice = find_contradiction(states(seen))
     assert (twice is not None) == (len({first for first, _ in pairs}) < len(pairs))
     if twice is not None:
-        assert seen[twice.first - 1] == seen[twice.again - 1]
-        assert seen[twice.first] != seen[twice.again]
+        assert seen[twice.first - 1] == seen[twice.second - 1]
+        assert seen[twice.first] != seen[twice.second]
 
 
 @given(machines(), BUDGETS, st.data())
@@ -186,7 +186,7 @@ def test_what_is_not_known_completely_proves_nothing(
     machine: Machine, budget: int, data: st.DataObject
 ) -> None:
     """
-    A cycle that leads through a state which is not known completely is never proved.
+    A cycle through a state that is not known completely is never proved.
     """
     expected = oracle(machine, budget)
     if expected.word != "livelock" or expected.lasso is None:
@@ -199,29 +199,29 @@ def test_what_is_not_known_completely_proves_nothing(
 
 def counting(limit: int, seen: str = "same") -> Machine:
     """
-    A hook that lets go after some refusals and counts them where nobody looks.
+    A hook that allows the stop after some refusals and counts them in a hidden place.
     """
     return Machine([*range(1, limit), None], [seen] * limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2])
-def test_a_hidden_counter_that_ends_it_within_the_lap_is_no_livelock(limit: int) -> None:
+def test_a_hidden_counter_within_the_repetition_is_no_livelock(limit: int) -> None:
     """
-    A hidden counter that lets go before the lap is over ends as a stop.
+    A hidden counter that allows the stop before the repetition is over ends as a stop.
     """
     assert drive(counting(limit), 50).word == "stopped"
 
 
-def test_a_hidden_counter_beyond_the_lap_is_what_a_lasso_cannot_see() -> None:
+def test_a_lasso_cannot_see_a_hidden_counter_beyond_it() -> None:
     """
-    A counter outside the state that acts after the confirming lap is taken for a livelock.
+    A counter outside the state that acts after the confirming repetition is reported as a livelock.
     """
     assert drive(counting(9), 50).word == "livelock"
 
 
 def test_a_counter_that_is_known_to_be_hidden_is_never_a_livelock() -> None:
     """
-    The same counter ends as a stop once the state says that it is not known completely.
+    The same counter ends as a stop if the state says that it is not known completely.
     """
     machine = counting(9)
     assert drive(Machine(machine.following, machine.seen, frozenset(range(9))), 50).word == "stopped"
@@ -245,7 +245,7 @@ def test_proposes_the_smallest_period(digests: str, expected: Lasso | None) -> N
     """
     The newest turn closes the shortest cycle that it can close.
     """
-    assert propose(states(digests)) == expected
+    assert propose_lasso(states(digests)) == expected
 
 
 @pytest.mark.parametrize(
@@ -260,11 +260,11 @@ def test_proposes_the_smallest_period(digests: str, expected: Lasso | None) -> N
         ("abb", False),
     ],
 )
-def test_one_more_lap_confirms_or_refutes(digests: str, expected: bool | None) -> None:
+def test_one_more_repetition_confirms_or_refutes(digests: str, expected: bool | None) -> None:
     """
     A cycle of two turns is confirmed by two more turns, refuted by the first that differs, else open.
     """
-    assert confirmed(Lasso(1, 2), states(digests)) is expected
+    assert is_confirmed(Lasso(1, 2), states(digests)) is expected
 
 
 def test_a_gap_in_the_states_confirms_nothing() -> None:
@@ -272,26 +272,26 @@ def test_a_gap_in_the_states_confirms_nothing() -> None:
     A turn whose state was not taken leaves the question open, even if a later one differs.
     """
     known: Mapping[int, State] = {1: State(digest="a"), 3: State(digest="a"), 5: State(digest="b")}
-    assert confirmed(Lasso(1, 2), known) is None
+    assert is_confirmed(Lasso(1, 2), known) is None
 
 
 def test_states_without_a_digest_are_never_the_same() -> None:
     """
-    A state whose fingerprint was never taken equals nothing, not even its like.
+    A state whose digest was never computed equals no other state.
     """
-    assert propose({1: State(), 2: State()}) is None
+    assert propose_lasso({1: State(), 2: State()}) is None
 
 
-def test_a_lap_that_says_nothing_begins_the_search_anew() -> None:
+def test_an_inconclusive_repetition_restarts_the_search() -> None:
     """
-    A lasso that could not be confirmed in its lap is given up for the one that the newest turn closes.
+    A lasso that its repetition could not confirm is replaced by the one that the newest turn closes.
     """
     known = states("aaa") | {2: State(digest="a", opaque="?")}
-    assert follow(Lasso(1, 1), known) == (Lasso(1, 2), None)
+    assert follow_lasso(Lasso(1, 1), known) == (Lasso(1, 2), None)
 
 
-def test_names_where_one_state_went_two_ways() -> None:
+def test_names_where_one_state_had_two_results() -> None:
     """
-    A contradiction names the turn of the state and the later turn at which it went another way.
+    A contradiction names the turn of the state and the later turn after which it had another result.
     """
-    assert contradiction(states("abcabd")) == Contradiction(2, 5)
+    assert find_contradiction(states("abcabd")) == Contradiction(2, 5)

@@ -1,5 +1,5 @@
 """
-What an exploration means for the verdict, and which promises are judged anew.
+What an exploration means for the verdict, and which expectations are checked again.
 """
 
 import pytest
@@ -20,7 +20,7 @@ ENDED, LOOP = Terminated(turn=1), Livelock(stem=1, period=1)
 
 def judged(verdict, *, broken=(), expect=None, **found):
     """The outcome of a run with a verdict, and of an exploration that found something."""
-    explored = Exploration(menu=MENU, states=3, tried=6, stopping=1, **found)
+    explored = Exploration(candidates=MENU, states=3, tried=6, stopping=1, **found)
     scenario = Scenario(name="a", expect=expect or Expectation())
     outcome = Outcome(scenario=scenario, host="h", trace=Trace(), verdict=verdict, violations=broken)
     return judge_explored(outcome, explored)
@@ -39,28 +39,28 @@ def judged(verdict, *, broken=(), expect=None, **found):
     ],
 )
 def test_the_verdict_follows_from_both(verdict, found, name):
-    """A lock-out outweighs what one agent did; what is open outweighs only that this one could stop."""
+    """A lock-out replaces any verdict; open moves replace only the verdict that this one agent could stop."""
     assert judged(verdict, **found).verdict_name == name
 
 
-def test_a_lock_out_says_of_which_moves_and_on_what_it_rests():
-    """A lock-out names the menu and its turn, and that there are no other moves is an assumption."""
+def test_a_lock_out_names_its_moves_and_assumptions():
+    """A lock-out names the candidate moves and its turn, and assumes that there are no other moves."""
     outcome = judged(ENDED, trap=TRAP)
 
     assert outcome.verdict == Lockout(turn=1, moves=MENU)
-    assert outcome.assumptions[0] == "The agent has no other moves than those that were given."
+    assert outcome.assumptions[0] == "The agent has no other moves than the given ones."
 
 
-def test_what_is_open_is_told_by_number_and_reason():
-    """An exploration that did not come to its end says how many moves are open, and why."""
+def test_open_moves_are_counted_by_reason():
+    """An incomplete exploration says how many moves have an unknown result, and why."""
     outcome = judged(ENDED, open={"not tried": 2, "too late": 1})
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "3 lead to what is not known (not tried: 2; too late: 1)" in outcome.verdict.why
+    assert "3 moves have an unknown result (not tried: 2; too late: 1)" in outcome.verdict.why
 
 
-def test_promises_about_the_verdict_are_judged_anew():
-    """A promise of a lock-out that the played run broke is kept by the exploration; others stay broken."""
+def test_expectations_about_the_verdict_are_checked_again():
+    """An exploration can meet the expectation of a lock-out that the run broke; others stay broken."""
     broken = tuple(
         Violation(path=f"expect.{name}", expected="", seen="") for name in ("verdict", "way_in", "files")
     )
@@ -76,8 +76,10 @@ def test_promises_about_the_verdict_are_judged_anew():
     ]
 
 
-def test_ways_that_are_others_are_told_move_by_move():
-    """A promised way out that is another is told with both, by the words of scenario files."""
+def test_different_paths_are_shown_move_by_move():
+    """
+    An expected path out that differs is shown with the path that was found, in the words of scenario files.
+    """
     call = Tools(calls=(ToolCall(name="A", input={}), ToolCall(name="B", input={})))
     way = (Edit(file="a", text=""), Read(file="b"), Subagent(), call, Stop(text="Go."))
     (broken,) = judged(LOOP, since=1, escape=MENU, expect=Expectation(way_out=way)).violations
@@ -85,4 +87,4 @@ def test_ways_that_are_others_are_told_move_by_move():
     assert broken.expected == "edit: a, read: b, subagent: general-purpose, tool: A and B, stop: Go."
     assert broken.seen == "stop: Done., run: ./check"
     (broken,) = judged(ENDED, expect=Expectation(way_in=())).violations
-    assert (broken.expected, broken.seen) == ("no move at all", "no way is known")
+    assert (broken.expected, broken.seen) == ("no move", "no path is known")

@@ -1,5 +1,5 @@
 """
-What can be reached in a graph of states: stops, lock-outs, and the ways there.
+What can be reached in a state graph: stops, traps, and the paths to them.
 """
 
 from hypothesis import given, settings
@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.reachability import (
     Exit,
-    find_locked,
+    find_nearest,
+    find_path,
     find_reachable,
     find_stopping,
-    find_way,
-    nearest,
+    find_traps,
 )
 
 STOP, HELD, UNKNOWN = Exit.STOP, Exit.HELD, Exit.UNKNOWN
@@ -28,52 +28,52 @@ def graphs(draw):
 
 
 def leads_to(graph, state, exits):
-    """Whether a way of at most as many moves as there are states leads to an exit, by trying them all."""
+    """Whether a path of at most as many moves as there are states leads to an exit, by trying them all."""
     seen = {state}
     for _ in graph:
         seen |= {target for one in seen for target in graph[one] if isinstance(target, int)}
     return any(target in exits for one in seen for target in graph[one] if not isinstance(target, int))
 
 
-def test_states_without_a_way_to_a_stop_are_locked():
-    """States that lead only to each other, or to an end that is no stop, are locked; others are not."""
-    assert find_locked(TRAPPED) == {1, 2}
+def test_states_without_a_path_to_a_stop_are_traps():
+    """States that lead only to each other, or to an end that is no stop, are traps; others are not."""
+    assert find_traps(TRAPPED) == {1, 2}
     assert find_stopping(TRAPPED) == {0}
     assert find_reachable(TRAPPED, 1) == {1, 2}
 
 
-def test_what_is_not_known_locks_nobody_in():
-    """One move that leads to what is not known keeps all states that reach it from being locked."""
+def test_an_unknown_successor_makes_no_trap():
+    """One move with an unknown result keeps all states that reach it from being traps."""
     graph = [[STOP, 1], [2, 1], [1, UNKNOWN]]
 
-    assert find_locked(graph) == frozenset()
+    assert find_traps(graph) == frozenset()
     assert find_stopping(graph) == {0}
 
 
-def test_ways_are_the_shortest_and_the_first_of_the_menu():
-    """Of several ways the shortest is told, and of those the one whose moves come first."""
+def test_paths_are_the_shortest_and_the_first_by_move():
+    """Of several paths the shortest is returned, and of those the one whose moves come first."""
     graph = [[1, 2, 3], [4], [3], [STOP], [STOP]]
 
-    assert find_way(graph, 0, lambda target: target is STOP) == (2, 0)
-    assert find_way(graph, 1, lambda target: target == 4) == (0,)
-    assert find_way(graph, 0, lambda target: target == 0) == ()
-    assert find_way(TRAPPED, 1, lambda target: target is STOP) is None
+    assert find_path(graph, 0, lambda target: target is STOP) == (2, 0)
+    assert find_path(graph, 1, lambda target: target == 4) == (0,)
+    assert find_path(graph, 0, lambda target: target == 0) == ()
+    assert find_path(TRAPPED, 1, lambda target: target is STOP) is None
 
 
-def test_the_nearest_counts_the_way_to_its_root():
-    """A state right behind a far root is farther than one that is two moves from the beginning."""
+def test_the_nearest_counts_the_path_to_its_root():
+    """A state right behind a distant root is farther away than one that is two moves from the beginning."""
     graph = [[1], [2], [2], [2]]
 
-    assert nearest(graph, {0: 1, 3: 9}, {2}) == (0, (0, 0))
-    assert nearest(graph, {0: 9, 3: 1}, {2}) == (3, (0,))
-    assert nearest(graph, {0: 1}, {3}) is None
+    assert find_nearest(graph, {0: 1, 3: 9}, {2}) == (0, (0, 0))
+    assert find_nearest(graph, {0: 9, 3: 1}, {2}) == (3, (0,))
+    assert find_nearest(graph, {0: 1}, {3}) is None
 
 
 @settings(max_examples=40, deadline=None)
 @given(graphs())
-def test_every_state_can_stop_or_is_locked_or_is_not_known(graph):
-    """What is found by going backwards is what is found by trying all ways forwards."""
+def test_every_state_can_stop_or_is_a_trap_or_is_unknown(graph):
+    """Searching backwards finds the same as trying all paths forwards."""
     states = range(len(graph))
 
     assert find_stopping(graph) == {state for state in states if leads_to(graph, state, {STOP})}
-    assert find_locked(graph) == {state for state in states if not leads_to(graph, state, {STOP, UNKNOWN})}
+    assert find_traps(graph) == {state for state in states if not leads_to(graph, state, {STOP, UNKNOWN})}

@@ -1,5 +1,5 @@
 """
-Pitfalls that a single run shows: each is found in a trace that has it, and not in its neighbours.
+Pitfalls that a single run shows: each is found in a trace that has it, and not in similar traces.
 """
 
 from dataclasses import replace
@@ -28,7 +28,9 @@ LINES = "Indent with tabs.\nKeep it short."
 GO, AGAIN = Prompt(text="Go."), Resume()
 
 
-def fire(command: str = "./a.sh", *, code: int = 0, out: str = "", err: str = "", **reply: object) -> HookRun:
+def hook_run(
+    command: str = "./a.sh", *, code: int = 0, out: str = "", err: str = "", **reply: object
+) -> HookRun:
     ended = ProcessResult(
         ending=Exited(code),
         stdout=Output(out.encode(), len(out)),
@@ -60,7 +62,7 @@ def asked(
 
 
 def denied(**how: str) -> HookEvent:
-    return asked(fire(code=2, err="no", ruling=Ruling.DENY, reason="no"), **how)
+    return asked(hook_run(code=2, err="no", ruling=Ruling.DENY, reason="no"), **how)
 
 
 def trace(*exchanges: Exchange | Event) -> Trace:
@@ -74,9 +76,9 @@ def found(seen: Trace, **promised: object) -> list[tuple[str, str]]:
     return [(one.name, one.text) for one in find(seen, expect=Expectation(**promised))]  # type: ignore[arg-type]
 
 
-STAYED = "PreToolUse of Bash, allow: .state stayed as it was"
+STAYED = "PreToolUse of Bash, allow: .state did not change"
 EFFECT = {"PreToolUse:allow": (".state",)}
-COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
+COUNTED, UNCOUNTED = asked(hook_run(), changed="workspace/.state/n"), asked(hook_run())
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
         (
             (UNCOUNTED,),
             EFFECT,
-            [f"{STAYED}, and no other fire of the run changed it."],
+            [f"{STAYED}, and no other hook run changed it."],
         ),
         (
             (denied(changed="workspace/.state"), UNCOUNTED),
@@ -97,14 +99,14 @@ COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
             [f"{STAYED}; the same hook changed it on PreToolUse of Bash, deny."],
         ),
         (
-            (asked(fire(), changed="workspace/.stated"),),
+            (asked(hook_run(), changed="workspace/.stated"),),
             {"PreToolUse": (".state",)},
-            [f"{STAYED}, and no other fire of the run changed it."],
+            [f"{STAYED}, and no other hook run changed it."],
         ),
     ],
 )
-def test_a_promised_change_that_stays_away_is_found(exchanges, effects, texts) -> None:
-    """A file that must change with a decision is missed where it does not, and only there."""
+def test_a_missing_expected_change_is_found(exchanges, effects, texts) -> None:
+    """A file that must change with a decision is reported where it does not, and only there."""
     assert found(trace(*exchanges), effects=effects) == [("EARLY-EXIT", text) for text in texts]
 
 
@@ -121,7 +123,7 @@ def ran(command: str, *, refused: bool, changed: str = "") -> list[Exchange]:
     changes = (Change(path=changed, how="added"),) if changed else ()
     call = ToolCall(name="Bash", input={"command": command})
     done = Performed(call=call, result=ToolResult(), refused=refused, changes=changes)
-    return [Moved(move=RunCommand(command=command)), denied() if refused else asked(fire()), done]
+    return [Moved(move=RunCommand(command=command)), denied() if refused else asked(hook_run()), done]
 
 
 LOCKED = [*read("a.md"), *read("b.md")]
@@ -144,7 +146,7 @@ LOCKED = [*read("a.md"), *read("b.md")]
     ],
 )
 def test_a_session_that_is_locked_out_is_found(exchanges, expected) -> None:
-    """Only a session in which nothing gets through, reads of several files included, is locked out."""
+    """Only a session in which nothing is allowed, reads of several files included, is locked out."""
     assert [name for name, _ in found(trace(GO, *exchanges))] == ["STUCK-PHASE"] * expected
 
 
@@ -152,10 +154,12 @@ BEGAN = [*ran("make", refused=True), *ran("begin", refused=False, changed="works
 
 
 def test_a_mark_that_is_left_over_is_found() -> None:
-    """What one session refuses and the next gives for nothing is told with what lay there, if so promised."""
+    """
+    A call that one session refuses and the next allows is reported with the files left over, if expected.
+    """
     seen = trace(GO, *BEGAN, AGAIN, GO, *ran("make", refused=False))
     text = (
-        "Bash 'make' was refused when first made in one session, and let through in the next, "
+        "The first Bash 'make' was refused in one session and allowed in the next, "
         "which began with .phase left over."
     )
 
@@ -163,8 +167,8 @@ def test_a_mark_that_is_left_over_is_found() -> None:
     assert found(seen) == []
 
 
-def test_sessions_that_are_alike_are_well() -> None:
-    """A call that each session refuses at first is no finding, whatever becomes of it later."""
+def test_equal_sessions_are_no_finding() -> None:
+    """A call that each session refuses at first is no finding, whatever its later results."""
     seen = trace(GO, *BEGAN, *ran("make", refused=False), AGAIN, GO, *BEGAN, *ran("make", refused=False))
 
     assert found(seen, sessions_alike=True) == []
@@ -174,10 +178,10 @@ UNMEANT = {"ruling": Ruling.DENY, "silent": True, "unmeant": True}
 
 
 def test_output_that_is_taken_for_a_refusal_is_found() -> None:
-    """Output that a host takes for a refusal is one finding, without another for the reason it lacks."""
-    seen = trace(asked(fire(out="{}\n", **UNMEANT), why="denied by a hook"))
-    fault = trace(asked(fire(out="note\nmore", fault="mangled: no answer", **UNMEANT)))
-    silent = trace(asked(fire(**UNMEANT)))
+    """Output that a host treats as a refusal is one finding, without another one for its missing reason."""
+    seen = trace(asked(hook_run(out="{}\n", **UNMEANT), why="denied by a hook"))
+    fault = trace(asked(hook_run(out="note\nmore", fault="mangled: no answer", **UNMEANT)))
+    silent = trace(asked(hook_run(**UNMEANT)))
 
     assert found(seen) == [
         ("STDOUT-DENIES", "PreToolUse: exit code 0 with '{}' on standard output, and the host refuses.")
@@ -188,8 +192,8 @@ def test_output_that_is_taken_for_a_refusal_is_found() -> None:
 
 
 def test_a_refusal_that_was_meant_is_none() -> None:
-    """A refusal without a reason stays what it is."""
-    bare = replace(fire(), reply=Reply(ruling=Ruling.DENY, silent=True, rule=RULE))
+    """A refusal without a reason stays a refusal."""
+    bare = replace(hook_run(), reply=Reply(ruling=Ruling.DENY, silent=True, rule=RULE))
 
     assert [name for name, _ in found(trace(asked(bare)))] == ["SILENT-REFUSAL"]
 
@@ -206,15 +210,15 @@ def test_a_refusal_that_was_meant_is_none() -> None:
         ("reason of an allow", LINES, (), f"<x>{LINES}</x>", []),
     ],
 )
-def test_words_that_do_not_arrive_are_found(place, text, told, heard, names) -> None:
-    """Words for the agent that it is not shown are found, and short notes for the person are not."""
+def test_text_that_does_not_arrive_is_found(place, text, told, heard, names) -> None:
+    """Text for the agent that does not reach it is found, and short notes for the user are not."""
     lost = Unheard(place=place, text=text, rule=RULE)
 
-    assert [name for name, _ in found(trace(asked(fire(unheard=lost), told=heard)), told=told)] == names
+    assert [name for name, _ in found(trace(asked(hook_run(unheard=lost), told=heard)), told=told)] == names
 
 
 def loud(command: str, **more: object) -> HookRun:
-    return fire(command, err="alive\n", **more)  # type: ignore[arg-type]
+    return hook_run(command, err="alive\n", **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -222,9 +226,12 @@ def loud(command: str, **more: object) -> HookRun:
     [
         (
             (loud("a"), loud("b")),
-            ["PreToolUse: 2 hooks speak on standard error and decide nothing; 2 lines for one event."],
+            ["PreToolUse: 2 hooks write to standard error and decide nothing; 2 lines for one event."],
         ),
-        ((fire("a", context="x"), fire("b", context="x")), ["PreToolUse: 2 hooks say the same, 'x'."]),
+        (
+            (hook_run("a", context="x"), hook_run("b", context="x")),
+            ["PreToolUse: 2 hooks say the same, 'x'."],
+        ),
         (
             (
                 loud("a", code=2, ruling=Ruling.DENY, reason="[a]: alive"),
@@ -232,16 +239,16 @@ def loud(command: str, **more: object) -> HookRun:
             ),
             ["PreToolUse: 2 hooks say the same, 'alive'."],
         ),
-        ((loud("a"), fire("b")), []),
+        ((loud("a"), hook_run("b")), []),
         ((loud("a"), loud("b", code=2, ruling=Ruling.DENY, reason="alive")), []),
         ((loud("a"), loud("b", code=1, fault="crashed: 1")), []),
-        ((fire("a", context="x"), fire("b", context="y")), []),
+        ((hook_run("a", context="x"), hook_run("b", context="y")), []),
         # Their hosts found an answer on standard error.
         ((loud("a", user_text="x"), loud("b", user_text="y")), []),
     ],
 )
 def test_noise_of_several_hooks_is_found(hook_runs, texts) -> None:
-    """Several hooks that mutter, or say the same, at one event are told with what they cost."""
+    """Several hooks that write noise or the same text at one event are reported with the number of lines."""
     seen = [text for name, text in found(trace(asked(*hook_runs, told="x"))) if name == "DOUBLE-NOISE"]
 
     assert seen == texts

@@ -1,5 +1,5 @@
 """
-Which verdict several threads are given together.
+Which verdict several threads get together.
 """
 
 import pytest
@@ -58,8 +58,8 @@ def thread(number, name, hook, depth):
         ({}, 3, ["expect.processes.depth"]),
     ],
 )
-def test_promises_about_threads(threads, depth, paths):
-    """Threads are counted by process and by hook, where no hook's name begins another's; so is depth."""
+def test_expectations_about_threads(threads, depth, paths):
+    """Threads are counted by process and by hook, also if one name begins like another; so is their depth."""
     tracked = BackgroundReport(
         threads=(
             thread(1, "build", "build.on_exit", 1),

@@ -99,7 +99,7 @@ def read_back():
             wall=1.5,
         )
         occasion = records.TraceHeader(
-            id=f"a.scenario.yaml::{name}[{host}]", door="pytest", host=host, again=text
+            id=f"a.scenario.yaml::{name}[{host}]", front_end="pytest", host=host, replay_command=text
         )
         made = [
             records.begin(scenario, occasion),

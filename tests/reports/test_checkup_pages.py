@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.judging.findings.codes import look_up_ending
 from pytest_hookharness.judging.findings.finding_catalogue import look_up
-from pytest_hookharness.judging.findings.loop_endings import look_up_ending
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.terminal.check_report import as_json, told
-from pytest_hookharness.reports.terminal.host_facts import told_codes
+from pytest_hookharness.reports.terminal.check_report import as_json, render_check
+from pytest_hookharness.reports.terminal.host_facts import describe_findings
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,16 +26,16 @@ ROOT = Path(__file__).parents[2]
 def test_every_problem_has_a_page(kind, code):
     """A problem names a command that explains it and a page that is there, also where it is a verdict."""
     complaint = Symptom(kind=kind, code=code, text="It is.")
-    problem = Problem(id=kind, complaint=complaint, scenario=Scenario(name="check", host="claude-code"))
+    problem = Problem(id=kind, symptom=complaint, scenario=Scenario(name="check", host="claude-code"))
     place = HookSet(host="claude-code", root=Path("/p"), files=())
     checkup = CheckReport(place=place, problems=(problem,))
 
     (seen,) = as_json([checkup], lambda _: "")["checkups"][0]["problems"]
     path, _, part = seen["page"].partition("#")
-    assert f"  more      {seen['explained']}" in told(checkup, lambda _: "")
+    assert f"  more      {seen['explained']}" in render_check(checkup, lambda _: "")
     word = seen["explained"].removeprefix("hookharness findings ")
     explained = look_up(word) or look_up_ending(word)
     assert explained is not None
-    assert f"  page: {seen['page']}, of" in told_codes([explained])
+    assert f"  page: {seen['page']}, of" in describe_findings([explained])
     assert not part or f"\n## {part}\n" in (ROOT / path).read_text()
     assert (ROOT / path).is_file()

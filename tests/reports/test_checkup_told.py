@@ -12,7 +12,7 @@ from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symp
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.terminal.check_report import as_json, headline, told
+from pytest_hookharness.reports.terminal.check_report import as_json, headline, render_check
 
 HOOKS = tuple(Hook(event="Stop", command=command) for command in ("./a.sh", "./b.sh", "./c.sh"))
 PLACE = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)
@@ -20,22 +20,22 @@ PLACE = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)
 
 def problem(hook, kind="livelock", **more):
     complaint = Symptom(kind=kind, hook=hook, text="It is.", turn=29)
-    return Problem(id=kind, complaint=complaint, scenario=Scenario(name="check", host="claude-code"), **more)
+    return Problem(id=kind, symptom=complaint, scenario=Scenario(name="check", host="claude-code"), **more)
 
 
 def report(**more):
-    return told(CheckReport(place=PLACE, **more), lambda _: "hookharness check")
+    return render_check(CheckReport(place=PLACE, **more), lambda _: "hookharness check")
 
 
 @pytest.mark.parametrize(
     ("undecided", "said"),
-    [((), "is not seen any more"), (("No time.",), "was not seen, but not all could be told")],
+    [((), "no longer seen"), (("No time.",), "not seen, but the check is incomplete")],
 )
 def test_one_problem_that_was_looked_for(undecided, said):
     """Where one problem was looked for, it is said whether it is gone, and not that all is well."""
     made = CheckReport(place=PLACE, only="livelock-a", undecided=undecided)
-    assert headline(made).startswith(f"claude-code: the problem livelock-a {said}, ")
-    assert "Only livelock-a was looked for" in report(only="livelock-a")
+    assert headline(made).startswith(f"claude-code: problem livelock-a {said}, ")
+    assert "only livelock-a" in report(only="livelock-a")
 
 
 def test_which_hooks_have_problems():
@@ -43,12 +43,12 @@ def test_which_hooks_have_problems():
     made = CheckReport(
         place=PLACE,
         problems=(problem("./a.sh"), problem("./a.sh", "CRASHED")),
-        woken=("./a.sh", "./b.sh"),
+        triggered=("./a.sh", "./b.sh"),
     )
     assert headline(made).startswith("claude-code: 2 problems with 1 of 3 hooks in ")
-    assert "\n\nno problem was seen with:\n  - ./b.sh\n\ntried:" in told(made, lambda _: "")
+    assert "\n\nno problem found:\n  - ./b.sh\n\ntried:" in render_check(made, lambda _: "")
     assert as_json([made], lambda _: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
-    assert "no problem was seen" not in told(replace(made, undecided=("No time.",)), lambda _: "")
+    assert "no problem was seen" not in render_check(replace(made, undecided=("No time.",)), lambda _: "")
 
 
 def test_problems_of_all_hooks_or_of_none():
@@ -72,7 +72,7 @@ def test_a_session_that_was_not_made_smaller():
         move=RunCommand(command="rm -rf build"),
     )
     said = report(problems=(found,))
-    assert '  shown by  turn 29 of hostile text, not made smaller: runs "rm -rf build"\n' in said
+    assert '  shown by  turn 29 of hostile text, not shrunk: runs "rm -rf build"\n' in said
     assert "others before" not in said
 
 
@@ -87,5 +87,7 @@ def test_all_files_are_played_by_one_command():
     """The command that plays all files that were written names each of them, wherever they stand."""
     found = tuple(problem(hook, file=Path(f"{hook[2]} b.scenario.yaml")) for hook in ("./a.sh", "./b.sh"))
     said = report(problems=found)
-    assert "were written: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'\n" in said
+    assert (
+        "run all written scenarios: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'\n" in said
+    )
     assert "were written" not in report(problems=(problem("./a.sh"),))

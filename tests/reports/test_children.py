@@ -12,7 +12,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Recursing, Terminated, Verdict
-from pytest_hookharness.reports.terminal.agent_tree import write_children
+from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.story import story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -57,11 +57,11 @@ def test_sessions_are_told_as_a_tree() -> None:
         child(2, 1, 2),
         child(3, 0, 1, refused="a depth of 2"),
     )
-    assert write_children(children) == [
+    assert render_sessions(children) == [
         "  claude -p x  on 7 bytes: stopped",
         '    Stop ./a.sh  exited 2 -> deny "not yet"',
         "    claude -p x  on 7 bytes: cut off",
-        "  claude -p x  is refused, beyond a depth of 2",
+        "  claude -p x  refused: beyond a depth of 2",
     ]
 
 
@@ -70,11 +70,11 @@ def test_a_great_many_sessions_and_fires_are_cut_short() -> None:
     However many sessions and fires there are, and however they lie, a few lines tell of them.
     """
     many = [child(number, number - 1, number, hook_runs=(FIRE,) * 9) for number in range(1, 60)]
-    lines = write_children(many)
+    lines = render_sessions(many)
     assert len(lines) == 17
-    assert lines[5] == "    and 5 more fires"
+    assert lines[5] == "    and 5 more hook runs"
     assert lines[-1].startswith("  ... ")
-    assert write_children([child(1, 2), child(2, 1)])
+    assert render_sessions([child(1, 2), child(2, 1)])
 
 
 def test_what_a_session_says_acts_on_no_terminal() -> None:
@@ -94,7 +94,7 @@ def test_a_chain_is_told_from_its_root() -> None:
     """
     chain = tuple(f"link {number}" for number in range(1, 13))
     told = story(outcome(Recursing(turn=1, limit="a depth of 12", chain=chain), refusing())).splitlines()
-    place = told.index("  how it came to that:")
+    place = told.index("  chain of causes:")
     assert told[place + 1 : place + 11] == [*(f"    link {n}" for n in range(1, 9)), "    ...", "    link 12"]
     assert "how it came" not in story(outcome(Terminated(turn=1), refusing()))
 

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_hookharness.model.delivery import Asked, Dialogue
 from pytest_hookharness.model.processes import Activity, Cut, Exited, Process, ProcessResult, TimedOut
-from pytest_hookharness.reports.terminal.phrases import activity_words
-from pytest_hookharness.reports.terminal.turns import dialogue_words
+from pytest_hookharness.reports.terminal.phrases import describe_activity
+from pytest_hookharness.reports.terminal.turns import describe_dialogue
 
 ASKING = Activity(Process(3, "/bin/sh /a/bin/git fetch", 0.0), "S", asks="Username:")
 
@@ -19,7 +19,7 @@ def test_an_answer_is_told_with_its_question() -> None:
     The story quotes what was asked and what was typed.
     """
     run = ProcessResult(ending=Exited(0), dialogue=Dialogue(asked=(Asked("Name:", "robin"),)))
-    assert [*dialogue_words(run)] == ['asks "Name:" on the terminal, and is told "robin"']
+    assert [*describe_dialogue(run)] == ['asks "Name:" on the terminal and gets "robin"']
 
 
 def test_a_question_that_was_given_up_is_told() -> None:
@@ -27,7 +27,7 @@ def test_a_question_that_was_given_up_is_told() -> None:
     A hook that went on without an answer is told to have had none.
     """
     run = ProcessResult(ending=Exited(0), dialogue=Dialogue(unanswered="Go on?\x1b[2J"))
-    (words,) = dialogue_words(run)
+    (words,) = describe_dialogue(run)
     assert words.startswith('writes "Go on?')
     assert words.endswith("on the terminal, and nobody answers")
     assert "\x1b" not in words
@@ -38,8 +38,8 @@ def test_a_question_that_held_the_fire_up_is_told_of_its_process() -> None:
     The process that asked is named with its question, once.
     """
     ending = TimedOut(1.0, Cut.HOOK_TIMEOUT, doing=(ASKING,))
-    assert [*dialogue_words(ProcessResult(ending=ending, dialogue=Dialogue(unanswered="Username:")))] == []
-    assert activity_words(ASKING) == 'nobody answers git (pid 3), which asks on the terminal: "Username:"'
+    assert [*describe_dialogue(ProcessResult(ending=ending, dialogue=Dialogue(unanswered="Username:")))] == []
+    assert describe_activity(ASKING) == 'git (pid 3) asks on the terminal and nobody answers: "Username:"'
 
 
 @pytest.mark.parametrize(

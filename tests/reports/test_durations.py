@@ -13,7 +13,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.timings import RunTime, Timing
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
-from pytest_hookharness.reports.terminal.durations import read, render, rows
+from pytest_hookharness.reports.terminal.durations import read, render_durations, rows
 from pytest_hookharness.reports.terminal.table import properties
 
 RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
@@ -45,10 +45,10 @@ def test_the_slowest_hook_stands_first():
     """Each hook has a row with its median, its 95th percentile, the share of its limit, and its fires."""
     found = [timing("./quick.sh", 0.004, limit=None), timing("./slow.sh", 0.2, 3.0)]
 
-    assert render(found) == [
-        "   p50     p95  of limit  fires  event  hook",
-        "200 ms  3.00 s       5 %      2  Stop   ./slow.sh",
-        "  4 ms    4 ms                1  Stop   ./quick.sh",
+    assert render_durations(found) == [
+        "   p50     p95  of timeout  runs  event  hook",
+        "200 ms  3.00 s         5 %     2  Stop   ./slow.sh",
+        "  4 ms    4 ms                 1  Stop   ./quick.sh",
     ]
 
 
@@ -56,30 +56,30 @@ def test_quick_hooks_are_not_told_unasked():
     """Hooks below the least time are left out, and without any other there is no table."""
     found = [timing("./quick.sh", 0.004), timing("./slow.sh", 0.2)]
 
-    assert [line.split()[-1] for line in render(found, least=0.1)] == ["hook", "./slow.sh"]
-    assert render(found, least=1.0) == []
+    assert [line.split()[-1] for line in render_durations(found, least=0.1)] == ["hook", "./slow.sh"]
+    assert render_durations(found, least=1.0) == []
 
 
 def test_so_many_as_were_asked_for():
     """A number keeps the table short, and zero stands for all."""
     found = [timing(f"./{number}.sh", number / 10) for number in range(1, 9)]
 
-    assert [line.split()[-1] for line in render(found, most=2)] == ["hook", "./8.sh", "./7.sh"]
-    assert len(render(found)) == 9
+    assert [line.split()[-1] for line in render_durations(found, most=2)] == ["hook", "./8.sh", "./7.sh"]
+    assert len(render_durations(found)) == 9
 
 
 def test_a_hook_that_was_cut_is_the_slowest():
     """What was cut stands before all that ended, and the sign before its time is explained."""
-    lines = render([timing("./long.sh", 30.0), timing("./stuck.sh", 10.0, cut=True)])
+    lines = render_durations([timing("./long.sh", 30.0), timing("./stuck.sh", 10.0, cut=True)])
 
     assert lines[1].split()[:3] == [">", "10.00", "s"]
-    assert lines[-1] == "> was cut then, and would have taken longer"
+    assert lines[-1] == "> timed out then; it would have taken longer"
 
 
-@pytest.mark.parametrize(("limit", "share"), [(600.0, "not known"), (10.0, "100 %")])
+@pytest.mark.parametrize(("limit", "share"), [(600.0, "unknown"), (10.0, "100 %")])
 def test_how_near_a_cut_fire_came_to_the_limit_is_not_known(limit, share):
     """A fire that was cut below its host's limit says nothing of it; one cut there has reached it."""
-    (_, line, _) = render([timing("./stuck.sh", 10.0, cut=True, limit=limit)])
+    (_, line, _) = render_durations([timing("./stuck.sh", 10.0, cut=True, limit=limit)])
 
     assert share in line
     assert "< 1 %" not in line
@@ -88,8 +88,8 @@ def test_how_near_a_cut_fire_came_to_the_limit_is_not_known(limit, share):
 
 def test_commands_are_hostile_text():
     """A command cannot colour the table or begin a line of its own."""
-    assert len(render([timing("a\x1b[31m\nb", 1.0)])) == 2
-    assert "\x1b" not in "".join(render([timing("a\x1b[31m\nb", 1.0)]))
+    assert len(render_durations([timing("a\x1b[31m\nb", 1.0)])) == 2
+    assert "\x1b" not in "".join(render_durations([timing("a\x1b[31m\nb", 1.0)]))
 
 
 def test_fires_of_several_runs_are_one_row():

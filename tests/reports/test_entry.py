@@ -28,7 +28,7 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
-from pytest_hookharness.reports.markdown.incident import TO_DO, IncidentContext, entry
+from pytest_hookharness.reports.markdown.incident import TO_DO, IncidentContext, incident_report
 
 HEADINGS = [
     "Symptoms",
@@ -42,7 +42,9 @@ HEADINGS = [
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host, 1.0, measured")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=Rule("Eight are honoured.", Basis.ASSUMED, "b"))
 EVIL = "EVIL ``` ~~~\n# EVIL\n```\n[EVIL](http://e) @EVIL \x1b[31mEVIL\u202e `EVIL`` ![EVIL](x)\n\n    EVIL"
-AROUND = IncidentContext(again="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2"))
+AROUND = IncidentContext(
+    replay_command="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2")
+)
 
 
 def asked(command, reason):
@@ -92,7 +94,7 @@ PROBING = ProbeReport(
         StatePart(path="workspace/.n", name="count", kind=PartKind.COUNTER, before="1", after="2", step=1),
     ),
 )
-FINDING = Finding(code="HH001", name="HUNG-FIRE", text="It hung.", advice="Give it a limit.", turn=2, times=3)
+FINDING = Finding(code="HH001", name="HUNG-HOOK", text="It hung.", advice="Give it a limit.", turn=2, times=3)
 
 
 def sections(text):
@@ -122,7 +124,7 @@ def outside(text):
 
 def test_seven_sections_in_order():
     """An entry has a heading with day and verdict, and the seven sections, each with a word to its author."""
-    text = entry(outcome(), AROUND)
+    text = incident_report(outcome(), AROUND)
 
     assert text.startswith("## 2026-01-02: livelock in `lint[claude-code]`\n")
     assert list(sections(text)) == HEADINGS
@@ -132,7 +134,7 @@ def test_seven_sections_in_order():
 def test_what_the_trace_knows_is_filled_in():
     """Numbers, reasons, loop, rule, finding, experiment, files and command stand where they belong."""
     told = sections(
-        entry(
+        incident_report(
             outcome(
                 probe_reports=(PROBING,),
                 findings=(FINDING,),
@@ -144,7 +146,7 @@ def test_what_the_trace_knows_is_filled_in():
 
     expected = {
         "Symptoms": [
-            "3 turns, 3 fires",
+            "3 turns, 3 hook runs",
             "3 refusals",
             "`Stop` was asked 3 times: 3 deny",
             "3 times:",
@@ -154,7 +156,7 @@ def test_what_the_trace_knows_is_filled_in():
             "hookharness run 'a::b' --seed 7",
             "`claude-code@1`",
             "`./check.sh --all` on `Stop`",
-            "`.claude/settings.json`, fired 3 times",
+            "`.claude/settings.json`, run 3 times",
             "subreaper",
             "seed 7",
             "`A 1.0`",
@@ -167,11 +169,11 @@ def test_what_the_trace_knows_is_filled_in():
             "`count in workspace/.n`",
             "`Exit code 2 refuses.` (observed: `a host, 1.0, measured`)",
             "`Eight are honoured.` (assumed: `b`)",
-            "HH001 HUNG-FIRE: It hung. (first in turn 2, 3 times)",
+            "HH001 HUNG-HOOK: It hung. (first in turn 2, 3 times)",
         ],
-        "The Fix": ["The same stop will be refused for ever.", "Give it a limit."],
+        "The Fix": ["The same stop will be refused forever.", "Give it a limit."],
         "Test Cases Affected": [
-            "`scenarios/lint.scenario.yaml` breaks its promise",
+            "`scenarios/lint.scenario.yaml` fails",
             "`expect.verdict`, line 14",
         ],
         "Key Learnings": ["would override it at block 9"],
@@ -201,7 +203,7 @@ def test_hostile_text_stays_in_its_place(text):
         assumptions=(text,),
     )
 
-    page = entry(told, replace(AROUND, again=text))
+    page = incident_report(told, replace(AROUND, replay_command=text))
 
     assert "EVIL" not in outside(page)
     assert [line for line in outside(page).splitlines() if line.startswith("#")][1:] == [
@@ -233,7 +235,7 @@ def test_text_that_leaves_its_place_is_seen():
 )
 def test_every_verdict_has_its_entry(verdict):
     """Every verdict is told with all sections, and none of the others is called a loop."""
-    told = sections(entry(outcome(verdict=verdict), IncidentContext(again="")))
+    told = sections(incident_report(outcome(verdict=verdict), IncidentContext(replay_command="")))
 
     assert list(told) == HEADINGS
     assert "The loop begins" not in told["Root Cause"]
@@ -243,7 +245,7 @@ def test_long_lists_are_cut_and_say_so():
     """Of many findings the first twenty are told, and how many more there were."""
     many = tuple(replace(FINDING, text=f"Number {number}.") for number in range(50))
 
-    told = sections(entry(outcome(findings=many), AROUND))["Root Cause"]
+    told = sections(incident_report(outcome(findings=many), AROUND))["Root Cause"]
 
     assert "Number 19." in told
     assert "Number 20." not in told
@@ -254,4 +256,7 @@ def test_events_that_were_asked_alone_are_told():
     """What a test asked with single fires stands beside its simulation."""
     response = Response(hooked=asked("./alone.sh", "not alone"))
 
-    assert "./alone.sh" in sections(entry(outcome(), replace(AROUND, asked=[response])))["Investigation"]
+    assert (
+        "./alone.sh"
+        in sections(incident_report(outcome(), replace(AROUND, asked=[response])))["Investigation"]
+    )

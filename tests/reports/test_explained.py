@@ -25,7 +25,7 @@ def test_a_line_for_each_host():
     head, first, second = lines[:3]
     assert first.split() == ["a@1", "3", "none", "1", "2", "30"]
     assert "3 + 2" in second
-    assert head.index("guard") == first.index("none") == second.index("none")
+    assert head.index("cap on") == first.index("none") == second.index("none")
 
 
 def test_an_explanation():
@@ -34,11 +34,11 @@ def test_an_explanation():
         case="exit 2",
         printed='{"a": 1}',
         refuses=True,
-        deed="the call is not made",
+        action="the call is not made",
         to_agent=("no",),
         rule=RULE,
     )
-    crash = Meaning(case="exit 1", refuses=False, deed="it goes on", fault="crashed:\x1b[1m red", rule=RULE)
+    crash = Meaning(case="exit 1", refuses=False, action="it goes on", fault="crashed:\x1b[1m red", rule=RULE)
     event = EventMeanings(
         host="a@1",
         event="Before",
@@ -52,7 +52,7 @@ def test_an_explanation():
 
     text = explanation([event])
 
-    assert "Before of a@1: before a tool; a hook has 1.5 s" in text
+    assert "Before of a@1: before a tool; timeout 1.5 s" in text
     assert "the order is not known [assumed: chosen]" in text
     assert "REFUSES: the call is not made" in text
     assert 'prints: {"a": 1}' in text

@@ -7,9 +7,9 @@ from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.terminal.host_facts import (
     SEEN,
     codes_table,
+    describe_findings,
     index,
     page_head,
-    told_codes,
 )
 
 CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")
@@ -25,7 +25,7 @@ def test_a_code_is_told_in_full() -> None:
         "  page: docs/findings/HH777.md, of the documentation of pytest-hookharness",
     ]
 
-    assert told_codes([CODE, CODE]).splitlines() == [*lines, "", *lines]
+    assert describe_findings([CODE, CODE]).splitlines() == [*lines, "", *lines]
 
 
 def test_all_codes_are_listed() -> None:

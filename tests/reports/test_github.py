@@ -42,9 +42,9 @@ def test_the_summary_is_a_table_with_folded_stories():
 
     lines = step_summary([ROW, broken], [failure(story="turn 1   agent\n  ::x")]).splitlines()
 
-    assert "2 simulations, 1 not as promised" in lines
-    assert "| `a\\|b` | `claude-code@2` | 3 | 1 | livelock | 1.2 s | **no** |" in lines
-    assert "| `lint` | `claude-code@2` | 3 | 1 | terminated | 1.2 s | yes |" in lines
+    assert "2 simulations: 1 as expected, 1 failed" in lines
+    assert "| `a\\|b` | `claude-code@2` | 3 | 1 | livelock | 1.2 s | **FAILED** |" in lines
+    assert "| `lint` | `claude-code@2` | 3 | 1 | terminated | 1.2 s | passed |" in lines
     start = lines.index("<details>")
     assert lines[start + 1] == "<summary><code>lint[claude-code]: livelock: 100 %</code></summary>"
     assert lines[start + 3 : start + 7] == ["```text", "turn 1   agent", "  ::x", "```"]
@@ -54,8 +54,8 @@ def test_what_nobody_promised_is_not_known():
     """A simulation of which nobody says how it should end is neither as promised nor otherwise."""
     lines = step_summary([ROW, {**ROW, "passed": None}], []).splitlines()
 
-    assert "2 simulations, none not as promised, 1 not known" in lines
-    assert "| `lint` | `claude-code@2` | 3 | 1 | terminated | 1.2 s | ? |" in lines
+    assert "2 simulations: 1 as expected, 1 unknown" in lines
+    assert "| `lint` | `claude-code@2` | 3 | 1 | terminated | 1.2 s | unknown |" in lines
 
 
 def test_hostile_text_stays_in_its_place():
@@ -79,7 +79,7 @@ def test_the_summary_keeps_to_its_limit():
         told = text.count("</details>")
         assert len(text.encode()) <= most
         assert text.count("<details>") == told
-        assert f"{50 - told} more failures found no room here" in text
+        assert f"{50 - told} more failures did not fit" in text
     assert len(step_summary([ROW] * 5000, failures).encode()) <= 1 << 20
 
 

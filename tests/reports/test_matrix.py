@@ -2,7 +2,7 @@
 One scenario on several hosts: the verdicts side by side, and the facts that part the hosts.
 """
 
-from pytest_hookharness.reports.terminal.host_matrix import HostRun, render
+from pytest_hookharness.reports.terminal.host_matrix import HostRun, render_matrix
 
 
 def turn(number, came, fact):
@@ -35,7 +35,7 @@ REFUSED = turn(1, "refused", "exit code 2 refuses")
 
 def test_verdicts_stand_side_by_side():
     """Each scenario has a line with the verdict on each host, and a dash where it was not played."""
-    text = render([run("a@1", "livelock"), run("b@2", "livelock"), run("a@1", "hung", scenario="x")])
+    text = render_matrix([run("a@1", "livelock"), run("b@2", "livelock"), run("a@1", "hung", scenario="x")])
 
     assert [line.split() for line in text.splitlines()] == [
         ["scenario", "a@1", "b@2"],
@@ -45,35 +45,35 @@ def test_verdicts_stand_side_by_side():
 
 def test_the_fact_that_parts_two_hosts_is_named():
     """Where verdicts differ, the first turn that went another way is told with the fact behind each."""
-    text = render(
+    text = render_matrix(
         [
             run("a@1", "livelock", REFUSED, turn(2, "refused", "a refusal on Stop makes the agent go on")),
-            run("b@2", "terminated", REFUSED, turn(2, "let go on", "the second refusal is not asked for")),
+            run("b@2", "terminated", REFUSED, turn(2, "allowed", "the second refusal is not asked for")),
         ]
     )
 
     assert "HH018 DIVERGE  loop: livelock on a@1; terminated on b@2" in text
-    assert "a@1: in turn 2 refused, for a refusal on Stop makes the agent go on (observed: seen)" in text
-    assert "b@2: in turn 2 let go on, for the second refusal is not asked for (observed: seen)" in text
+    assert "a@1: in turn 2 refused: a refusal on Stop makes the agent go on (observed: seen)" in text
+    assert "b@2: in turn 2 allowed: the second refusal is not asked for (observed: seen)" in text
     assert "turn 1" not in text
 
 
 def test_each_reason_is_named_once():
     """Hosts of one verdict are told together if it is for one reason, and apart if it is not."""
-    flag, code = turn(1, "let go on", "the flag is set"), turn(1, "let go on", "exit code 2 means nothing")
+    flag, code = turn(1, "allowed", "the flag is set"), turn(1, "allowed", "exit code 2 means nothing")
     runs = [run("a@1", "livelock", REFUSED), *(run(host, "terminated", code) for host in ("c@3", "d@4"))]
-    text = render([*runs, run("b@2", "terminated", flag)])
-    turned = render([runs[1], run("b@2", "terminated", flag), runs[0]])
+    text = render_matrix([*runs, run("b@2", "terminated", flag)])
+    turned = render_matrix([runs[1], run("b@2", "terminated", flag), runs[0]])
 
-    assert "c@3, d@4: in turn 1 let go on, for exit code 2 means nothing (observed: seen)" in text
-    assert "b@2: in turn 1 let go on, for the flag is set (observed: seen)" in text
+    assert "c@3, d@4: in turn 1 allowed: exit code 2 means nothing (observed: seen)" in text
+    assert "b@2: in turn 1 allowed: the flag is set (observed: seen)" in text
     assert text.count("a@1: in turn 1 refused") == 1
-    assert "b@2: in turn 1 let go on, for the flag is set" in turned
+    assert "b@2: in turn 1 allowed: the flag is set" in turned
 
 
 def test_many_hosts_stand_in_rows():
     """More than six hosts have a line each, and scenarios are the columns."""
-    lines = render([run(f"h@{number}", "hung") for number in range(7)]).splitlines()
+    lines = render_matrix([run(f"h@{number}", "hung") for number in range(7)]).splitlines()
 
     assert [line.split() for line in lines[:2]] == [["scenario", "loop"], ["h@0", "hung"]]
     assert len(lines) == 8
@@ -81,68 +81,70 @@ def test_many_hosts_stand_in_rows():
 
 def test_hosts_that_part_at_the_end_are_parted_by_their_last_fact():
     """Where all turns went alike, what the whole was judged by is told."""
-    text = render([run("a@1", "livelock", REFUSED), run("b@2", "capped", REFUSED)])
+    text = render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "capped", REFUSED)])
 
-    assert "a@1: livelock, for it has no guard (documented: its pages)" in text
+    assert "a@1: livelock: it has no guard (documented: its pages)" in text
 
 
 def test_hosts_that_agree_are_not_parted():
     """Where all hosts come to one verdict nothing is said of facts."""
-    assert "DIVERGE" not in render([run("a@1", "livelock", REFUSED), run("b@2", "livelock")])
+    assert "DIVERGE" not in render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "livelock")])
 
 
 def test_a_guard_that_one_host_does_not_hear_parts_it_from_others():
     """Sessions that end alike differ if something was refused on one host alone, for what is noted there."""
-    unheard = {**turn(1, "let go on", "the word deny refuses"), "noted": "ignored: block is no refusal"}
-    text = render([run("a@1", "terminated", REFUSED), run("b@2", "terminated", unheard)])
+    unheard = {**turn(1, "allowed", "the word deny refuses"), "noted": "ignored: block is no refusal"}
+    text = render_matrix([run("a@1", "terminated", REFUSED), run("b@2", "terminated", unheard)])
 
     assert "DIVERGE  loop: terminated, 1 refused on a@1; terminated, 0 refused on b@2" in text
-    assert "b@2: in turn 1 let go on (ignored: block is no refusal), for the word deny refuses" in text
+    assert "b@2: in turn 1 allowed (ignored: block is no refusal): the word deny refuses" in text
 
 
 def test_hooks_that_were_told_otherwise_part_hosts():
     """Where hooks were told another flag, or none, that is said of both hosts."""
     told = {**REFUSED, "flag": "false"}
-    other = {**turn(1, "let go on", "silence is no opinion"), "flag": "true"}
-    text = render([run("a@1", "livelock", told), run("b@2", "terminated", other)])
+    other = {**turn(1, "allowed", "silence is no opinion"), "flag": "true"}
+    text = render_matrix([run("a@1", "livelock", told), run("b@2", "terminated", other)])
 
-    assert "a@1: in turn 1 refused, told stop_hook_active false, for exit code 2 refuses" in text
-    assert "b@2: in turn 1 let go on, told stop_hook_active true, for silence" in text
-    assert "told nothing" in render([run("a@1", "livelock", REFUSED), run("b@2", "terminated", other)])
+    assert "a@1: in turn 1 refused, with stop_hook_active false: exit code 2 refuses" in text
+    assert "b@2: in turn 1 allowed, with stop_hook_active true: silence" in text
+    assert "without stop_hook_active" in render_matrix(
+        [run("a@1", "livelock", REFUSED), run("b@2", "terminated", other)]
+    )
     halted = {**turn(1, "halted", "x"), "flag": "false"}
-    assert "told" not in render([run("a@1", "livelock", told), run("b@2", "hung", halted)])
+    assert "told" not in render_matrix([run("a@1", "livelock", told), run("b@2", "hung", halted)])
 
 
 def test_hooks_that_are_asked_no_more_part_hosts_by_the_guard():
     """Where the hooks of a stop are asked no more, the fact is that of the guard."""
     unasked = turn(1, "no hook was asked", "")
-    text = render([run("a@1", "livelock", REFUSED), run("b@2", "capped", unasked)])
+    text = render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "capped", unasked)])
 
-    assert "b@2: in turn 1 no hook was asked, for it has no guard (documented: its pages)" in text
+    assert "b@2: in turn 1 no hook was asked: it has no guard (documented: its pages)" in text
     assert "told" not in text
 
 
 def test_scenarios_whose_hosts_agree_are_counted():
     """Of several scenarios those whose hosts agree are only counted."""
     agreeing = [run(host, "hung", scenario=name) for host in ("a@1", "b@2") for name in ("x", "y")]
-    text = render([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
+    text = render_matrix([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
 
-    assert "the same on all of their hosts: 2 scenarios" in text
+    assert "same result on all hosts: 2 scenarios" in text
     assert "hung" not in text
-    assert render(agreeing) == "the same on all of their hosts: 2 scenarios"
+    assert render_matrix(agreeing) == "same result on all hosts: 2 scenarios"
     one = [played for played in agreeing if played.scenario == "x"]
-    text = render([run("a@1", "livelock"), run("b@2", "capped"), *one])
-    assert "the same on all of their hosts: 1 scenario\n" in text
+    text = render_matrix([run("a@1", "livelock"), run("b@2", "capped"), *one])
+    assert "same result on all hosts: 1 scenario\n" in text
 
 
 def test_one_host_is_no_comparison():
     """Nothing is printed if no scenario was played on two hosts."""
-    assert render([run("a@1", "livelock"), run("b@2", "livelock", scenario="other")]) == ""
+    assert render_matrix([run("a@1", "livelock"), run("b@2", "livelock", scenario="other")]) == ""
 
 
 def test_hostile_names_stay_text():
     """Control characters in a scenario's name or a fact are not passed on."""
-    text = render([run("a@1", "livelock", turn(1, "refused", "\x1b[31mred"), scenario="x\x1b[0m"),
+    text = render_matrix([run("a@1", "livelock", turn(1, "refused", "\x1b[31mred"), scenario="x\x1b[0m"),
                    run("b@2", "hung", scenario="x\x1b[0m")])  # fmt: skip
 
     assert "\x1b" not in text

@@ -101,7 +101,7 @@ def test_records_are_read_back(read_back):
 
     assert read["begin"] == run.begin
     assert read["steps"] == list(run.steps)
-    assert read["end"] | {"entry": run.end["entry"]} == run.end
+    assert read["end"] | {"incident": run.end["incident"]} == run.end
     assert outline.data("index")["rows"][0]["key"] == run.begin["id"]
 
 
@@ -135,7 +135,7 @@ def test_each_run_has_a_row_of_its_own(read_back):
     rows = rows_of(runs, {})
 
     assert [row.verdict for row in rows] == ["livelock", "livelock", "terminated", "interrupted"]
-    assert [row.promise for row in rows] == ["kept", "kept", "broken", "not known"]
+    assert [row.result for row in rows] == ["passed", "passed", "failed", "unknown"]
     assert len({row.key for row in rows}) == 4
     assert [(row.name, row.file, row.turns, row.blocks) for row in rows[:1]] == [
         ("lint", "a.scenario.yaml", 3, 3)
@@ -144,31 +144,31 @@ def test_each_run_has_a_row_of_its_own(read_back):
 
 
 @pytest.mark.parametrize(
-    ("kept_workspace", "passed", "promise"),
+    ("kept_workspace", "passed", "result"),
     [
-        (True, {}, "kept"),
-        (False, {}, "left to its test"),
-        (False, {"t.py::test_it": True}, "kept"),
-        (True, {"t.py::test_it": False}, "broken"),
-        (False, {"t.py::test_other": True}, "left to its test"),
+        (True, {}, "passed"),
+        (False, {}, "decided by its test"),
+        (False, {"t.py::test_it": True}, "passed"),
+        (True, {"t.py::test_it": False}, "failed"),
+        (False, {"t.py::test_other": True}, "decided by its test"),
     ],
 )
-def test_what_a_test_in_python_expects(read_back, kept_workspace, passed, promise):
+def test_what_a_test_in_python_expects(read_back, kept_workspace, passed, result):
     """A simulation without a scenario file is as promised if its test passed, and is left to it otherwise."""
     run = read_back(kept_workspace=kept_workspace)
     run.begin.update(file=None, id="t.py::test_it")
     (row,) = rows_of([run], passed)
 
-    assert (row.promise, row.name, row.file) == (promise, "test_it", "t.py")
+    assert (row.result, row.name, row.file) == (result, "test_it", "t.py")
 
 
 def test_what_the_shell_plays_is_left_to_no_test(read_back):
-    """A simulation of the shell command without a scenario file keeps the usual promise, or breaks it."""
+    """A simulation of the shell command without a scenario file keeps the usual result, or breaks it."""
     runs = [read_back(kept_workspace=kept) for kept in (True, False)]
     for run in runs:
-        run.begin.update(file=None, id="try[claude-code]", door="hookharness")
+        run.begin.update(file=None, id="try[claude-code]", front_end="hookharness")
 
-    assert [row.promise for row in rows_of(runs, {})] == ["kept", "broken"]
+    assert [row.result for row in rows_of(runs, {})] == ["passed", "failed"]
 
 
 def test_a_page_without_a_script(read_back):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.reports.safe_text import columns, fit, laid_out, plain, quoted, squeeze
+from pytest_hookharness.reports.safe_text import columns, fit, plain, plain_lines, quoted, squeeze
 
 HOSTILE = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",
@@ -52,7 +52,7 @@ def test_a_text_that_was_laid_out_stays_so() -> None:
     """
     Lines and blanks of a text stay as they are, and what acts on a terminal is shown in its place.
     """
-    assert [*laid_out("  turn 1   a\n\n      b \x1b[31m##[x]\n")] == [
+    assert [*plain_lines("  turn 1   a\n\n      b \x1b[31m##[x]\n")] == [
         "  turn 1   a",
         "",
         "      b \\x1b[31m#\\x23[x]",

@@ -3,7 +3,7 @@ How processes and the threads of their hooks are told.
 """
 
 from pytest_hookharness.model.background import BackgroundReport, BackgroundRun, Denial, HookThread
-from pytest_hookharness.reports.terminal.agent_tree import write_tracked
+from pytest_hookharness.reports.terminal.agent_tree import render_background
 
 HOSTILE = "\x1b[2J\n\u202e" + "x" * 5000
 
@@ -22,7 +22,7 @@ def thread(number, process, because="on_exit (exit code 1: failure)", **more):
 
 def test_nothing_is_told_of_nothing():
     """Where no process was detached there is no tree."""
-    assert write_tracked(BackgroundReport()) == []
+    assert render_background(BackgroundReport()) == []
 
 
 def test_the_tree():
@@ -43,13 +43,13 @@ def test_the_tree():
         ),
     )
 
-    assert write_tracked(tracked) == [
+    assert render_background(tracked) == [
         "  processes and the threads of their hooks",
         "    build (pid 7)  exited 1 after 1.5 s, 3 lines, 2 of them unwatched",
         "      on_exit (exit code 1: failure) -> thread 1, depth 1: turns 3 to 4, terminated",
-        "        build.2 (pid 7), on a side path  still ran, 0 lines",
+        "        build.2 (pid 7), started with unknown parent  still running, 0 lines",
         "          build.on_exit -> no thread: a limit",
-        "      on_exit (exit code 1: failure) -> thread 2, depth 1: was due, and not played",
+        "      on_exit (exit code 1: failure) -> thread 2, depth 1: due, but not played",
         "      on_exit (exit code 1: failure) -> thread 3, depth 1: turn 5, hung",
         "    detach rm -> not started: no such process",
     ]
@@ -63,7 +63,7 @@ def test_hostile_words_and_long_trees_are_bounded():
         denials=(Denial(process=HOSTILE, hook=HOSTILE, reason=HOSTILE, stops=False),),
     )
 
-    lines = write_tracked(tracked)
+    lines = render_background(tracked)
 
     assert len(lines) == 41
     assert all(line.isprintable() and len(line) < 300 for line in lines)

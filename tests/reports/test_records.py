@@ -69,7 +69,7 @@ from pytest_hookharness.reports.trace import records
 from pytest_hookharness.reports.trace.hook_runs import LONGEST, bound, excerpt, of_bytes, of_output
 from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS, schema
 from pytest_hookharness.reports.trace.steps import Versions, step
-from pytest_hookharness.reports.trace.validate import misfit
+from pytest_hookharness.reports.trace.validate import first_mismatch
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
@@ -100,7 +100,7 @@ VERDICTS = [
 ]
 ORIGIN = Origin(file="scenarios/a.scenario.yaml", marks={"expect": (7, 1), "expect.verdict": (8, 3)})
 SCENARIO = Scenario(name="lint", origin=ORIGIN, expect=Expectation(verdict="terminated", within=4))
-OCCASION = records.TraceHeader(id="a::b", door="pytest", host="claude-code", tier=Tier.GROUP)
+OCCASION = records.TraceHeader(id="a::b", front_end="pytest", host="claude-code", tier=Tier.GROUP)
 
 
 def fire(ending=ENDINGS[0], **others):
@@ -156,7 +156,7 @@ TRACE = Trace(steps=(Step(number=1, turn=1, exchange=hooked(fire())),))
 
 def ended(verdict, **others):
     given = {
-        "findings": (Finding(code="HH001", name="HUNG-FIRE", text="It hung.", rule=RULE),),
+        "findings": (Finding(code="HH001", name="HUNG-HOOK", text="It hung.", rule=RULE),),
         "violations": (Violation(path="expect.verdict", expected="terminated", seen="livelock"),),
         "calls": {"npm": (DoubleCall(("npm", "test"), stdin=b"x"),)},
         "probe_reports": (PROBING,),
@@ -203,7 +203,7 @@ def test_records_are_as_the_schema_says(made):
     kind = line.get("kind", line["record"])
 
     jsonschema.Draft202012Validator({**schema(), "anyOf": [{"$ref": f"#/$defs/{kind}"}]}).validate(line)
-    assert misfit(line, RECORDS[kind], DEFINITIONS) == ""
+    assert first_mismatch(line, RECORDS[kind], DEFINITIONS) == ""
     assert set(line) == set(RECORDS[kind]["properties"])
 
 
@@ -236,7 +236,7 @@ def test_what_does_not_fit_is_told_with_its_place(harm, said):
     line = json.loads(json.dumps(record(hooked(fire()))))
     harm(line)
 
-    assert said in misfit(line, RECORDS["hooked"], DEFINITIONS)
+    assert said in first_mismatch(line, RECORDS["hooked"], DEFINITIONS)
     assert not jsonschema.Draft202012Validator(schema()).is_valid(line)
 
 

@@ -12,13 +12,13 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.reports.markdown.incident import unfinished
-from pytest_hookharness.reports.terminal.table import render
+from pytest_hookharness.reports.terminal.table import render_table
 from pytest_hookharness.reports.trace import read, records
 from pytest_hookharness.reports.trace.read import UnreadableTrace, read_run, row
 
 SCENARIO = Scenario(name="lint", variant="old")
 BEGIN = records.begin(
-    SCENARIO, records.TraceHeader(id="a::b`", door="pytest", host="claude-code", tier=Tier.GROUP)
+    SCENARIO, records.TraceHeader(id="a::b`", front_end="pytest", host="claude-code", tier=Tier.GROUP)
 )
 STATE = records.state(1, records.State())
 STEP = {
@@ -49,7 +49,7 @@ def test_a_whole_run_is_read():
         False,
         False,
     )
-    assert "lint[old]  claude-code           0       0  terminated  2.0 s  yes" in render([row(run)])
+    assert "lint[old]  claude-code           0       0  terminated  2.0 s  passed" in render_table([row(run)])
 
 
 def test_a_run_without_an_end_was_interrupted():
@@ -57,9 +57,9 @@ def test_a_run_without_an_end_was_interrupted():
     run = read_run(lines(BEGIN, STEP), "a.jsonl")
 
     assert run.interrupted
-    assert render([row(run)]).splitlines()[1:] == [
-        "lint[old]  claude-code           3       0  interrupted  0.0 s  ?",
-        "1 simulation, none not as promised, 1 not known",
+    assert render_table([row(run)]).splitlines()[1:] == [
+        "lint[old]  claude-code           3       0  interrupted  0.0 s  unknown",
+        "1 simulation: 0 as expected, 1 unknown",
     ]
     assert unfinished(run).splitlines()[0] == "## interrupted: `` a::b` ``"
     assert "turn 3  writes: \\x1b[31m" in unfinished(run)
@@ -85,21 +85,21 @@ def test_a_line_that_is_not_whole_is_left_out():
 
 
 BAD = [
-    ([b"nothing\n"], "a.jsonl:1: is no JSON"),
-    ([b'{"record": NaN}\n'], "a.jsonl:1: is no JSON"),
-    ([b'{"record": 1e999}\n'], "a.jsonl:1: is no JSON"),
-    ([b"[" * 100_000 + b"\n"], "a.jsonl:1: is no JSON"),
-    ([b"\xff\n"], "a.jsonl:1: is no JSON"),
+    ([b"nothing\n"], "a.jsonl:1: is not JSON"),
+    ([b'{"record": NaN}\n'], "a.jsonl:1: is not JSON"),
+    ([b'{"record": 1e999}\n'], "a.jsonl:1: is not JSON"),
+    ([b"[" * 100_000 + b"\n"], "a.jsonl:1: is not JSON"),
+    ([b"\xff\n"], "a.jsonl:1: is not JSON"),
     ([b"[]\n"], "a.jsonl:1: is no record of a trace"),
     ([b'{"record": ["begin"]}\n'], "a.jsonl:1: is no record of a trace"),
-    (lines({**BEGIN, "version": 2}), "a.jsonl:1: is of version 2, known is 1"),
-    (lines({**BEGIN, "version": "\x1b[2J"}), r"a.jsonl:1: is of version \x1b[2J, known is 1"),
+    (lines({**BEGIN, "version": 1}), "a.jsonl:1: has version 1, expected 2"),
+    (lines({**BEGIN, "version": "\x1b[2J"}), r"a.jsonl:1: has version \x1b[2J, expected 2"),
     (lines({**BEGIN, "host": 3}), "a.jsonl:1: /host is not of type string"),
     (lines(STEP), "a.jsonl:1: a 'step' record does not belong there"),
     (lines(BEGIN, BEGIN), "a.jsonl:2: a 'begin' record does not belong there"),
     (lines(BEGIN, END, STEP), "a.jsonl:3: a 'step' record does not belong there"),
-    (lines(BEGIN, {**STEP, "kind": "begin"}), "a.jsonl:2: is a step of no kind that is known"),
-    (lines(BEGIN, {**STEP, "kind": []}), "a.jsonl:2: is a step of no kind that is known"),
+    (lines(BEGIN, {**STEP, "kind": "begin"}), "a.jsonl:2: is a step of unknown kind"),
+    (lines(BEGIN, {**STEP, "kind": []}), "a.jsonl:2: is a step of unknown kind"),
     (lines(BEGIN, {**STEP, "turn": "3"}), "a.jsonl:2: /turn is not of type integer"),
 ]
 

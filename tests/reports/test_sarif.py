@@ -14,7 +14,7 @@ import pytest
 import sarif_om
 
 from pytest_hookharness.frontends.pytest_plugin.ci_files import find_script
-from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, HUNG_FIRE, catalogue
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, HUNG_HOOK, catalogue
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Origin, Scenario
@@ -186,7 +186,7 @@ def test_fingerprints_last():
 
     before = prints("exit code 1 after 5 ms", 7)
     assert prints("exit code 2 after 9 ms", 30) == before
-    more = prints("x", 7, CRASHED.found("y", hook="./check.sh"), HUNG_FIRE.found("z", hook="./check.sh"))
+    more = prints("x", 7, CRASHED.found("y", hook="./check.sh"), HUNG_HOOK.found("z", hook="./check.sh"))
     assert more[:2] == before
     assert len(set(more)) == 4
     assert all(re.fullmatch(r"[0-9a-f]{32}:\d", each) for each in more)

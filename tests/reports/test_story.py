@@ -52,7 +52,7 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.safe_text import columns
-from pytest_hookharness.reports.terminal.headline import gravest
+from pytest_hookharness.reports.terminal.headline import most_severe
 from pytest_hookharness.reports.terminal.story import first_line, story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -62,7 +62,7 @@ STOP = Moved(move=Stop(text="I am done."))
 ORIGIN = Origin(file=Path("/work place/scenarios/lint.scenario.yaml"), marks={"expect.verdict": (14, 12)})
 CHANGED = tuple(Change(path=f"workspace/{name}", how="content") for name in ("log", "b", "c", "d"))
 VERDICTS: list[tuple[Verdict, str]] = [
-    (Terminated(turn=2), "terminated: the hooks let the agent stop in turn 2 after 1 block"),
+    (Terminated(turn=2), "terminated: the hooks allowed the stop in turn 2 after 1 block"),
     (
         Capped(turn=9, cap=GUARD, changed=CHANGED),
         (
@@ -72,7 +72,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
     ),
     (
         Capped(turn=9, cap=replace(GUARD, overrides=None)),
-        "capped: the guard of claude-code ended it in turn 9: It overrides the ninth.",
+        "capped: the cap of claude-code ended it in turn 9: It overrides the ninth.",
     ),
     (
         Capped(turn=5, cap=GUARD, status="error"),
@@ -80,34 +80,37 @@ VERDICTS: list[tuple[Verdict, str]] = [
     ),
     (
         Livelock(stem=2, period=1),
-        "livelock: after turn 3 everything is as it was after turn 2 (period 1, and once more in turn 4)",
+        "livelock: the session repeats forever (state repeats every turn from turn 2; confirmed in turn 4)",
     ),
     (
         Livelock(stem=1, period=2, evidence="masked"),
         (
-            "livelock: after turn 3 everything is as it was after turn 1 "
-            "(period 2, and once more in turns 4 to 5, masked evidence)"
+            "livelock: the session repeats forever (state repeats every 2 turns from turn 1; "
+            "confirmed in turns 4 to 5; masked evidence)"
         ),
     ),
     (
         Hung(turn=1, event="Stop", command="./lint.sh", rule=RULE),
-        "hung: the Stop hook ./lint.sh did not come back in turn 1, and claude-code waits for it",
+        "hung: the Stop hook ./lint.sh did not end in turn 1, and claude-code waits for it forever",
     ),
     (
         Hung(turn=2, event="BeforeTool", command="./asks.sh", rule=RULE, asked=True),
         (
-            "hung: the BeforeTool hook ./asks.sh asked for a person's word in turn 2, and claude-code waits "
-            "for it for ever"
+            "hung: the BeforeTool hook ./asks.sh asked the person in turn 2, and claude-code waits for "
+            "an answer forever"
         ),
     ),
-    (Recursing(turn=3, limit="a depth of 3"), "recursing: fires caused fires in turn 3, beyond a depth of 3"),
+    (
+        Recursing(turn=3, limit="a depth of 3"),
+        "recursing: hook runs caused hook runs in turn 3, beyond a depth of 3",
+    ),
     (
         Lockout(turn=2, moves=(Stop(), moves.RunCommand(command="true"))),
-        "lockout: after turn 2 none of the 2 moves that the agent has leads to a stop",
+        "lockout: after turn 2 none of the agent's 2 moves leads to a stop",
     ),
     (
         Lockout(turn=0, moves=(Stop(),)),
-        "lockout: from the beginning no move that the agent has leads to a stop",
+        "lockout: from the beginning no move of the agent leads to a stop",
     ),
     (
         Undecided(turn=200, why="no end and no repeat in 200 turns", changed=CHANGED[:1]),
@@ -117,13 +120,16 @@ VERDICTS: list[tuple[Verdict, str]] = [
 ENDINGS: list[tuple[Ending, str]] = [
     (Exited(2), "exited 2 in 0.1 s"),
     (Signaled(11), "was killed by signal 11 in 0.1 s"),
-    (TimedOut(0.5, by=Cut.HOOK_TIMEOUT), "was cut after 0.5 s (our patience)"),
+    (TimedOut(0.5, by=Cut.HOOK_TIMEOUT), "timed out after 0.5 s (the harness's hook timeout)"),
     (
         TimedOut(60, by=Cut.LIMIT, ignored_term=True),
-        "was cut after 60 s (the host's limit) and ignored the signal",
+        "timed out after 60 s (the host's timeout) and ignored the signal",
     ),
-    (HeldOpen(Exited(0), 0.5, (Process(7, "sleep", 0),)), "exited 0 but sleep (pid 7) holds its output open"),
-    (HeldOpen(Signaled(9), 0.5), "was killed by signal 9 but another process holds its output open"),
+    (
+        HeldOpen(Exited(0), 0.5, (Process(7, "sleep", 0),)),
+        "exited 0, but sleep (pid 7) holds its output open",
+    ),
+    (HeldOpen(Signaled(9), 0.5), "was killed by signal 9, but another process holds its output open"),
     (NotStarted("no such file"), "was not started: no such file"),
 ]
 
@@ -203,7 +209,7 @@ def test_every_verdict_is_told_with_every_ending(verdict: Verdict, ending: Endin
     """
     lines = story(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending)))).splitlines()
     assert lines[0] == first_line(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending))))
-    assert lines[-1].startswith("  again:")
+    assert lines[-1].startswith("  replay:")
 
 
 @pytest.mark.parametrize("ending,expected", ENDINGS)
@@ -227,20 +233,21 @@ def test_tells_a_livelock_to_the_end() -> None:
         assumptions=("Ids are derived.", "The network is not watched."),
     )
     assert story(made, root=Path("/work place")).splitlines() == [
-        "livelock: after turn 3 everything is as it was after turn 2 (period 1, and once more in turn 4)",
+        "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn from turn "
+        "2; confirmed in turn 4)",
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
-        "  turns 2 to 4  the same, and so for ever      (claude-code would override it at block 9)",
+        "  turns 2 to 4  the same, and so on forever      (claude-code would override it at block 9)",
         "  expected: terminated within 3                   scenarios/lint.scenario.yaml:14  expect.verdict",
         "  seen:     livelock",
-        "  The same stop will be refused for ever. Let the hook allow when nothing changed since its last",
+        "  The same stop will be refused forever. Let the hook allow when nothing changed since its last",
         "  refusal, or read `stop_hook_active` from its input.",
         "  assumed: Ids are derived.",
         "  assumed: The network is not watched.",
         "  tier:    process group: a process that leaves its group is not seen; /tmp is shared with the",
         "           machine",
-        "  again:  hookharness run 'scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
+        "  replay: hookharness run 'scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
     ]
 
 
@@ -250,8 +257,8 @@ def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """
     call = Moved(move=moves.RunCommand(command="true"))
     told = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
-    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so for ever" in told
-    assert "claude-code has no known guard against it" in told
+    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so on forever" in told
+    assert "claude-code has no known cap on refusals" in told
 
 
 def test_turns_that_differ_are_never_folded() -> None:
@@ -329,7 +336,7 @@ EVENTS: list[tuple[Event, str]] = [
     (moves.Compact(), "compacts the conversation (auto)"),
     (moves.Resume(), "resumes the session"),
     (moves.End(), "ends the session (other)"),
-    (moves.Corrupt(file=".state"), "harms .state (delete)"),
+    (moves.Corrupt(file=".state"), "corrupts .state (delete)"),
 ]
 
 
@@ -396,7 +403,7 @@ def test_tells_tools_that_were_refused_or_failed() -> None:
             Terminated(turn=1),
             'ended the turn, turn 1, without a block: "enough"',
         ),
-        (trace(STOP, asked(Ruling.NONE)), Terminated(turn=1), "let the agent stop in turn 1 without a block"),
+        (trace(STOP, asked(Ruling.NONE)), Terminated(turn=1), "allowed the stop in turn 1 without a block"),
     ],
 )
 def test_the_ways_to_terminate_are_told_apart(seen: Trace, verdict: Verdict, expected: str) -> None:
@@ -428,13 +435,15 @@ def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> Non
     )
     looped = outcome(Livelock(stem=2, period=1), violations=broken)
     line = first_line(looped)
-    assert line.startswith("agent[1].expect: expected deny, seen allow (and 1 more); livelock: after turn 3")
-    assert gravest(looped) == broken[1]
+    assert line.startswith(
+        "agent[1].expect: expected deny, seen allow (and 1 more); livelock: the session repeats forever"
+    )
+    assert most_severe(looped) == broken[1]
 
     unpromised = Violation(path="variants.b.expect.verdict", expected="terminated", seen="livelock")
     both = replace(looped, violations=(*broken, unpromised))
     assert first_line(both).startswith("livelock: ")
-    assert gravest(both) == unpromised
+    assert most_severe(both) == unpromised
 
 
 @pytest.mark.parametrize(
@@ -461,11 +470,15 @@ def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> Non
             trace(STOP, asked(event="PreToolUse")),
             "The same PreToolUse will be refused",
         ),
-        (Livelock(stem=1, period=1), trace(STOP), "which hook keeps the turn alive"),
-        (Capped(turn=1, cap=GUARD), trace(STOP, asked(overridden=True)), "Only the guard of claude-code"),
-        (Capped(turn=1, cap=GUARD), trace(STOP, asked()), "no limit of its own would have ended this"),
+        (Livelock(stem=1, period=1), trace(STOP), "which hook keeps it going"),
+        (Capped(turn=1, cap=GUARD), trace(STOP, asked(overridden=True)), "Only the cap of claude-code"),
+        (Capped(turn=1, cap=GUARD), trace(STOP, asked()), "no threshold of its own could have ended this"),
         (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "`mask: [workspace/log]`"),
-        (Undecided(turn=1, why="the same state gave two answers"), trace(STOP), "name a folder with `cover`"),
+        (
+            Undecided(turn=1, why="the same state gave two answers"),
+            trace(STOP),
+            "a folder can be added with `cover`",
+        ),
         (Undecided(turn=1, why="no end"), trace(STOP), "more turns or time"),
     ],
 )
@@ -502,7 +515,7 @@ def test_says_where_the_workspace_was_kept() -> None:
     """
     A workspace that was kept is named.
     """
-    assert "  kept:   /tmp/kept" in story(outcome(Terminated(turn=2), kept_workspace="/tmp/kept"))
+    assert "  workspace: /tmp/kept" in story(outcome(Terminated(turn=2), kept_workspace="/tmp/kept"))
 
 
 def test_a_scenario_without_a_file_is_repeated_by_its_seed() -> None:
@@ -511,7 +524,7 @@ def test_a_scenario_without_a_file_is_repeated_by_its_seed() -> None:
     """
     made = outcome(Terminated(turn=2))
     made = replace(made, scenario=replace(made.scenario, origin=None))
-    assert story(made).endswith("again:  the same scenario (lint[claude-code]) with seed 7")
+    assert story(made).endswith("replay: the same scenario (lint[claude-code]) with seed 7")
 
 
 def test_a_hostile_name_stays_one_word_of_the_shell() -> None:
@@ -551,8 +564,10 @@ def test_hostile_text_stays_text_everywhere() -> None:
     change = (Change(path=BOMB, how="content"),)
     met = Successor(fate="held", why=BOMB, steps=seen.steps)
     trap = TrapState(way=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
-    menu = (Stop(text=BOMB), moves.RunCommand(command=BOMB))
-    explored = Exploration(menu=menu, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=menu)
+    candidates = (Stop(text=BOMB), moves.RunCommand(command=BOMB))
+    explored = Exploration(
+        candidates=candidates, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=candidates
+    )
     for verdict in (
         Terminated(turn=1),
         Capped(turn=1, cap=guard, changed=change),

@@ -34,7 +34,7 @@ def test_the_worst_row_stands_first():
     rows = [line.partition("  ")[2].strip() for line in lines if line.startswith("way")]
     assert rows == [*reversed(words)]
     assert (
-        lines[-1] == "7 differences: 1 inert, 1 open, 1 hung, 1 closed, 1 differs, 1 not tried, 1 as declared"
+        lines[-1] == "7 mutations: 1 inert, 1 open, 1 hung, 1 closed, 1 differs, 1 not tried, 1 as declared"
     )
 
 
@@ -44,7 +44,7 @@ def test_a_row_that_is_not_fine_has_evidence_and_a_command():
         cell("one", "open", evidence="it let it through"), cell("other", "as declared", evidence="same")
     )
 
-    assert lines[2:4] == ["    it let it through", "    again:  play one"]
+    assert lines[2:4] == ["    it let it through", "    replay: play one"]
     assert len(lines) == 6
 
 
@@ -56,7 +56,7 @@ def test_a_column_tells_the_worst_of_its_payloads():
         cell("one", "closed", hook="other.sh"),
     )
 
-    assert lines[0].split() == ["what", "was", "different", "guard.sh", "other.sh"]
+    assert lines[0].split() == ["mutation", "guard.sh", "other.sh"]
     assert lines[1].split() == ["one", "open", "closed"]
 
 
@@ -69,7 +69,7 @@ def test_two_kinds_that_try_the_same_are_one_row():
     )
 
     assert lines[1].split() == ["empty", "open", "as", "declared"]
-    assert lines[-1] == "1 difference: 1 open"
+    assert lines[-1] == "1 mutation: 1 open"
 
 
 def test_a_hook_is_named_without_the_variable_of_its_folder():
@@ -77,7 +77,7 @@ def test_a_hook_is_named_without_the_variable_of_its_folder():
     hook = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'
     lines = shown(cell("one", "open", hook=hook))
 
-    assert lines[0].split() == ["what", "was", "different", ".claude/hooks/guard.sh"]
+    assert lines[0].split() == ["mutation", ".claude/hooks/guard.sh"]
 
 
 def test_what_was_not_tried_says_why():

@@ -11,7 +11,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict, Violation
 from pytest_hookharness.reports.safe_text import columns
-from pytest_hookharness.reports.terminal.table import properties, render, row, rows
+from pytest_hookharness.reports.terminal.table import properties, render_table, row, rows
 
 
 def outcome(
@@ -35,11 +35,13 @@ def test_a_row_says_what_became_of_a_scenario() -> None:
     """
     The table has a row for each simulation with aligned columns, and a line that counts them.
     """
-    assert render(rows([outcome(), outcome("loop", variant="old", broken=True)]), width=100).splitlines() == [
-        "scenario   host           iterations  blocks  verdict      time  kept",
-        "lint       claude-code@2           0       0  terminated  1.2 s  yes",
-        "loop[old]  claude-code@2           0       0  undecided   1.2 s  NO",
-        "2 simulations, 1 not as promised",
+    assert render_table(
+        rows([outcome(), outcome("loop", variant="old", broken=True)]), width=100
+    ).splitlines() == [
+        "scenario   host           iterations  blocks  verdict      time  result",
+        "lint       claude-code@2           0       0  terminated  1.2 s  passed",
+        "loop[old]  claude-code@2           0       0  undecided   1.2 s  FAILED",
+        "2 simulations: 1 as expected, 1 failed",
     ]
 
 
@@ -47,7 +49,7 @@ def test_an_empty_table_says_so() -> None:
     """
     Without simulations there is no table but a sentence.
     """
-    assert render([]) == "no simulations"
+    assert render_table([]) == "no simulations"
 
 
 @pytest.mark.parametrize("width", [40, 75, 80, 100, 200])
@@ -55,16 +57,16 @@ def test_the_table_keeps_to_the_terminal(width: int) -> None:
     """
     Long names give way so that no line is wider than the terminal.
     """
-    table = render([row(outcome("n" * 300, host="漢" * 60)), row(outcome())], width=width)
+    table = render_table([row(outcome("n" * 300, host="漢" * 60)), row(outcome())], width=width)
     assert max(map(columns, table.splitlines())) <= width
-    assert width < 75 or table.splitlines()[2].endswith("yes")
+    assert width < 80 or table.splitlines()[2].endswith("passed")
 
 
 def test_names_in_the_table_are_hostile_text() -> None:
     """
     A name cannot colour the table or break it into another line.
     """
-    table = render([row(outcome("a\x1b[31m\nb", variant="\u202e"))])
+    table = render_table([row(outcome("a\x1b[31m\nb", variant="\u202e"))])
     assert len(table.splitlines()) == 3
     assert "\x1b" not in table
     assert "\u202e" not in table

@@ -9,7 +9,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports.terminal.host_paths import way
+from pytest_hookharness.reports.terminal.host_paths import path_of
 
 READING = Rule("the word deny refuses", Basis.OBSERVED, "a host")
 EVENT = Rule("a hint undoes a refusal", Basis.OBSERVED, "a host")
@@ -36,7 +36,7 @@ def came(*asked):
     """
     steps = tuple(Step(number=number, turn=1, exchange=one) for number, one in enumerate(asked))
     trace = Trace(steps=steps)
-    turns = way(Outcome(scenario=Scenario(name="x"), host="a", trace=trace, verdict=Terminated(turn=1)))
+    turns = path_of(Outcome(scenario=Scenario(name="x"), host="a", trace=trace, verdict=Terminated(turn=1)))
     assert json.loads(json.dumps(turns)) == turns
     return turns[0]
 
@@ -46,7 +46,7 @@ def test_a_turn_came_to_what_was_lost_in_it():
     turn = came(hooked("ignored: block is no refusal"), hooked())
 
     assert (turn["came"], turn["noted"], turn["fact"]) == (
-        "let go on",
+        "allowed",
         "ignored: block is no refusal",
         READING.text,
     )
@@ -56,7 +56,7 @@ def test_an_undone_refusal_is_noted():
     """A refusal that other words undid is noted, with the rule of its event."""
     turn = came(hooked(ruling=Ruling.DENY), hooked())
 
-    assert (turn["came"], turn["noted"], turn["fact"]) == ("let go on", "a refusal was undone", EVENT.text)
+    assert (turn["came"], turn["noted"], turn["fact"]) == ("allowed", "a refusal was overruled", EVENT.text)
 
 
 def test_what_held_the_agent_up_counts():

@@ -1,5 +1,5 @@
 """
-Malformed files, generated from the key tables: each key, and each way to get it wrong.
+Malformed files, generated from the tables of keys: every key with every kind of mistake.
 """
 
 import json
@@ -39,14 +39,14 @@ VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
 
 class Pairs(list):
     """
-    A mapping as pairs, so that a key can stand there twice.
+    A mapping as pairs, so that a key can occur twice.
     """
 
 
 @dataclass
 class Paper:
     """
-    Writes values as YAML, and remembers where each stands.
+    Writes values as YAML, and records the position of each.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -98,7 +98,7 @@ def element_of(value: Any) -> Any:
 
 
 def minimal(shape: Any) -> Any:
-    """A small value that fits a shape."""
+    """Return a small value that fits a shape."""
     match shape:
         case Text():
             assert good(shape, shape.example), shape
@@ -143,7 +143,7 @@ def good(shape: Text, word: str) -> bool:
 def contexts(
     shape: Any, wrap: Callable[[Any], Any], path: str, *, inner: bool = False
 ) -> Iterator[tuple[Any, Callable[[Any], Any], str, bool]]:
-    """Every shape of the tables, with the way to put a value there, and the key path of that place."""
+    """Yield every shape of the tables, with a function that puts a value there, and its key path."""
     yield shape, wrap, path, inner
     match shape:
         case RecordShape():
@@ -203,7 +203,7 @@ def wrong_types(shape: Any, wrap: Any, path: str) -> Iterator[Case]:
         known_by = isinstance(shape, Either) and isinstance(value, dict) and takes_a_mapping(shape)
         if not fits and not known_by:
             document = wrap(value)
-            yield Case("type", document, path, paper(document).values[path], "cannot stand here")
+            yield Case("type", document, path, paper(document).values[path], "expected ")
             return
 
 
@@ -259,7 +259,7 @@ def wrong_keys(shape: RecordShape, wrap: Any, path: str) -> Iterator[Case]:
 
 
 def generated() -> Iterator[Any]:
-    """All malformed documents."""
+    """Yield all malformed documents."""
     for shape, wrap, path, inner in contexts(SCENARIO, lambda value: value, ""):
         if path:
             cases = [*near_misses(shape, wrap, path), *([] if inner else wrong_types(shape, wrap, path))]
@@ -300,7 +300,7 @@ def test_there_are_many_cases_of_each_kind():
 
 
 @pytest.mark.parametrize("kind", ["unknown", "duplicate", "missing", "type", "near"])
-def test_each_mistake_is_the_one_problem_at_its_place(kind):
+def test_each_mistake_is_the_only_problem(kind):
     """A file with one mistake has one problem, with the exact line, column, key path and suggestion."""
     wrong = []
     for case in CASES:
@@ -320,7 +320,7 @@ def test_each_mistake_is_the_one_problem_at_its_place(kind):
 
 
 def test_the_schema_refuses_what_the_loader_refuses():
-    """Every structural mistake is also one by the exported JSON Schema."""
+    """The exported JSON Schema refuses every structural mistake too."""
     passed = [
         case
         for case in CASES
@@ -330,7 +330,7 @@ def test_the_schema_refuses_what_the_loader_refuses():
     assert passed == []
 
 
-def test_both_parsers_see_the_same_places(monkeypatch):
+def test_both_parsers_report_the_same_problems(monkeypatch):
     """Without libyaml the problems are the same, with the same lines and columns."""
     sample = CASES[::7]
     fast = [report(case.document) for case in sample]

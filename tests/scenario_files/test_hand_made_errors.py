@@ -1,5 +1,5 @@
 """
-Malformed files written by hand: what each of them is told.
+Malformed files written by hand, and their error messages.
 """
 
 from pathlib import Path
@@ -42,10 +42,10 @@ BYTES = [
     ("not utf-8 after bom", b"\xef\xbb\xbfname: \xfc\n", ["1:7: the byte 0xFC is not UTF-8"]),
     ("repeated bad bytes", b"\xe2\x82\xac\xe2\xe2", ["1:2: the byte 0xE2 is not UTF-8"]),
     ("utf-16", "name: a".encode("utf-16"), ["1:1: the byte 0xFF is not UTF-8"]),
-    ("nul", b"name: a\nwhy: b\x00c\n", ["2:7: the character U+0000 cannot stand in YAML"]),
-    ("escape character", b"name: \x1b[31m", ["1:7: the character U+001B"]),
-    ("too large", b"#" * (1 << 20) + b"\n", ["is larger than a scenario can be (1 MiB)"]),
-    ("ten megabytes", b"[" * 10_000_000, ["is larger than a scenario can be (1 MiB)"]),
+    ("nul", b"name: a\nwhy: b\x00c\n", ["2:7: YAML does not allow the character U+0000"]),
+    ("escape character", b"name: \x1b[31m", ["1:7: YAML does not allow the character U+001B"]),
+    ("too large", b"#" * (1 << 20) + b"\n", ["is larger than 1 MiB"]),
+    ("ten megabytes", b"[" * 10_000_000, ["is larger than 1 MiB"]),
 ]
 YAML = [
     ("tab at the start", "name: a\n\twhy: b\n", ["2:1 name: not YAML: "]),
@@ -53,30 +53,30 @@ YAML = [
     ("unclosed list", "name: [\n", ["2:1 name[0]: not YAML: "]),
     ("unclosed quote", 'name: "a\n', ["2:1 name: not YAML: "]),
     ("colon in a text", "name: a\nwhy: a: b\n", ["2:7: not YAML: mapping values are not allowed"]),
-    ("two documents", "name: a\n---\nname: b\n", ["2:1: a second document begins here"]),
-    ("a list", "- name: a\n", ["1:1: a list cannot stand here; allowed: a scenario as a mapping"]),
-    ("a text", "hello\n", ['1:1: "hello" cannot stand here; allowed: a scenario as a mapping']),
-    ("null", "~\n", ["1:1: an empty value cannot stand here"]),
-    ("anchor", N + "why: &w hi\n", ["2:6 why: anchors (&) are not used"]),
+    ("two documents", "name: a\n---\nname: b\n", ["2:1: a second document starts here"]),
+    ("a list", "- name: a\n", ["1:1: expected a scenario, got a list; allowed: a scenario as a mapping"]),
+    ("a text", "hello\n", ['1:1: expected a scenario, got "hello"; allowed: a scenario as a mapping']),
+    ("null", "~\n", ["1:1: expected a scenario, got an empty value"]),
+    ("anchor", N + "why: &w hi\n", ["2:6 why: anchors (&) are not allowed"]),
     (
         "alias",
         N + "why: &w hi\nenv: {A: *w}\n",
-        ["2:6 why: anchors (&)", "3:10 env.A: aliases (*) are not used"],
+        ["2:6 why: anchors (&)", "3:10 env.A: aliases (*) are not allowed"],
     ),
-    ("tag", N + "why: !!str 3\n", ["2:6 why: tags (!) are not used; quotes make a text"]),
+    ("tag", N + "why: !!str 3\n", ["2:6 why: tags (!) are not allowed; use quotes for a text"]),
     (
         "python tag",
         N + "why: !!python/object/apply:os.system [ls]\n",
-        ["2:6 why: tags (!)", "2:6 why: a list"],
+        ["2:6 why: tags (!)", "2:6 why: expected a text, got a list"],
     ),
-    ("merge key", N + "<<: {why: b}\n", ["2:1 <<: merge keys (<<) are not used"]),
+    ("merge key", N + "<<: {why: b}\n", ["2:1 <<: merge keys (<<) are not allowed"]),
     ("list as key", N + "? [a]\n: b\n", ["2:3: a key must be a single text"]),
     ("mapping as key", N + "{a: b}: c\n", ["2:1: "]),
     ("65 lists", N + "hooks: {a: " + "[" * 65 + "]" * 65 + "}\n", ["2:74 hooks.a[0]"]),
     ("deep bomb", "[" * 500_000, ["1:65 [0][0]"]),
     ("deep block bomb", "- " * 500_000, ["1:129 [0][0]"]),
     ("wide bomb", "name: [" + "0," * 500_000 + "]", ["1:40002 name[19997]: the file has more than 20000"]),
-    ("long key", N + "? " + "k" * 5000 + "\n: 1\n", ["2:3: a key of 5000 characters; 1000 are the most"]),
+    ("long key", N + "? " + "k" * 5000 + "\n: 1\n", ["2:3: a key of 5000 characters; the maximum is 1000"]),
     (
         "long number",
         N + "turns: " + "9" * 5000 + "\n",
@@ -85,13 +85,13 @@ YAML = [
     (
         "odd flag",
         N + "flag: sometimes\n",
-        ['2:7 flag: "sometimes" is not a word or list for the flag; allowed: never, always'],
+        ['2:7 flag: "sometimes" is not never, always or a list of true and false; allowed: never, always'],
     ),
     ("no flags", N + "flag: []\n", ["2:7 flag: "]),
     (
         "infinity",
         N + "hook_timeout: .inf\n",
-        ['2:15 hook_timeout: ".inf" is not a number that JSON can carry'],
+        ['2:15 hook_timeout: ".inf" is not a number that JSON has'],
     ),
     ("unknown directive", "%YAML 9.0\n---\nname: a\n", ["1:1: not YAML: found incompatible YAML document"]),
 ]
@@ -108,31 +108,43 @@ MEANING = [
             )
         ],
     ),
-    ("quoted number", N + 'turns: "5"\n', ['2:8 turns: "5" cannot stand here (write it without quotes)']),
+    (
+        "quoted number",
+        N + 'turns: "5"\n',
+        ['2:8 turns: expected a whole number from 1, got "5" (write it without quotes)'],
+    ),
     (
         "number for text",
         N + "env: {A: 1}\n",
-        ['2:10 env.A: 1 (a number) cannot stand here (for a text write "1"'],
+        ['2:10 env.A: expected a text without NUL, got 1 (a number) (for a text write "1"'],
     ),
-    ("yaml 1.1 switch", N + "git: yes\n", ['2:6 git: "yes" cannot stand here; allowed: true, false']),
+    ("yaml 1.1 switch", N + "git: yes\n", ['2:6 git: expected true or false, got "yes"']),
     (
         "two acts",
         N + "agent:\n- prompt: a\n  stop: b\n",
-        ["4:3 agent[0].stop: one act an item: found prompt and stop"],
+        ["4:3 agent[0].stop: expected one act per item, got prompt and stop"],
     ),
-    ("act without value", N + "agent:\n- stop\n", ['3:3 agent[0]: "stop" stands alone; write stop:']),
+    (
+        "act without value",
+        N + "agent:\n- stop\n",
+        ['3:3 agent[0]: "stop" needs a value; write it as a key, stop:'],
+    ),
     ("act misspelt", N + "agent:\n- stopp: b\n", ['3:3 agent[0].stopp: unknown key "stopp"']),
-    ("modifier alone", N + "agent:\n- expect: deny\n", ["3:3 agent[0]: a mapping without an act"]),
+    (
+        "modifier alone",
+        N + "agent:\n- expect: deny\n",
+        ["3:3 agent[0]: expected an act, got a mapping without one; allowed: prompt, wait"],
+    ),
     ("modifier of another", N + "agent:\n- stop: a\n  expect: deny\n", ["4:3 agent[0].expect: unknown key"]),
     (
         "say, stop",
         N + "agent:\n- say: a\n- stop: b\n",
-        ["3:3 agent[0]: say goes with the tool call after it"],
+        ["3:3 agent[0]: say must be followed by a tool call"],
     ),
     (
         "say at the end",
         N + "agent: [say: a]\n",
-        ["2:9 agent[0]: say goes with the tool call after it, but the end"],
+        ["2:9 agent[0]: say must be followed by a tool call, but the end"],
     ),
     (
         "then in the middle",
@@ -142,7 +154,7 @@ MEANING = [
     (
         "then with two",
         N + "agent: [then: {fixing: {}, idle: {}}]\n",
-        ["2:15 agent[0].then: a mapping with 2 keys; allowed: a behaviour with its options"],
+        ["2:15 agent[0].then: expected a behaviour with its options, as in {fixing: {after: 2}}, got 2 keys"],
     ),
     (
         "event as reaction",
@@ -152,7 +164,7 @@ MEANING = [
     (
         "then as reaction",
         N + "when: [{do: [then: idle]}]\n",
-        ["2:14 when[0].do[0].then: then belongs at the end"],
+        ["2:14 when[0].do[0].then: then must be at the end"],
     ),
     (
         "bad regex",
@@ -179,7 +191,7 @@ MEANING = [
     (
         "negative duration",
         N + "hook_timeout: -1\n",
-        ["2:15 hook_timeout: -1 (a number) is not a number of seconds"],
+        ["2:15 hook_timeout: -1 (a number) is out of range; allowed: a number of seconds from 0"],
     ),
     ("mode not octal", N + "modes: {a: 0999}\n", ["2:12 modes.a: 0999 (a number) is not octal"]),
     (
@@ -187,8 +199,12 @@ MEANING = [
         N + "expect: {blocks: {min: 3, max: 1}}\n",
         ["2:32 expect.blocks.max: max 1 is below"],
     ),
-    ("empty range", N + "expect: {leftovers: {}}\n", ["2:21 expect.leftovers: an empty mapping"]),
-    ("period of no cycle", N + "expect: {period: 1}\n", ["2:18 expect.period: period is said of a livelock"]),
+    (
+        "empty range",
+        N + "expect: {leftovers: {}}\n",
+        ["2:21 expect.leftovers: expected at least 1 key, got an empty mapping"],
+    ),
+    ("period of no cycle", N + "expect: {period: 1}\n", ["2:18 expect.period: period applies to a livelock"]),
     (
         "replace with nothing",
         N + "agent: [corrupt: {file: a, how: replace}]\n",
@@ -217,18 +233,28 @@ MEANING = [
     (
         "moves of a plain double",
         N + "commands: {x: {does: [{run: ls}]}}\n",
-        ["2:22 commands.x.does: only a stand-in for an agent does something"],
+        ["2:22 commands.x.does: only a fake agent makes moves"],
     ),
     (
         "agent that hangs",
         N + "commands: {x: {agent: claude-code, hangs: true}}\n",
-        ["2:43 commands.x.hangs: a stand-in for an agent plays a session and cannot have hangs"],
+        ["2:43 commands.x.hangs: a fake agent runs a session and cannot have hangs"],
     ),
-    ("no depth", N + "nesting: {depth: 0}\n", ["2:18 nesting.depth: 0"]),
+    ("no depth", N + "world: {nesting: {depth: 0}}\n", ["2:26 world.nesting.depth: 0"]),
+    (
+        "key of the world",
+        N + "cwd: sub\n",
+        ['2:1 cwd: unknown key "cwd" here; it belongs under world; allowed: name, '],
+    ),
+    (
+        "key of the world in a variant",
+        N + "variants: {v: {network: true}}\n",
+        ['2:16 variants.v.network: unknown key "network" here; it belongs under world; '],
+    ),
     ("command with a path", N + "commands: {bin/x: {}}\n", ['2:12 commands.bin/x: "bin/x" is not a command']),
     ("host twice", N + "host: [a, a]\n", ['2:11 host[1]: "a" is written twice']),
-    ("no host", N + "host: []\n", ["2:7 host: an empty list cannot stand here"]),
-    ("same path twice", N + "files: {a: x, ./a: y}\n", ['2:15 files../a: "./a" names the same']),
+    ("no host", N + "host: []\n", ["2:7 host: expected at least 1 item, got an empty list"]),
+    ("same path twice", N + "files: {a: x, ./a: y}\n", ['2:15 files../a: "./a" has the same meaning']),
     (
         "nested variants",
         N + "variants: {v: {variants: {}}}\n",
@@ -262,8 +288,8 @@ ALL = [*BYTES, *YAML, *MEANING, *PATHS]
 
 
 @pytest.mark.parametrize("text, expected", [row[1:] for row in ALL], ids=[row[0] for row in ALL])
-def test_a_malformed_file_is_told_what_is_wrong(text, expected, place):
-    """Each malformed file has exactly the problems it should have, each at its place."""
+def test_a_malformed_file_has_the_expected_problems(text, expected, place):
+    """Each malformed file has exactly the expected problems, each at its position."""
     found = problems_of(text, place)
 
     assert len(found) == len(expected), found
@@ -272,26 +298,26 @@ def test_a_malformed_file_is_told_what_is_wrong(text, expected, place):
 
 
 def test_a_missing_folder_is_named_with_the_nearest_one(place):
-    """A project that is not there is reported with the folders that are, caches aside, and the nearest."""
+    """A project that does not exist is reported with the existing folders, except caches, and the nearest."""
     (place.parent / ".pytest_cache").mkdir()
     (place.parent / "__pycache__").mkdir()
     (problem,) = problems_of(N + "project: projct/src\n", place)
 
     assert problem == (
-        f'2:10 project: "projct/src" is not there: {place.parent} has no folder projct; '
+        f'2:10 project: "projct/src" does not exist: {place.parent} has no folder projct; '
         'allowed: plugin, project; did you mean "project"?'
     )
 
 
-def test_all_problems_come_at_once_and_in_order(place):
-    """Every problem of a file is reported together, sorted by place."""
+def test_all_problems_are_reported_together(place):
+    """Every problem of a file is reported together, sorted by position."""
     found = problems_of("turns: 0\nwhyy: x\ngit: 3\nname: a\nexpect: {verdict: x}\n", place)
 
     assert [problem.split()[0] for problem in found] == ["1:8", "2:1", "3:6", "5:19"]
 
 
 def test_an_unknown_host_is_named_with_the_nearest_one(place):
-    """A host that is not known is an error at its place, in a list and in a variant too."""
+    """An unknown host is a problem at its position, in a list and in a variant too."""
     known = ["claude-code", "claude-code@2.1", "gemini-cli"]
     text = "name: a\nhost: [gemini-cli, claude-cod, claude-code@9]\nvariants: {v: {host: gemini}}\n"
     found = problems_of(text, place, known_hosts=known)
@@ -313,7 +339,7 @@ def test_an_unknown_host_is_named_with_the_nearest_one(place):
 
 
 def test_no_more_than_a_hundred_problems_are_kept(place):
-    """A file with thousands of mistakes has the first hundred reported, and says so."""
+    """For a file with thousands of mistakes the first hundred are reported, and the report says so."""
     place.write_text("".join(f"k{number}: 1\n" for number in range(9000)))
     with pytest.raises(scenario_files.ScenarioErrors) as caught:
         scenario_files.load(place)
@@ -323,14 +349,14 @@ def test_no_more_than_a_hundred_problems_are_kept(place):
 
 
 @pytest.mark.parametrize("name", ["absent.scenario.yaml", ".", "file.txt/x", "/dev/zero", "nul\0"])
-def test_what_is_no_file_is_a_problem_of_the_file(name, place):
-    """A path that is missing, a folder or a device is a problem, not a traceback."""
+def test_a_path_that_is_not_a_file_is_a_problem(name, place):
+    """A missing path, a folder or a device is a problem, not a traceback."""
     with pytest.raises(scenario_files.ScenarioErrors, match="cannot be read: "):
         scenario_files.load(Path(place.parent) / name)
 
 
 def test_findings_are_looked_up(place):
-    """A promise of a finding that there is not, or that no single run can have, is told with its line."""
+    """An expected finding that is unknown, or that no single run can have, is a problem with its line."""
     text = (
         "name: a\nexpect:\n  findings: [MANGELD, HUNG, OTHERS]\nvariants: {b: {expect: {findings: [HH2]}}}\n"
     )
@@ -345,7 +371,7 @@ def test_findings_are_looked_up(place):
 
 
 def test_behaviours_are_looked_up(place):
-    """A behaviour that there is not is told with its line and the nearest, in variants too."""
+    """An unknown behaviour is a problem with its line and the nearest one, in variants too."""
     text = (
         "name: a\nagent:\n- then: obediant\n"
         "variants:\n  b: {agent: [{then: {fixng: {after: 2}}}]}\n  c: {agent: [{then: idle}]}\n"
@@ -360,10 +386,10 @@ def test_behaviours_are_looked_up(place):
 
 
 @pytest.mark.parametrize(
-    "trigger, says", [("on_output_match: ''", "every line"), ("on_timeout: 0", "above zero")]
+    "trigger, says", [("on_output_match: ''", "every line"), ("on_timeout: 0", "longer than 0 s")]
 )
-def test_a_trigger_waits_for_something(place, trigger, says):
-    """A trigger that any process pulls at once is refused."""
+def test_a_trigger_that_always_fires_is_refused(place, trigger, says):
+    """A trigger that every process fires at once is refused."""
     text = f"name: a\nprocesses: {{p: {{run: x, hooks: [{{{trigger}}}]}}}}\n"
 
     assert says in problems_of(text, place)[0]

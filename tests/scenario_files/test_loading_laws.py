@@ -94,7 +94,7 @@ JSON = some.recursive(
 
 
 def values(shape):
-    """Values that fit a shape."""
+    """Return a strategy for the values that fit a shape."""
     match shape:
         case Text() if not shape.pattern and not shape.format:
             return PLAIN
@@ -161,7 +161,7 @@ DOCUMENTS = some.sets(some.sampled_from(sorted(KEYS)), max_size=3).flatmap(
 
 
 def outcome(call):
-    """What a call gives: scenarios, or problems; anything else is an error."""
+    """Return the scenarios or problems of a call; any other exception is an error."""
     try:
         return call()
     except scenario_files.ScenarioErrors as errors:
@@ -174,7 +174,7 @@ def outcome(call):
 @QUIET
 @given(TEXTS)
 def test_any_text_gives_scenarios_or_problems(text):
-    """Whatever a text is, loading it gives scenarios or problems, and nothing else."""
+    """Loading any text gives scenarios or problems, and nothing else."""
     found = outcome(lambda: scenario_files.loads(text, HERE))
 
     assert isinstance(found, tuple | scenario_files.ScenarioErrors)
@@ -183,7 +183,7 @@ def test_any_text_gives_scenarios_or_problems(text):
 @QUIET
 @given(TEXTS)
 def test_any_text_gives_the_same_without_libyaml(text):
-    """PyYAML's own parser never lets anything else through either."""
+    """Loading any text with PyYAML's own parser gives scenarios or problems too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parser, "LOADER", parser.yaml.SafeLoader)
         found = outcome(lambda: scenario_files.loads(text, HERE))
@@ -194,7 +194,7 @@ def test_any_text_gives_the_same_without_libyaml(text):
 @QUIET
 @given(some.binary(max_size=200) | TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_give_scenarios_or_problems(tmp_path_factory, data):
-    """Whatever bytes a file holds, loading it gives scenarios or problems, and nothing else."""
+    """Loading a file of any bytes gives scenarios or problems, and nothing else."""
     file = tmp_path_factory.getbasetemp() / "any.scenario.yaml"
     file.write_bytes(data)
     found = outcome(lambda: scenario_files.load(file))
@@ -205,7 +205,7 @@ def test_any_bytes_give_scenarios_or_problems(tmp_path_factory, data):
 @QUIET
 @given(JSON)
 def test_any_value_gives_a_scenario_or_problems(data):
-    """Whatever plain data is given, a scenario or problems come back."""
+    """Any plain data gives a scenario or problems."""
     assert isinstance(
         outcome(lambda: scenario_files.scenario_from(data)), Scenario | scenario_files.ScenarioErrors
     )
@@ -230,7 +230,7 @@ def test_a_fitting_mapping_round_trips(document):
 @QUIET
 @given(DOCUMENTS)
 def test_what_fits_the_tables_is_valid_by_the_schema(document):
-    """A document that the loader takes is valid by the exported JSON Schema."""
+    """A document that the loader accepts is valid by the exported JSON Schema."""
     if not isinstance(
         outcome(lambda: scenario_files.loads(json.dumps(document, ensure_ascii=False), HERE)), tuple
     ):
@@ -242,7 +242,7 @@ def test_what_fits_the_tables_is_valid_by_the_schema(document):
 @QUIET
 @given(some.text(max_size=12) | some.from_regex(r"\A[-./a]{1,8}\Z"))
 def test_paths_inside_the_workspace_stay_there(text):
-    """A path that is accepted is relative, and never leads out."""
+    """An accepted path is relative and never leaves the workspace."""
     if patterns.matches(patterns.INSIDE, text):
         path = Path("/w", patterns.read_inside(text))
         assert ".." not in path.parts

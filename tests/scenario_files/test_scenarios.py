@@ -1,5 +1,5 @@
 """
-What valid files, texts and mappings become.
+Values that valid files, texts and mappings become.
 """
 
 import time
@@ -9,12 +9,9 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.expectations import (
-    CapExpectation,
-    Expectation,
-    FileExpectations,
-    Range,
-)
+from pytest_hookharness.model.agent_sessions import Nesting
+from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
+from pytest_hookharness.model.faults import WorkingFolder
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 HERE = Path("x.scenario.yaml")
@@ -38,7 +35,7 @@ def test_a_name_is_enough():
 
 
 def test_every_key_becomes_its_field(tmp_path):
-    """All keys of a file arrive in the scenario's fields."""
+    """All keys of a file become fields of the scenario."""
     (tmp_path / "project").mkdir()
     (tmp_path / "plugins" / "one").mkdir(parents=True)
     file = tmp_path / "x.scenario.yaml"
@@ -52,20 +49,25 @@ plugin: ./plugins/one
 files: {a.txt: "x\\n", ./b/c.sh: "#!/bin/sh"}
 modes: {a.txt: "0600", b: 0755, c: 755, d: 0o755, e: "644"}
 git: true
-worktree: one
-setup: maintenance
 hooks: {Stop: [./a.sh, {command: ./b.sh, timeout: 5}]}
 commands:
   npm: {exit: 1, stderr: no, heals_after: 2}
   x: {hangs: true, floods: 10, prompts: "y?"}
   m: {module: a.b}
 env: {A: "1"}
-network: true
 when:
 - {event: Stop, reason: "lint: .*", do: [say: hm, run: make], times: 2}
-answers: [{event: Stop, type: prompt, match: fine, reply: {ok: true}, times: 1}]
 mask: [tmp/**, transcript, {file: a, keys: [t]}, {file: b, text: x+}]
-cover: [/opt/state]
+world:
+  worktree: one
+  setup: maintenance
+  network: true
+  answers: [{event: Stop, type: prompt, match: fine, reply: {ok: true}, times: 1}]
+  cover: [/opt/state]
+  cwd: {path: sub, removed: true}
+  home: {.profile: x}
+  nesting: {depth: 2}
+  readonly: [workspace/a]
 until: guard
 turns: 9
 hook_timeout: 250ms
@@ -105,6 +107,8 @@ hook_timeout: 250ms
         Mask(file="b", text="x+"),
     )
     assert (scenario.cover, scenario.hook_timeout) == (("/opt/state",), 0.25)
+    assert (scenario.cwd, scenario.nesting) == (WorkingFolder("sub", removed=True), Nesting(depth=2))
+    assert (scenario.home, scenario.readonly) == ({".profile": "x"}, ("workspace/a",))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +116,7 @@ hook_timeout: 250ms
     [("never", (False,)), ("always", (True,)), ("[false, true, false]", (False, True, False))],
 )
 def test_flags(written, flags):
-    """The flag of stops is set never, always or by a list."""
+    """The value of `stop_hook_active` is set by never, always or a list."""
     (scenario,) = scenario_files.loads(f"name: a\nflag: {written}\n", Path("x"))
 
     assert scenario.flags == flags
@@ -173,12 +177,12 @@ ACTS = [
 
 @pytest.mark.parametrize("text, act", ACTS, ids=[row[0] for row in ACTS])
 def test_an_act_becomes_its_value(text, act):
-    """Each way to write an act gives the act of the model, labelled with its place."""
+    """Each form of an act becomes an act of the model, labelled with its key path."""
     assert acts(f"- {text}\n") == (act,)
 
 
-def test_words_go_with_the_next_call():
-    """What the agent says becomes part of the call after it, and of no other."""
+def test_say_belongs_to_the_next_call():
+    """The text of `say` becomes part of the call after it, and of no other."""
     assert acts("- say: hi\n- run: a\n- run: b\n") == (
         moves.RunCommand(command="a", say="hi", label="agent[1]"),
         moves.RunCommand(command="b", label="agent[2]"),
@@ -193,7 +197,7 @@ def test_words_go_with_the_next_call():
     ],
 )
 def test_the_end_of_the_script_is_a_behaviour(text, behaviour):
-    """``then`` names a behaviour, alone or with its options."""
+    """`then` names a behaviour, alone or with its options."""
     script = only(f"name: a\nagent:\n- stop: x\n- then: {text}\n").script
 
     assert (script.then, len(script.acts)) == (behaviour, 1)
@@ -236,8 +240,8 @@ EXPECTATIONS = [
 
 
 @pytest.mark.parametrize("text, promise", EXPECTATIONS, ids=[row[0] for row in EXPECTATIONS])
-def test_a_promise_becomes_its_value(text, promise):
-    """Each way to write a promise gives the expectation of the model."""
+def test_an_expectation_becomes_its_value(text, promise):
+    """Each form of an expectation becomes the expectation of the model."""
     inner = text if text.startswith("{") else f"{{{text}}}"
 
     assert only(f"name: a\nexpect: {inner}\n").expect == promise
@@ -266,7 +270,7 @@ TRAPS = {
 
 @pytest.mark.parametrize("text", TRAPS)
 def test_scalars_follow_the_core_rules_of_yaml_1_2(text):
-    """Only null, true, false and numbers are not texts; switches of old, times and dates are."""
+    """Only null, true, false and numbers are not texts; `yes`, times and dates are."""
     hooks = only(f"name: a\nhooks:\n  key: {text}\n").hooks
 
     assert hooks == {"key": TRAPS[text]}
@@ -275,12 +279,26 @@ def test_scalars_follow_the_core_rules_of_yaml_1_2(text):
 
 @pytest.mark.parametrize("key", ["on", "null", "1", "true", "2026-01-02"])
 def test_a_key_is_always_the_text_that_was_written(key):
-    """Keys are texts, whatever they look like."""
+    """Keys are texts, even if they look like numbers."""
     assert only(f"name: a\nhooks: {{{key}: 1}}\n").hooks == {key: 1}
 
 
+def test_a_variant_adds_to_the_world():
+    """Keys of a variant's world replace those of the base one by one; files of the home folder are added."""
+    text = """\
+name: a
+world: {cwd: one, network: true, home: {x: "1", y: "2"}}
+variants:
+  v: {world: {cwd: two, home: {y: "3"}}}
+"""
+    base, variant = scenario_files.loads(text, HERE)
+
+    assert (base.cwd, base.network, base.home) == (WorkingFolder("one"), True, {"x": "1", "y": "2"})
+    assert (variant.cwd, variant.network, variant.home) == (WorkingFolder("two"), True, {"x": "1", "y": "3"})
+
+
 def test_variants_and_hosts_multiply():
-    """Base and variants come on each host, variants with their keys on top of the base's."""
+    """Base and variants run on each host, variants with their keys on top of the base's."""
     text = """\
 name: a
 host: [one, two@3]
@@ -306,7 +324,7 @@ variants:
 
 
 def test_hosts_that_are_given_replace_those_of_the_file():
-    """Hosts from the command line take the place of the file's."""
+    """Hosts from the command line replace those of the file."""
     text = "name: a\nhost: [one, two]\nvariants: {v: {host: three}}\n"
     found = scenario_files.loads(text, HERE, hosts=["four"])
 
@@ -314,7 +332,7 @@ def test_hosts_that_are_given_replace_those_of_the_file():
 
 
 def test_marks_name_the_place_of_each_value():
-    """The origin knows line and column of every value, in variants too."""
+    """The origin has line and column of every value, in variants too."""
     text = "name: a\n" + 'why: "ää"\nagent:\n- tool: {name: "ü", input: {}}\n'
     text += "variants:\n  v:\n    expect: {verdict: hung}\n"
     base, variant = scenario_files.loads("\ufeff" + text.replace("\n", "\r\n"), HERE)
@@ -326,8 +344,8 @@ def test_marks_name_the_place_of_each_value():
     assert variant.origin.file == HERE
 
 
-def test_plain_data_goes_the_same_way():
-    """A mapping in Python code gives the scenario that a file with it gives."""
+def test_plain_data_gives_the_same_scenario():
+    """A mapping in Python code gives the same scenario as a file."""
     data = {
         "name": "a",
         "agent": ({"prompt": "x"}, {"wait": 5}, {"stop": "y"}, {"then": "obedient"}),
@@ -343,7 +361,7 @@ def test_plain_data_goes_the_same_way():
 
 
 def test_a_path_object_may_be_anywhere(tmp_path):
-    """Python code may name a folder outside by a path object, but not by a text."""
+    """Python code can name a folder outside with a path object, but not with a text."""
     file = tmp_path / "here" / "test_x.py"
     file.parent.mkdir()
     assert (
@@ -360,22 +378,22 @@ def test_a_path_object_may_be_anywhere(tmp_path):
     [
         ({"name": "a", "variants": {}}, "variants: variants belong in a file"),
         ({"name": "a", "host": ["x", "y"]}, "host: several hosts belong in a file"),
-        ({"name": "a", "hooks": {1: 2}}, "hooks: a key must be a text, not int"),
-        ({"name": "a", "hooks": {"a": object()}}, "hooks.a: a value of type object cannot stand here"),
-        ({"name": "a", "hooks": {"a": b"x"}}, "hooks.a: bytes cannot stand here"),
+        ({"name": "a", "hooks": {1: 2}}, "hooks: expected a text as key, got int"),
+        ({"name": "a", "hooks": {"a": object()}}, "hooks.a: a value of type object is not allowed"),
+        ({"name": "a", "hooks": {"a": b"x"}}, "hooks.a: bytes are not allowed"),
         ({"name": "a", "hooks": {"a": float("nan")}}, "hooks.a: nan is not a number"),
         ({"name": "a", "why": "\udc80"}, "why: .* half a surrogate pair"),
-        ([], "a list cannot stand here|an empty list cannot stand here"),
+        ([], "expected a scenario, got an empty list"),
     ],
 )
-def test_plain_data_that_no_file_could_hold_is_refused(data, words):
-    """What is not JSON, or not one scenario, is a problem with its key path."""
+def test_plain_data_that_is_not_json_is_refused(data, words):
+    """Data that is not JSON, or not one scenario, is a problem with its key path."""
     with pytest.raises(scenario_files.ScenarioErrors, match=words):
         scenario_files.scenario_from(data)
 
 
-def test_plain_data_that_holds_itself_is_refused():
-    """A mapping that contains itself is refused for its depth."""
+def test_plain_data_that_contains_itself_is_refused():
+    """A mapping that contains itself is refused because of its depth."""
     data = {}
     data["hooks"] = data
     with pytest.raises(scenario_files.ScenarioErrors, match="more than 64 levels"):
@@ -397,8 +415,8 @@ def test_a_script_is_made_of_plain_acts():
     )
 
 
-def test_a_script_without_acts_begins_with_a_prompt():
-    """A behaviour alone needs a prompt to begin with, and gets one."""
+def test_a_script_without_acts_starts_with_a_prompt():
+    """A script with only a behaviour gets a prompt."""
     assert scenario_files.script_from([], then="obedient") == moves.Script(
         acts=(moves.Prompt(text="Please do the work."),), then=moves.Behaviour(name="obedient")
     )
@@ -408,18 +426,18 @@ def test_a_script_without_acts_begins_with_a_prompt():
     "arguments, words",
     [
         (([{"stopp": "x"}],), r'agent\[0\].stopp: unknown key "stopp".* did you mean "stop"'),
-        (([{"stop": "x"}], 3), "then: 3 .a number. cannot stand here"),
+        (([{"stop": "x"}], 3), "then: expected a behaviour .*, got 3 .a number."),
         (([{"then": "idle"}], "idle"), "then: then is given twice"),
     ],
 )
 def test_a_bad_script_is_a_value_error_with_the_key_path(arguments, words):
-    """A mistake in plain acts is a ValueError that says where."""
+    """A mistake in plain acts is a ValueError with its key path."""
     with pytest.raises(ValueError, match=words):
         scenario_files.script_from(arguments[0], then=arguments[1] if len(arguments) > 1 else None)
 
 
 def test_a_thousand_files_are_read_within_a_second(tmp_path):
-    """A thousand small files cost less than a second of this process."""
+    """Reading a thousand small files takes less than a second of CPU time."""
     text = "name: a\nhost: claude-code\nhooks: {Stop: ./a.sh}\nagent:\n- prompt: go\n- stop: done\n"
     files = [tmp_path / f"{number}.scenario.yaml" for number in range(1000)]
     for file in files:

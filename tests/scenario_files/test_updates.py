@@ -1,5 +1,5 @@
 """
-Promises in files that are changed to what was seen: what is written, what is not, and that all else stays.
+Expectations in files that are updated to the observed values, while everything else stays.
 """
 
 import json
@@ -29,7 +29,7 @@ SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.scenario.yam
 
 def saw(verdict="terminated", iterations=2, blocks=1, reasons=("run the tests",), unmet=()):
     """
-    What a run of one item gave; blocks are those of stops.
+    Return the observed values of one item; the blocks are those of stops.
     """
     return ObservedRun(
         verdict=verdict, iterations=iterations, blocks={"Stop": blocks}, reasons=reasons, unmet=unmet
@@ -38,26 +38,26 @@ def saw(verdict="terminated", iterations=2, blocks=1, reasons=("run the tests",)
 
 def updated(text, *runs, trouble=False, **seen):
     """
-    The text and the refusals after the base gave something, and other items by variant and host.
+    Return text and refusals after an update with values of the base and other items.
     """
     told = {f"x[{name.replace('_', '-')}]": [one] for name, one in seen.items()}
     made = update(text, HERE, {BASE: list(runs), **told} if runs else told, trouble=trouble)
     return made.text, made.refused
 
 
-def test_hooks_that_did_not_run_change_no_promise():
-    """What a run gave whose hooks could not be started is nothing that could be promised."""
+def test_hooks_that_did_not_run_change_no_expectation():
+    """Values of a run whose hooks could not start do not become expected."""
     text = "name: x\nexpect: {verdict: livelock}"
 
-    assert updated(text, replace(saw(), hollow=("NOT-RUN",))) == (
+    assert updated(text, replace(saw(), inconclusive=("NOT-RUN",))) == (
         text,
-        ("expect: x[claude-code] had NOT-RUN, so its hooks did not decide; mend that first",),
+        ("expect: x[claude-code] had NOT-RUN, so its hooks did not decide; fix that first",),
     )
 
 
 @pytest.mark.parametrize("promised", [(), ("NOT-RUN",)])
-def test_what_is_known_of_a_run_crosses_as_json(promised):
-    """An observation is the same there and back, and knows of findings that nobody promised."""
+def test_observed_values_survive_json(promised):
+    """Observed values are the same after JSON, and include findings that are not expected."""
     expect = Expectation(verdict="terminated", findings=promised)
     outcome = Outcome(
         scenario=Scenario(name="x", expect=expect),
@@ -68,7 +68,7 @@ def test_what_is_known_of_a_run_crosses_as_json(promised):
     )
     seen = ObservedRun.of(outcome)
 
-    assert seen.hollow == (() if promised else ("NOT-RUN",))
+    assert seen.inconclusive == (() if promised else ("NOT-RUN",))
     assert ObservedRun.from_json(json.loads(json.dumps(seen.to_json()))) == seen
 
 
@@ -110,8 +110,8 @@ def test_what_is_known_of_a_run_crosses_as_json(promised):
         ("\ufeffname: x\r\nexpect: {within: 1}\r\n", "\ufeffname: x\r\nexpect: {within: 2}\r\n", saw()),
     ],
 )
-def test_what_is_promised_and_broken_is_changed(before, after, seen):
-    """A promise that was broken becomes what was seen, and each other byte of the file stays as it is."""
+def test_unmet_expectations_are_changed(before, after, seen):
+    """An unmet expectation becomes the observed value, and each other byte of the file stays."""
     assert updated(before, seen) == (after, ())
 
 
@@ -122,11 +122,11 @@ def test_what_is_promised_and_broken_is_changed(before, after, seen):
         "name: x\nexpect: {}\n",
         "name: x\nexpect: {within: 2, blocks: 1, reasons: tests}\n",
         "name: x\nexpect: {blocks: {min: 0, max: 1}, verdict: terminated}\n",
-        "name: x\nexpect: {findings: [HUNG-FIRE]}\n",
+        "name: x\nexpect: {findings: [HUNG-HOOK]}\n",
     ],
 )
-def test_what_was_kept_or_never_promised_stays(text):
-    """What was kept, and what nobody promised, is not written."""
+def test_other_values_stay(text):
+    """Met expectations, and values that are not expected, are not written."""
     assert updated(text, saw()) == (text, ())
 
 
@@ -160,13 +160,13 @@ def test_what_was_kept_or_never_promised_stays(text):
     ],
 )
 def test_a_verdict_that_was_not_written(before, after):
-    """A verdict is put before the other promises, or with turns and refusals where nothing was promised."""
+    """A new verdict is written before the other keys, or with turns and refusals if there are no keys."""
     assert updated(before, saw("livelock"), trouble=True) == (after, ())
 
 
 @pytest.mark.parametrize("verdict", ["livelock", "hung", "recursing", "lockout", "capped", "undecided"])
-def test_trouble_is_not_promised_unasked(verdict):
-    """An endless loop and its like are promised only on demand, and what is undecided never."""
+def test_bad_verdicts_need_a_request(verdict):
+    """A livelock and other bad verdicts become expected only on request, and undecided never does."""
     text = "name: x\nexpect: {within: 9}\n"
     assert update(text, HERE, {BASE: [saw(verdict)]}).text == text
     asked, refused = updated(text, saw(verdict), trouble=True)
@@ -174,8 +174,8 @@ def test_trouble_is_not_promised_unasked(verdict):
     assert (asked == text) is (verdict == "undecided") is bool(refused)
 
 
-def test_trouble_that_was_promised_already():
-    """Where an endless loop is promised, its other promises are changed without being asked."""
+def test_an_expected_livelock_can_be_updated():
+    """Other keys of an expected livelock are changed without a request."""
     text = "name: x\nexpect: {verdict: livelock, blocks: 9}\n"
 
     assert updated(text, saw("livelock")) == (text.replace("9", "1"), ())
@@ -195,16 +195,16 @@ def test_trouble_that_was_promised_already():
         ("\n  guard: none\n  verdict: livelock\n  period: 1", "\n  verdict: terminated"),
     ],
 )
-def test_a_loop_that_is_no_more(before, after):
-    """What was promised of a loop goes with it."""
+def test_keys_of_a_former_livelock_are_removed(before, after):
+    """Keys about a livelock are removed with it."""
     assert updated(f"name: x\nexpect: {before}\nenv: {{}}\n", saw()) == (
         f"name: x\nexpect: {after}\nenv: {{}}\n",
         (),
     )
 
 
-def test_a_loop_that_its_guard_ends():
-    """What was promised of the guard stays where the guard is what ended the loop."""
+def test_the_cap_stays_if_it_ended_the_loop():
+    """The expectation about the cap stays if the cap ended the loop."""
     text = "name: x\nexpect: {verdict: livelock, period: 1, guard: {overrides: 9}}\n"
 
     assert updated(text, saw("capped"), trouble=True) == (
@@ -216,8 +216,8 @@ def test_a_loop_that_its_guard_ends():
 VARIANTS = "name: x\nexpect: {within: 1}\nvariants:\n  own: {expect: {blocks: 5}}\n  same: {env: {A: b}}\n"
 
 
-def test_an_inherited_promise_is_that_of_all():
-    """A promise of the base becomes what the base and those who inherit it gave, the variant's own not."""
+def test_an_inherited_expectation_belongs_to_all():
+    """The base's expectation is updated from the base and its heirs, and not from variants with their own."""
     text, refused = updated(VARIANTS, saw(), own_claude_code=saw(), same_claude_code=saw(iterations=7))
 
     assert (text, refused) == (
@@ -226,13 +226,13 @@ def test_an_inherited_promise_is_that_of_all():
     )
 
 
-def test_an_item_that_was_not_played():
-    """A promise that an item shares which was not played is not changed, and the others are."""
+def test_an_item_that_did_not_run():
+    """An expectation shared by an item that did not run is not changed, and the others are."""
     text, refused = updated(VARIANTS, saw(), own_claude_code=saw())
 
     assert text == VARIANTS.replace("blocks: 5", "blocks: 1")
     assert refused == (
-        "expect: x[same-claude-code] shares this promise and was not played to its end; play it too",
+        "expect: x[same-claude-code] shares this expectation and did not run to its end; run it too",
     )
 
 
@@ -242,15 +242,15 @@ def test_an_item_that_was_not_played():
         (
             "within: 9",
             saw("livelock"),
-            "verdicts differ: x[claude-code] gave terminated, x[codex] gave livelock",
+            "verdicts differ: x[claude-code] had terminated, x[codex] had livelock",
         ),
-        ("blocks: 9", saw(blocks=3), "blocks differ: x[claude-code] gave 1, x[codex] gave 3"),
+        ("blocks: 9", saw(blocks=3), "blocks differ: x[claude-code] had 1, x[codex] had 3"),
         ("blocks: {Stop: 9}", saw(blocks=3), "blocks of Stop differ"),
-        ("reasons: never", saw(reasons=("other",), unmet=(0,)), "of 1 patterns there is no reason"),
+        ("reasons: never", saw(reasons=("other",), unmet=(0,)), "1 patterns match no reason"),
     ],
 )
 def test_hosts_that_disagree(promise, other, word):
-    """Where hosts of one file gave different things nothing is written, and each is named."""
+    """If the hosts of one file have different values, nothing is written and each is named."""
     text = f"name: x\nhost: [claude-code, codex]\nexpect: {{{promise}}}\n"
 
     after, (refused,) = updated(text, saw(unmet=(0,) if "reasons" in promise else ()), codex=other)
@@ -260,17 +260,17 @@ def test_hosts_that_disagree(promise, other, word):
 
 
 def test_runs_that_differ():
-    """An item that gave something else when it was played again is not believed."""
+    """An item that had different results in several runs is not used."""
     text = "name: x\nexpect: {within: 1}\n"
 
     after, (refused,) = updated(text, saw(), saw(iterations=3))
 
     assert after == text
-    assert "gave different things" in refused
+    assert "had different results" in refused
 
 
 def test_a_host_that_the_file_does_not_name():
-    """What another host gave than those of the file is not written."""
+    """Values of a host that the file does not name are not written."""
     text = "name: x\nexpect: {within: 1}\n"
 
     assert updated(text, codex=saw()) == (text, ("x[codex]: the file does not name that host",))
@@ -281,20 +281,20 @@ def test_a_host_that_the_file_does_not_name():
     [
         ("name: x\nexpect:\n  verdict: |-\n    livelock\n", "written as a block of lines"),
         ("name: x\nexpect:\n  verdict: livelock\n  period: 1 # why\n", "not alone on its line"),
-        ("name: x\nexpect: {verdict: livelock, # why\n  period: 1}\n", "a comment stands beside that"),
+        ("name: x\nexpect: {verdict: livelock, # why\n  period: 1}\n", "a key that has a comment beside it"),
         ("name: x\nwhy: |\n  without an end", ""),
     ],
 )
-def test_what_cannot_be_changed_by_itself(text, word):
-    """A change that needs another one, or that would make another one, is left to the author."""
+def test_values_that_cannot_be_changed_alone(text, word):
+    """A change that would need or cause another one is left to the author."""
     after, (refused,) = updated(text, saw("terminated" if word else "livelock"), trouble=True)
 
     assert after == text
     assert word in refused
 
 
-def test_a_slip_of_the_editor_is_seen(monkeypatch):
-    """A changed text that means something else than it should is not taken."""
+def test_a_mistake_of_the_editor_is_detected(monkeypatch):
+    """A changed text with another meaning than intended is not used."""
     text = "name: x\nwhy: y\nexpect: {within: 1}\n"
     slip = "pytest_hookharness.scenario_files.update.update.rewrite"
     monkeypatch.setattr(slip, lambda *given: rewrite(*given).replace("why: y", "why: z"))
@@ -307,7 +307,7 @@ def test_a_slip_of_the_editor_is_seen(monkeypatch):
 
 def laid_out(chance, pairs, depth):
     """
-    The lines of a block mapping with comments, blank lines and spaces strewn in.
+    Return a strategy for block mappings with random comments, blank lines and spaces.
     """
     indent = " " * depth
     for key, value in pairs:
@@ -326,7 +326,7 @@ def laid_out(chance, pairs, depth):
 @settings(max_examples=60, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.integers(0, 2**32), some.sampled_from(["\n", "\r\n"]))
 def test_only_the_value_changes(seed, line_end):
-    """In whichever layout, only the characters of the changed value become others."""
+    """In any layout, only the characters of the changed value change."""
     chance = random.Random(seed)  # noqa: S311 - layouts are no secrets
     word = chance.choice(["livelock", "'livelock'", '"livelock"'])
     numbers = [("min", "1"), ("max", "2")]
@@ -351,8 +351,8 @@ def test_only_the_value_changes(seed, line_end):
     assert (loaded.expect.verdict, loaded.expect.within) == ("terminated", 3)
 
 
-def test_a_range_without_an_end_stays_without():
-    """An end of a range that nobody promised is not made up."""
+def test_an_open_range_stays_open():
+    """An open end of a range is not filled in."""
     text = "name: x\nexpect: {blocks: {max: 1}}\n"
 
     assert rewrite(text, ("expect",), [Revision(("blocks",), Range(None, 4))]) == text.replace("1", "4")
@@ -362,7 +362,7 @@ def test_a_range_without_an_end_stays_without():
 @pytest.mark.parametrize("verdict", ["terminated", "hung"])
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
 def test_shipped_scenarios_can_be_updated(file, verdict):
-    """Each promise of a shipped scenario becomes what was seen, and then there is nothing more to change."""
+    """Shipped scenarios are updated to the observed values, and a second update changes nothing."""
     text = file.read_bytes().decode()
     scenarios = loads(text, file)
     said = tuple(f"other words {number}" for number in range(9))

@@ -278,7 +278,7 @@ def test_slow_command_is_cut(project):
 
     reason = project.fire()["reason"]
 
-    assert "was cut after 0.2 s" in reason
+    assert "timed out after 0.2 s" in reason
     assert "begun" in reason
     commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
     assert not [command for command in commands if mark.encode() in command.split(b"\0")]
@@ -411,7 +411,7 @@ def test_malformed_rule_is_told_to_the_person(project, text):
 
 @pytest.mark.slow
 def test_garbage_on_standard_input(project):
-    """Input that is no JSON fails the hook with exit code 1, which no host takes for a refusal."""
+    """Input that is not JSON fails the hook with exit code 1, which no host takes for a refusal."""
     process = project.start()
     _, err = process.communicate("{", timeout=30)
 

@@ -19,7 +19,7 @@ def test_a_proof_looks_past_the_limits_of_the_host(play):
     assert [limit.turn for limit in outcome.verdict.limits] == [500]
     told = story.story(outcome)
     assert "openhands@1.58 would end the run in turn 500" in told
-    assert "limit:   turn 500, for the host lets an agent make 500 moves in a turn" in told
+    assert "limit:   turn 500: the host allows an agent 500 moves in a turn" in told
 
 
 def test_a_run_that_ends_at_the_limit(play):

@@ -123,7 +123,7 @@ def test_a_covered_folder(play, tmp_path):
     file = tmp_path / "n"
     count = f'echo x >> {file}; [ "$(wc -l < {file})" -ge 7 ] || exit 2'
 
-    outcome = play(hooks={"Stop": count}, cover=[str(tmp_path)])
+    outcome = play(hooks={"Stop": count}, world={"cover": [str(tmp_path)]})
 
     assert outcome.verdict == Terminated(turn=7)
     assert len(file.read_text().splitlines()) == 7
@@ -269,7 +269,8 @@ def test_an_answer_that_runs_out(play):
     consent = {"event": "Stop", "type": "prompt", "reply": {"ok": True}}
 
     outcome = play(
-        hooks={"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]}, answers=[refusal, consent]
+        hooks={"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]},
+        world={"answers": [refusal, consent]},
     )
 
     assert outcome.verdict == Terminated(turn=6)
@@ -296,7 +297,7 @@ def test_the_host_writes_nothing_through_a_link(play, tmp_path):
         play(
             hooks={"SessionStart": f"rm -rf ~/.claude/session-env; ln -s {away} ~/.claude/session-env"},
             agent=[{"stop": "Done."}, {"resume": None}, {"prompt": "On."}],
-            cover=[str(away)],
+            world={"cover": [str(away)]},
         )
 
     assert list(away.iterdir()) == []
@@ -378,7 +379,7 @@ def test_a_wall_budget_says_nothing_about_a_fire(harness, play):
         harness.settings = whole
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "HUNG-FIRE" not in [finding.name for finding in outcome.findings]
+    assert "HUNG-HOOK" not in [finding.name for finding in outcome.findings]
     assert not any("hook_timeout" in text for text in outcome.assumptions)
 
 
@@ -395,7 +396,7 @@ def test_no_end_of_input(play):
 
     (fire,) = (fire for _, fire in outcome.trace.hook_runs())
     assert outcome.verdict == Terminated(turn=1)
-    assert [finding.name for finding in outcome.findings] == ["HUNG-FIRE"]
+    assert [finding.name for finding in outcome.findings] == ["HUNG-HOOK"]
     assert "stdin" in str(fire.run.ending)
 
 

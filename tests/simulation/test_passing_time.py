@@ -85,7 +85,7 @@ def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
     outcome = play(hooks={"Stop": f"{first}{REFUSE}"}, env=OFF, pace="7s", turns=20)
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "would let go at" in outcome.verdict.why
+    assert "would allow the stop at" in outcome.verdict.why
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
@@ -114,11 +114,11 @@ def test_two_ways_that_agree_leave_no_doubt(play):
     refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
 
     assert find_doubt(refusing, refusing) == ""
-    assert "lets go in turn 1" in find_doubt(refusing, letting)
+    assert "allows the stop in turn 1" in find_doubt(refusing, letting)
 
 
 @pytest.mark.parametrize("keys", [{"pace": "1m"}, {"agent": [{"wait": "1m"}]}])
 def test_tracked_processes_have_no_clock_that_could_be_moved(play, keys):
     """Where processes run beside the session a wait is refused, for theirs is the machine's clock."""
-    with pytest.raises(SimulationError, match="tracked processes"):
+    with pytest.raises(SimulationError, match="background processes"):
         play(processes={"job": {"run": "true"}}, **keys)

@@ -73,7 +73,7 @@ def test_a_limit_beyond_the_turns_is_named(play):
     outcome = play(hooks={"Stop": until(1000)}, env=OFF, turns=50, expect={"within": 50})
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "would let go at 999 in workspace/n, in turn 1,000" in outcome.verdict.why
+    assert "would allow the stop at 999 in workspace/n, in turn 1,000" in outcome.verdict.why
     assert "probed, not driven" in outcome.verdict.why
     assert outcome.iterations == 3
     assert not outcome.passed
@@ -102,7 +102,9 @@ def test_a_limit_that_moves_along(play):
     outcome = play(hooks={"Stop": rearm}, env=OFF)
 
     assert isinstance(outcome.verdict, Livelock)
-    assert any("would decide if it moved alone" in limit for limit in outcome.probe_reports[-1].limits)
+    assert any(
+        "would affect the decision if it changed alone" in limit for limit in outcome.probe_reports[-1].limits
+    )
 
 
 def test_words_that_change_on_the_way(play):
@@ -157,7 +159,7 @@ def test_a_time_that_would_end_it(play):
     assert valve is not None
     assert valve.seconds == pytest.approx(300, rel=0.05)
     clock = next(finding for finding in outcome.findings if finding.name == "CLOCK")
-    assert "lets go in turn" in clock.text
+    assert "allows the stop in turn" in clock.text
 
 
 @pytest.mark.slow
@@ -214,8 +216,8 @@ def test_a_limit_that_only_a_quick_agent_reaches(play):
 
     assert outcome.verdict == Terminated(turn=4)
     clock = next(finding for finding in outcome.findings if finding.name == "CLOCK")
-    assert "lets go in turn 4" in clock.text
-    assert "it never lets go" in clock.text
+    assert "allows the stop in turn 4" in clock.text
+    assert "it never allows the stop" in clock.text
 
 
 def test_a_count_without_a_clock_has_no_such_finding(play):
@@ -236,7 +238,7 @@ def test_the_length_of_a_transcript_that_nobody_opens(play):
     outcome = play(hooks={"Stop": size}, env=OFF, turns=4)
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "how long the transcript is" in outcome.verdict.why
+    assert "the length of the transcript" in outcome.verdict.why
 
 
 def test_an_agent_that_counts_is_not_taken_for_one_that_does_not(play):
@@ -337,7 +339,7 @@ def test_a_covered_folder_is_played_on_once(play, tmp_path):
     counting = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n"
     hook = f"cd {tmp_path}; date +%s > s; {counting}; [ $n -ge 6 ] || {{ {REFUSE}; }}"
 
-    outcome = play(hooks={"Stop": hook}, env=OFF, cover=[str(tmp_path)])
+    outcome = play(hooks={"Stop": hook}, env=OFF, world={"cover": [str(tmp_path)]})
 
     assert outcome.verdict == Terminated(turn=7)
     assert (tmp_path / "n").read_text() == "7\n"

@@ -50,12 +50,12 @@ def test_a_chain_of_threads_is_recursing(play):
     outcome = play(processes=process("exit 1", again), threads={"depth": 1}, agent=DETACH)
 
     assert isinstance(outcome.verdict, Recursing)
-    assert outcome.verdict.limit == "the depth limit of 1: the thread would lie at depth 2"
+    assert outcome.verdict.limit == "the depth limit of 1: the thread would be at depth 2"
     assert outcome.verdict.chain == (
-        "the person's thread detached build",
+        "the user's thread detached build",
         "build.on_exit spawned thread 1 (depth 1)",
         "thread 1 (depth 1) detached build.2",
-        "build.2 pulled on_exit (exit code 1: failure)",
+        "build.2 triggered on_exit (exit code 1: failure)",
     )
     told = story(outcome)
     assert "\n      on_exit (exit code 1: failure) -> thread 1, depth 1: turns 3 to 4, terminated\n" in told
@@ -109,7 +109,7 @@ def test_a_thread_asks_where_the_agent_asks(play):
 
 def test_a_name_that_is_not_declared_is_an_error(play):
     """A typing mistake in the script of an agent is told with the names that there are."""
-    with pytest.raises(SimulationError, match=r"detach biuld: `processes` has no such process; it has build"):
+    with pytest.raises(SimulationError, match=r"detach biuld: not in `processes`; known: build"):
         play(processes=process("true"), agent=[{"run": "detach biuld"}, {"stop": ""}])
 
 
@@ -117,7 +117,7 @@ def test_too_many_processes_of_the_person_are_an_error(play):
     """What the script itself starts beyond the bound is no recursion, but an error of the scenario."""
     acts = [{"run": "detach build; detach build"}, {"stop": ""}]
 
-    with pytest.raises(SimulationError, match=r"detach build: there is room for 1 in all"):
+    with pytest.raises(SimulationError, match=r"detach build: at most 1 processes may start"):
         play(processes=process("true"), threads={"most": 1}, agent=acts)
 
 
@@ -132,7 +132,7 @@ def test_too_many_processes_of_a_hook_are_a_recursion(play):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"commands": {"detach": {"exit": 0}}}, "commands.detach: with `processes` this command is"),
+        ({"commands": {"detach": {"exit": 0}}}, "commands.detach: with `processes` the harness provides"),
         ({"expect": {"processes": {"threads": {"build.on_exti": 1}}}}, "did you mean 'build.on_exit'?"),
     ],
 )

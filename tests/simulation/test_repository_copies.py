@@ -56,7 +56,7 @@ def test_packages_are_lent_and_secrets_stay_away(repository, harness):
     assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
     assert sorted(path.name for path in (repository / "packages").iterdir()) == ["sh", "tool"]
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
-        "Of what git ignores in the project, lent as links and not watched: packages; left out: .env."
+        "Of what git ignores in the project, linked and not watched: packages; left out: .env."
     ]
 
 
@@ -84,7 +84,7 @@ def test_packages_of_a_plugin_are_lent(repository, harness):
     (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
     assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
-        "Of what git ignores in the plugin, lent as links and not watched: packages; left out: .env."
+        "Of what git ignores in the plugin, linked and not watched: packages; left out: .env."
     ]
 
 
@@ -154,5 +154,5 @@ def test_there_must_be_a_repository(tmp_path):
     file = tmp_path / "own.scenario.yaml"
     file.write_text(TEXT)
 
-    with pytest.raises(scenario_files.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*holds \.git"):
+    with pytest.raises(scenario_files.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*contains \.git"):
         scenario_files.load(file)

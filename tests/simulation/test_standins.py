@@ -34,7 +34,7 @@ def test_a_hook_that_starts_the_agent_again_recurses(play):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"depth": 1},
+        world={"nesting": {"depth": 1}},
         hooks=hooks("claude -p 'Summarise it.' </dev/null"),
         expect={"verdict": "recursing", "depth": 1, "sessions": 1},
     )
@@ -46,7 +46,7 @@ def test_a_hook_that_starts_the_agent_again_recurses(play):
         "SessionEnd claude -p 'Summarise it.' </dev/null starts session 1",
         "SessionEnd claude -p 'Summarise it.' </dev/null starts session 2",
     ]
-    assert "how it came to that:" in story(outcome)
+    assert "chain of causes:" in story(outcome)
 
 
 def test_a_session_within_is_told_what_its_host_tells(play):
@@ -96,7 +96,7 @@ def test_no_descendant_hides_its_depth(play, call):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"depth": 2},
+        world={"nesting": {"depth": 2}},
         hooks=hooks(call, event="Stop"),
         expect={"verdict": "recursing", "depth": 2, "sessions": 2},
     )
@@ -111,7 +111,7 @@ def test_a_storm_of_sessions_is_refused(play):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"sessions": 3},
+        world={"nesting": {"sessions": 3}},
         hooks=hooks(
             '[ "$GUARD" ] || for n in 1 2 3 4; do GUARD=1 claude -p $n </dev/null; done; exit 0', event="Stop"
         ),
@@ -128,7 +128,7 @@ def test_one_session_a_turn_is_no_recursion(play):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"sessions": 1},
+        world={"nesting": {"sessions": 1}},
         until="guard",
         turns=4,
         hooks=hooks(
@@ -176,7 +176,7 @@ def test_what_a_stand_in_cannot_play_is_an_error(play):
 
 def test_a_host_that_nobody_can_call_is_an_error(play):
     """A stand-in for a host whose call is not known is refused before anything is fired."""
-    for agent, told in (("openhands", "there are stand-ins for claude-code, codex"), ("x", "no host 'x'")):
+    for agent, told in (("openhands", "there are fake agents for claude-code, codex"), ("x", "no host 'x'")):
         with pytest.raises(SimulationError, match=f"commands.a.agent: .*{told}"):
             play(agent=SCRIPT, commands={"a": {"agent": agent}}, hooks=hooks("true", event="Stop"))
 
@@ -232,4 +232,4 @@ def test_a_gate_that_also_refuses_with_the_variables_is_not_open(play):
     (_, child), *_ = outcome.trace.children()
 
     assert [fire.ruling for fire in child.hook_runs if fire.event == "PreToolUse"] == ["none"]
-    assert "GATE-OPEN" not in [finding.name for finding in outcome.findings]
+    assert "GUARD-OPEN" not in [finding.name for finding in outcome.findings]

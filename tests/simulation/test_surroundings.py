@@ -37,7 +37,7 @@ def said(outcome):
 
 def test_hooks_are_started_in_a_folder(play):
     """The folder is made, hooks are started in it, and the input says so too."""
-    outcome = play(hooks={"Stop": TELLS}, cwd="src/deep", turns=1)
+    outcome = play(hooks={"Stop": TELLS}, world={"cwd": "src/deep"}, turns=1)
     (_, fire), *_ = outcome.trace.hook_runs()
 
     assert "workspace/src/deep]" in said(outcome)
@@ -49,7 +49,7 @@ def test_hooks_are_started_in_a_folder_that_is_gone(play):
     outcome = play(
         hooks={"Stop": 'ls -d . ; [ -e "$PWD" ] || echo gone >&2; exit 2'},
         turns=1,
-        cwd={"path": "src", "removed": True},
+        world={"cwd": {"path": "src", "removed": True}},
     )
 
     assert "gone" in said(outcome)
@@ -61,7 +61,7 @@ def test_workspace_has_any_name(play, place):
     outcome = play(
         hooks={"Stop": "hooks/ends.sh"},
         files={"hooks/ends.sh": f"#!/bin/sh\n{TELLS}\n"},
-        place=place,
+        world={"place": place},
         turns=1,
     )
 
@@ -72,8 +72,8 @@ def test_workspace_has_any_name(play, place):
     "keys, told",
     [
         ({}, "written"),
-        ({"readonly": ["workspace/.n/count"]}, "lost"),
-        ({"readonly": ["workspace/.n"]}, "lost"),
+        ({"world": {"readonly": ["workspace/.n/count"]}}, "lost"),
+        ({"world": {"readonly": ["workspace/.n"]}}, "lost"),
     ],
 )
 def test_nobody_writes_to_what_is_read_only(mounting, keys, told):
@@ -84,7 +84,7 @@ def test_nobody_writes_to_what_is_read_only(mounting, keys, told):
 
 
 @pytest.mark.parametrize(
-    "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"full": ["workspace/.n"]}, "lost")]
+    "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"world": {"full": ["workspace/.n"]}}, "lost")]
 )
 def test_nothing_fits_on_a_full_disk(mounting, keys, told):
     """Not one byte can be written below a folder that is said to be full."""
@@ -94,15 +94,16 @@ def test_nothing_fits_on_a_full_disk(mounting, keys, told):
 def test_a_folder_that_holds_something_is_not_covered_by_a_full_disk(play):
     """What a full disk would hide is not hidden in silence."""
     with pytest.raises(WorkspaceError, match="is not empty"):
-        play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, full=["workspace/.n"])
+        play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, world={"full": ["workspace/.n"]})
 
 
-@pytest.mark.parametrize("keys", [{"readonly": ["workspace/.n"]}, {"full": ["tmp"]}])
-def test_a_tier_that_cannot_close_a_disk_says_so(tmp_path, keys):
+@pytest.mark.parametrize("world", [{"readonly": ["workspace/.n"]}, {"full": ["tmp"]}])
+def test_a_tier_that_cannot_close_a_disk_says_so(tmp_path, world):
     """Without namespaces a scenario with such a disk is refused, and never played as if it were there."""
-    scenario = scenario_from({"name": "test", "hooks": {"Stop": WRITES}, "files": {".n/count": "0"}, **keys})
+    keys = {"hooks": {"Stop": WRITES}, "files": {".n/count": "0"}, "world": world}
+    scenario = scenario_from({"name": "test", **keys})
     harness = Harness(Settings(base=tmp_path, tier=Tier.GROUP))
-    with harness, pytest.raises(SimulationError, match="takes namespaces"):
+    with harness, pytest.raises(SimulationError, match="need kernel namespaces"):
         harness.simulate(scenario)
 
 
@@ -119,5 +120,5 @@ class Open:
 
 def test_a_disk_that_is_open_all_the_same_is_refused():
     """Where a byte can be written although the mount was made, the scenario is not played."""
-    with pytest.raises(SimulationError, match="can be written to all the same"):
+    with pytest.raises(SimulationError, match="can still be written to"):
         check_disks(Scenario(name="x", full=("tmp",)), Path, Open())

@@ -22,17 +22,15 @@ from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.checkup.complaints import complaints
-from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Step, Trace
-from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.simulation.parallel_jobs import stays_apart, work
+from pytest_hookharness.simulation.conclude import conclude_event
+from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently, run_jobs
+from pytest_hookharness.simulation.testbed.host_actions import run_event
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
-from pytest_hookharness.simulation.testbed.single_event import ask
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 T = TypeVar("T")
@@ -93,7 +91,7 @@ class CheckRun:
             place=self.place,
             problems=tuple(problem for problem in problems if self.only in ("", problem.id)),
             only=self.only,
-            woken=summary.woken,
+            triggered=summary.triggered,
             tried=summary.tried,
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
             undecided=(*self._undecided, *summary.undecided),
@@ -130,7 +128,7 @@ class CheckRun:
         woken = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
         self._play("single events", [*checkups.plan_asks(self.place, woken)])
         yield
-        if any(complaint.kind == "HUNG-FIRE" for complaint in complaints(first.outcome)):
+        if any(complaint.kind == "HUNG-FIRE" for complaint in find_symptoms(first.outcome)):
             self._undecided.append(_HUNG)
             return
         endless = first.outcome.verdict_name in ("livelock", "capped")
@@ -248,20 +246,12 @@ class CheckRun:
         Ask the hooks of one event, outside of any session.
         """
         with Testbed.open(session.scenario, settings, self.supervisor, base, slot) as stage:
-            hooked = ask(stage, session.event, session.fields).hooked
-        trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
-        return Outcome(
-            scenario=session.scenario,
-            host=stage.profile.id,
-            trace=trace,
-            verdict=Terminated(turn=0),
-            findings=find(trace) if hooked.hook_runs else (),
-        )
+            return conclude_event(stage, run_event(stage, session.event, session.fields).hooked)
 
     def _side_by_side(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
         example = Scenario(name="check", host=self.place.host)
-        if stays_apart(example, self.settings.tier, self.supervisor):
-            yield from (result for _, result in work(jobs, self.base))
+        if can_run_concurrently(example, self.settings.tier, self.supervisor):
+            yield from (result for _, result in run_jobs(jobs, self.base))
         else:
             yield from (job(None, self.base) for job in jobs)
 
@@ -275,7 +265,7 @@ class CheckRun:
         for done, (evidence, small) in enumerate(self._side_by_side([*map(self._shrink, wanted)]), 1):
             self.on_step("evidence", done, len(wanted))
             if small is None:
-                self._undecided.append(f"Seen once and not again: {evidence.complaint.text}")
+                self._undecided.append(f"Seen once and not again: {evidence.symptom.text}")
                 continue
             self._problems.append(evidence.shown_again(*small))
 
@@ -285,32 +275,32 @@ class CheckRun:
                 wall = self.settings.wall - self._elapsed()
                 if wall < _LEAST:
                     # It was seen, and there is no time left to see it in a smaller session.
-                    return evidence.complaint if scenario == evidence.session.scenario else None
+                    return evidence.symptom if scenario == evidence.session.scenario else None
                 session = replace(evidence.session, scenario=scenario)
-                return self._look(session, evidence.complaint, wall, slot, base)
+                return self._look(session, evidence.symptom, wall, slot, base)
 
             scenario = evidence.session.scenario
             if evidence.session.event:
                 again = look(scenario)
                 return evidence, None if again is None else (scenario, again)
-            small = shrink(scenario, evidence.complaint, evidence.trace, look)
+            small = shrink(scenario, evidence.symptom, evidence.trace, look)
             return evidence, small and (small[0], self._attribute(*small, slot, base))
 
         return job
 
-    def _attribute(self, scenario: Scenario, complaint: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
+    def _attribute(self, scenario: Scenario, symptom: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
         """
         The complaint with the one hook that shows it alone, where several ran side by side.
         """
-        if not complaint.shared:
-            return complaint
-        for hook in (hook for hook in self.place.hooks if hook.command in complaint.hook.split(", ")):
+        if not symptom.shared:
+            return symptom
+        for hook in (hook for hook in self.place.hooks if hook.command in symptom.hook.split(", ")):
             wall = self.settings.wall - self._elapsed()
             session = CheckSession(title="one hook", scenario=checkups.alone(scenario, hook))
-            found = replace(complaint, hook=hook.command, shared=False)
+            found = replace(symptom, hook=hook.command, shared=False)
             if wall > _LEAST and self._look(session, found, wall, slot, base) is not None:
                 return found
-        return complaint
+        return symptom
 
     def _look(
         self, session: CheckSession, wanted: Symptom, wall: float, slot: CpuSlot | None, base: Path
@@ -319,7 +309,7 @@ class CheckRun:
             outcome = self._simulate(session, wall, slot, base)
         except (SimulationError, WorkspaceError):
             return None
-        found = complaints(outcome, mark=corpora.MARK, harmless=session.harmless)
+        found = find_symptoms(outcome, mark=corpora.MARK, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
 
     def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
@@ -331,4 +321,4 @@ class CheckRun:
             outcome = self._simulate(session, self.settings.wall, None, self.base)
         except (SimulationError, WorkspaceError):
             return False
-        return not outcome.passed and any(one.cause == wanted.cause for one in complaints(outcome))
+        return not outcome.passed and any(one.cause == wanted.cause for one in find_symptoms(outcome))

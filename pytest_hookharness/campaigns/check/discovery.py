@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.scenario_from_settings import look_up
+from pytest_hookharness.campaigns.scenario_from_settings import find_host
 from pytest_hookharness.execution.workspace.copying import IgnoredFiles, stays_below
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -50,7 +50,7 @@ def find_places(path: Path, host: str = "") -> tuple[HookSet, ...]:
     """
     whole = path.resolve()
     if whole.is_file():
-        profile, place = look_up(whole, host)
+        profile, place = find_host(whole, host)
         found = [_read(profile, whole.parents[place.count("/")], (place,), only=place)]
     elif whole.is_dir():
         found = [*_in_folder(whole, host)]

@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     percentile,
 )
 from pytest_hookharness.campaigns.stress.alterations import ReplayScript
-from pytest_hookharness.judging.checkup.complaints import complaints, doubts
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
@@ -47,14 +47,14 @@ class Evidence:
 
     Attributes:
         id: A name for it.
-        complaint: What was seen.
+        symptom: What was seen.
         session: The session.
         trace: What took place in it.
         shown_by: The titles of all sessions that showed it.
     """
 
     id: str
-    complaint: Symptom
+    symptom: Symptom
     session: CheckSession
     trace: Trace
     shown_by: tuple[str, ...]
@@ -66,13 +66,13 @@ class Evidence:
         """
         return Problem(
             id=self.id,
-            complaint=self.complaint,
+            symptom=self.symptom,
             scenario=self.session.scenario,
             shown_by=(self.session.title, *(title for title in self.shown_by if title != self.session.title)),
-            move=ReplayScript.of(self.trace).move(self.complaint.turn),
+            move=ReplayScript.of(self.trace).move(self.symptom.turn),
         )
 
-    def shown_again(self, scenario: Scenario, complaint: Symptom) -> Problem:
+    def shown_again(self, scenario: Scenario, symptom: Symptom) -> Problem:
         """
         The same as a problem that a scenario showed again.
         """
@@ -80,7 +80,7 @@ class Evidence:
         return replace(
             self.problem,
             scenario=scenario,
-            complaint=complaint,
+            symptom=symptom,
             move=self.problem.move if whole else None,
         )
 
@@ -92,14 +92,14 @@ class Summary:
 
     Attributes:
         problems: What is wrong by all that hooks did together.
-        woken: The commands of the hooks that were fired.
+        triggered: The commands of the hooks that were fired.
         tried: What was tried, in sentences.
         open: What was not shown, in sentences.
         undecided: Why this is no proof that all is well, in sentences.
     """
 
     problems: tuple[Problem, ...]
-    woken: tuple[str, ...]
+    triggered: tuple[str, ...]
     tried: tuple[str, ...]
     open: tuple[str, ...]
     undecided: tuple[str, ...]
@@ -117,7 +117,7 @@ def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[Evidence, ...]
     for one in played:
         if one.outcome is None:
             continue
-        for complaint in complaints(one.outcome, mark=mark, harmless=one.session.harmless):
+        for complaint in find_symptoms(one.outcome, mark=mark, harmless=one.session.harmless):
             causes.setdefault(complaint.cause, []).append((one.session, one.outcome, complaint))
     found: dict[str, Evidence] = {}
     for seen in causes.values():
@@ -132,7 +132,7 @@ def _evidence(seen: Sequence[tuple[CheckSession, Outcome, Symptom]], taken: Coll
     )
     return Evidence(
         id=name_problem(complaint, taken),
-        complaint=complaint,
+        symptom=complaint,
         session=session,
         trace=outcome.trace,
         shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
@@ -145,14 +145,14 @@ def summarise(place: HookSet, played: Sequence[PlayedSession]) -> Summary:
     """
     outcomes = [one.outcome for one in played if one.outcome is not None]
     problems = tuple(find_problems(place, outcomes))
-    wrong = {problem.complaint.hook for problem in problems}
+    wrong = {problem.symptom.hook for problem in problems}
     unplayed = [f"{one.session.title.capitalize()}: {one.why}." for one in played if one.outcome is None]
     ending = [one.outcome for one in played if one.outcome is not None and one.session.ends]
-    open_ends = dict.fromkeys(doubt for outcome in ending for doubt in doubts(outcome))
+    open_ends = dict.fromkeys(doubt for outcome in ending for doubt in open_questions(outcome))
     unshown = [_unwoken(hook) for hook in find_silent(place, outcomes) if hook.command not in wrong]
     return Summary(
         problems=problems,
-        woken=tuple(
+        triggered=tuple(
             dict.fromkeys(fire.hook.command for one in outcomes for _, fire in one.trace.hook_runs())
         ),
         tried=tuple(_tried(place, outcomes)),

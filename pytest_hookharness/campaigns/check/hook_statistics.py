@@ -16,9 +16,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.rewording import foreign_tools, misnamed_tools
-from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
+from pytest_hookharness.judging.findings.codes import ENDLESS, INERT_GUARD, SLOW
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, catalogue
-from pytest_hookharness.judging.findings.loop_endings import ENDLESS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult
@@ -133,21 +132,21 @@ def percentile(times: Sequence[float]) -> float:
 def _problem(place: HookSet, hook: Hook, code: FindingCode, text: str) -> Problem:
     complaint = Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
     name = "-".join(filter(None, (code.name.lower(), short_name(hook.command).lower())))
-    return Problem(id=name, complaint=complaint, scenario=Scenario(name="check", host=place.host))
+    return Problem(id=name, symptom=complaint, scenario=Scenario(name="check", host=place.host))
 
 
 _COUNTED = re.compile(r"-\d+$")
 
 
-def name_problem(complaint: Symptom, taken: Collection[str]) -> str:
+def name_problem(symptom: Symptom, taken: Collection[str]) -> str:
     """
     A name that is the same in the next check-up, as long as the same is wrong.
 
     Args:
-        complaint: What is wrong.
+        symptom: What is wrong.
         taken: The names of other problems.
     """
-    base = _name(complaint.kind, "" if complaint.shared else complaint.hook)
+    base = _name(symptom.kind, "" if symptom.shared else symptom.hook)
     free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in free if name not in taken)
 

@@ -93,7 +93,7 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
         for scenario, why in _choices(checkup, problem):
             text = scenario_files.write(scenario, name=name, why=why, folder=project)
             (loaded,) = scenario_files.loads(text, path)
-            if shows(loaded, problem.complaint):
+            if shows(loaded, problem.symptom):
                 path.write_text(text, "utf-8")
                 return replace(problem, file=path)
     except (scenario_files.Unwritable, scenario_files.ScenarioErrors) as error:
@@ -107,9 +107,9 @@ def _choices(checkup: CheckReport, problem: Problem) -> Iterator[tuple[Scenario,
 
     Where other hooks have problems as well, a file with all of them stays red when this hook is mended.
     """
-    complaint = problem.complaint
+    complaint = problem.symptom
     own = [hook for hook in checkup.place.hooks if hook.command == complaint.hook and hook.args is None]
-    others = any(other.complaint.hook != complaint.hook for other in checkup.problems)
+    others = any(other.symptom.hook != complaint.hook for other in checkup.problems)
     if own and others and complaint.code != NOT_RUN.code:
         yield alone(problem.scenario, *own), f"{complaint.text} {_ALONE}"
     yield problem.scenario, complaint.text

@@ -226,19 +226,19 @@ def plan_world(place: HookSet, moves: Sequence[Act], *, written: bool) -> Iterat
         )
 
 
-def plan_asks(place: HookSet, woken: Collection[str]) -> Iterator[CheckSession]:
+def plan_asks(place: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
     """
     Single events, outside of any session, for hooks of events that no session comes to.
 
     Args:
         place: The place.
-        woken: The events that some session came to.
+        triggered: The events that some session came to.
     """
     events = hosts.find(place.host).events
     for hook in place.hooks:
         rule = events.get(hook.event)
         # Calls are a session's business: whoever names a tool that there is not is never woken.
-        if rule is None or hook.event in woken or hook.type != "command" or rule.target == "tool_name":
+        if rule is None or hook.event in triggered or hook.type != "command" or rule.target == "tool_name":
             continue
         named = hook.matcher if hook.matcher and _NAME.fullmatch(hook.matcher) else ""
         keys = [field.name for field in rule.fields.fields if (field.source or field.name) == rule.target]

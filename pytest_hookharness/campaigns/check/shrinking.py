@@ -77,20 +77,18 @@ class _Search:
         return True
 
 
-def shrink(
-    scenario: Scenario, complaint: Symptom, trace: Trace, look: Look
-) -> tuple[Scenario, Symptom] | None:
+def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tuple[Scenario, Symptom] | None:
     """
     A small scenario that shows the same, with what it shows; ``None`` if nothing shows it again.
 
     Args:
         scenario: The scenario that showed it.
-        complaint: What was seen.
+        symptom: What was seen.
         trace: What took place.
         look: Plays a scenario and tells whether it shows it.
     """
     search = _Search(look, left=_MOST_VARIED if scenario.vary else _MOST)
-    if not any(map(search.try_out, _first_guesses(scenario, complaint, trace))):
+    if not any(map(search.try_out, _first_guesses(scenario, symptom, trace))):
         return None
     assert search.best is not None  # noqa: S101 - one of the guesses has shown it
     _drop_acts(search, search.best[0])
@@ -98,14 +96,14 @@ def shrink(
     return search.best
 
 
-def _first_guesses(scenario: Scenario, complaint: Symptom, trace: Trace) -> Iterator[Scenario]:
+def _first_guesses(scenario: Scenario, symptom: Symptom, trace: Trace) -> Iterator[Scenario]:
     """
     Most problems need one move; the scenario itself is the last that is tried.
     """
     recording = ReplayScript.of(trace)
-    move = recording.move(complaint.turn)
+    move = recording.move(symptom.turn)
     alone = [FIRST_PROMPT] if move is None else [FIRST_PROMPT, move]
-    if not complaint.code:
+    if not symptom.code:
         # A verdict is about how it goes on, and not about one move.
         yield _with(scenario, [FIRST_PROMPT], replace(scenario.script, then=Behaviour()))
         yield _with(scenario, [FIRST_PROMPT])
@@ -113,8 +111,8 @@ def _first_guesses(scenario: Scenario, complaint: Symptom, trace: Trace) -> Iter
         plain = replace(scenario.script, then=Behaviour())
         yield _with(scenario, [FIRST_PROMPT], plain)
         yield _with(scenario, alone, plain)
-        yield _with(scenario, recording.until(complaint.turn + 1), plain)
-    wishes = [wish for wish in scenario.vary if wish.kind in _SHOWN_BY.get(complaint.kind, KINDS)]
+        yield _with(scenario, recording.until(symptom.turn + 1), plain)
+    wishes = [wish for wish in scenario.vary if wish.kind in _SHOWN_BY.get(symptom.kind, KINDS)]
     yield from (_with(replace(scenario, vary=(wish,)), alone) for wish in wishes)
     yield from (replace(scenario, vary=(wish,)) for wish in wishes)
     yield scenario

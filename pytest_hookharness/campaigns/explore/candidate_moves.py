@@ -1,8 +1,7 @@
 """
-Menus: what a free agent can do, as hooks, workspace and script suggest it.
+Candidate moves: what an agent with free choice may try, as script, hooks and workspace suggest it.
 
-A menu is made of what is named somewhere: a move that nobody names is not on
-it. Nothing on it touches the hooks themselves or their settings.
+A move that is named nowhere is not a candidate. No candidate touches the hooks or their settings.
 """
 
 from __future__ import annotations
@@ -46,19 +45,19 @@ _AFTER = re.compile(r"\s(?:first|and|then|to|before|after|again|instead|or|once|
 _TO_SAY = re.compile(r"\b(?i:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})")
 _TAG = re.compile(r"<promise>[^<\n]{1,80}</promise>")
 _GIT = re.compile(r"\bgit\b")
-_TOLD_FILE = re.compile(r"(?<![\w/.-])(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-])")
-# A word in backticks that is said to be a file, whatever its name looks like.
-_TOLD_WORD = re.compile(
+_NAMED_FILE = re.compile(r"(?<![\w/.-])(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-])")
+# A word in backticks that the text calls a file, or has the agent make or remove.
+_CALLED_FILE = re.compile(
     r"\b(?i:file|create|write|touch|make|add|remove|delete)\b(?:\s[a-z]+){0,3}\s`(\.?[\w][\w./-]*)`"
 )
 _SCRIPT = re.compile(r"(?<![\w/.])\./[\w][\w./-]*")
 _TOOL = re.compile(r"\w+")
-# What can reach nothing but the folder that the shell is in.
+# Removes a file of the current folder, and can reach nothing else.
 _REMOVAL = re.compile(r"rm -f [\w.-]+")
-# A path that is absolute, somebody's home, or a step up.
+# A path that is absolute, in a home folder, or above the current folder.
 _ELSEWHERE = re.compile(r"(?<![\w.])[/~]|\.\.")
 WITHHELD = (
-    "a command that only a hook names, which might reach the machine here; to have it run, name it yourself"
+    "a command that only a hook names, which might reach this machine; to have it run, add it to `explore`"
 )
 _OF_TOOLS = frozenset({
     hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED,
@@ -68,16 +67,16 @@ _OWN = (".claude", ".codex", ".gemini", ".qwen", ".cursor", ".git", ".github", "
 
 class Reach(Enum):
     """
-    How far a command goes that nobody but a hook names, which may do so to warn of it.
+    What a command can reach that only a hook names, perhaps as a warning against it.
     """
 
-    CONTAINED = "whatever it does is contained"
-    WORKSPACE = "what it does in the folders of the scenario is contained"
-    MACHINE = "it may reach the machine and the network"
+    CONTAINED = "only the sandbox"
+    WORKSPACE = "the folders of the scenario in the sandbox, and others of the machine"
+    MACHINE = "the machine and the network"
 
     def withholds(self, command: str) -> bool:
         """
-        Whether a command must not be run here because a hook names it.
+        Return whether a command that only a hook names must not be run.
         """
         if self is Reach.MACHINE:
             return _REMOVAL.fullmatch(command) is None
@@ -87,13 +86,13 @@ class Reach(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestions:
     """
-    What an agent might do, by who says so.
+    Suggested moves by their source.
 
     Attributes:
-        given: What the author of the scenario says.
-        named: What the hooks and the workspace suggest.
-        hooks: Files that are hooks, which no move touches that hooks name.
-        reach: How far commands go that hooks name.
+        given: Moves that the author of the scenario gives.
+        named: Moves that the hooks and the workspace suggest.
+        hooks: The files of hooks; no suggested move touches them.
+        reach: What suggested commands can reach.
     """
 
     given: tuple[Move, ...]
@@ -104,25 +103,25 @@ class Suggestions:
 
 class CandidateMoves:
     """
-    The moves of a free agent; it grows as hooks name more.
+    The candidate moves of an exploration; more are added as hooks name them.
 
     Attributes:
-        moves: All moves, in the order in which they were found.
-        missing: How many moves are not among them, by the reason.
+        moves: The moves, in the order in which they were found.
+        missing: How many moves were left out, by reason.
     """
 
-    def __init__(self, suggestions: Suggestions, *, most: int, fixed: bool) -> None:
+    def __init__(self, suggestions: Suggestions, *, limit: int, fixed: bool) -> None:
         """
-        Begin with some moves.
+        Start with some moves.
 
         Args:
-            suggestions: What the agent can do; a stop is added if nobody gives one.
-            most: How many moves there may be.
-            fixed: Whether what is given is all.
+            suggestions: What the agent can do; a stop is added if there is none.
+            limit: How many candidates there may be.
+            fixed: Whether only the given moves are candidates.
         """
         self.moves: list[Move] = []
         self.missing: Counter[str] = Counter()
-        self._most = most
+        self._limit = limit
         self._fixed = fixed
         self._suggestions = suggestions
         self._withheld: set[str] = set()
@@ -132,7 +131,7 @@ class CandidateMoves:
 
     def learn(self, steps: Iterable[Step]) -> None:
         """
-        Take up what hooks named that were asked in some steps.
+        Add the moves that hooks named in some steps.
         """
         for step in steps:
             if isinstance(step.exchange, HookEvent):
@@ -155,37 +154,37 @@ class CandidateMoves:
         for move in map(unlabelled, moves):
             if move in self.moves:
                 continue
-            if len(self.moves) >= self._most:
+            if len(self.moves) >= self._limit:
                 self.missing[LEFT] += 1
                 continue
             self.moves.append(move)
 
 
-def suggest(stage: Testbed) -> Suggestions:
+def suggest(testbed: Testbed) -> Suggestions:
     """
-    What script, doubles, hooks and workspace suggest.
+    Return what script, doubles, hooks and workspace suggest.
     """
-    doubles = stage.scenario.commands.items()
+    doubles = testbed.scenario.commands.items()
     runs = (RunCommand(command=name) for name, double in doubles if not (double.hangs or double.prompts))
     return Suggestions(
-        given=(Stop(), *scripted(stage.scenario.script), RunCommand(command="true"), *runs),
-        named=tuple(_suggested(stage)),
-        hooks=hook_source.hook_files(stage),
-        reach=_reach_of(stage),
+        given=(Stop(), *scripted(testbed.scenario.script), RunCommand(command="true"), *runs),
+        named=tuple(_suggested(testbed)),
+        hooks=hook_source.hook_files(testbed),
+        reach=_reach_of(testbed),
     )
 
 
-def _reach_of(stage: Testbed) -> Reach:
-    if stage.sandbox.tier is not Tier.NAMESPACES or stage.scenario.network:
+def _reach_of(testbed: Testbed) -> Reach:
+    if testbed.sandbox.tier is not Tier.NAMESPACES or testbed.scenario.network:
         return Reach.MACHINE
-    return Reach.CONTAINED if stage.sandbox.contained else Reach.WORKSPACE
+    return Reach.CONTAINED if testbed.sandbox.contained else Reach.WORKSPACE
 
 
-def _suggested(stage: Testbed) -> Iterator[Move]:
-    files = [path.removeprefix("workspace/") for path in stage.files if path.startswith("workspace/")]
-    texts = [text for _, text in sorted(hook_source.configured(stage).items())]
-    hooks = hook_source.hook_files(stage)
-    own = [path for path in files if stage.files[f"workspace/{path}"].kind == "file"]
+def _suggested(testbed: Testbed) -> Iterator[Move]:
+    files = [path.removeprefix("workspace/") for path in testbed.files if path.startswith("workspace/")]
+    texts = [text for _, text in sorted(hook_source.configured(testbed).items())]
+    hooks = hook_source.hook_files(testbed)
+    own = [path for path in files if testbed.files[f"workspace/{path}"].kind == "file"]
     own = [path for path in own if path not in hooks and not _is_own(path)]
     source = "\n".join(texts)
     yield from named_in_source(source, hooks)
@@ -194,26 +193,28 @@ def _suggested(stage: Testbed) -> Iterator[Move]:
     looks_at_all = _GIT.search(source) is not None
     looks: list[Edit | Read] = [Read(file=path) for path in data]
     changes = [Edit(file=path, text=_TEXT) for path in (*data, _NEW)]
-    yield from (move for move in (*looks, *changes) if _is_seen(stage, move))
+    yield from (move for move in (*looks, *changes) if _is_seen(testbed, move))
     yield from changes if looks_at_all else ()
-    yield from _matched(stage)
+    yield from _matched(testbed)
 
 
-def _is_seen(stage: Testbed, move: Edit | Read) -> bool:
+def _is_seen(testbed: Testbed, move: Edit | Read) -> bool:
     """
-    Whether some hook is asked about a call of its tool.
+    Return whether some hook is asked about calls of this move's tool.
     """
-    call = stage.profile.tools.call(move, stage.facts.workspace)
+    call = testbed.profile.tools.call(move, testbed.facts.workspace)
     return any(
-        hosts.select(stage.profile, stage.configuration.hooks, event.name, call.name, tool_input=call.input)
-        for event in stage.profile.events.values()
+        hosts.select(
+            testbed.profile, testbed.configuration.hooks, event.name, call.name, tool_input=call.input
+        )
+        for event in testbed.profile.events.values()
         if event.role in _OF_TOOLS
     )
 
 
 def scripted(script: Script) -> Iterator[Move]:
     """
-    The moves of a script and of its reactions; what must be refused is not among them.
+    Yield the moves of a script and of its reactions, without those that hooks are expected to refuse.
     """
     moves = (*script.acts, *(move for reaction in script.reactions for move in reaction.moves))
     for move in moves:
@@ -230,23 +231,24 @@ def scripted(script: Script) -> Iterator[Move]:
 
 def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     """
-    The moves that a hook names in what it says: commands, words to stop with, and files that are no hooks.
+    Yield the moves that a hook's message names: commands, texts to stop with, and files that are not hooks.
     """
     phrases = [_AFTER.sub("", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
     yield from (RunCommand(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
     yield from (RunCommand(command=phrase) for phrase in phrases if _is_command(phrase))
     yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))
-    words = (word for word in _TOLD_WORD.findall(text) if not _looks_like_one(word))
-    for path in _inside((*_TOLD_FILE.findall(text), *words), hooks):
+    words = (word for word in _CALLED_FILE.findall(text) if not _looks_like_one(word))
+    for path in _inside((*_NAMED_FILE.findall(text), *words), hooks):
         yield Edit(file=path, text=_TEXT)
         yield RunCommand(command=f"rm -f {path}")
 
 
 def named_in_source(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     """
-    The moves that the source of hooks suggests: a promise, and the files that it looks at and are no hooks.
+    Yield the moves that the source of hooks suggests: a promise tag, and files that it looks at.
 
-    A file that hooks make is their own state: agents remove such files, and do not write them.
+    A file that hooks make is their own state: an agent may remove it, but does not write it. Files of hooks
+    are left out.
     """
     yield from (Stop(text=tag) for tag in _TAG.findall(text))
     made = {*_inside(hook_source.made(text), hooks)}
@@ -263,7 +265,7 @@ def _inside(paths: Iterable[str], hooks: Collection[str]) -> Iterator[str]:
 
 
 def _looks_like_one(code: str) -> bool:
-    # What stands in backticks may as well be a field or a file.
+    # Text in backticks may also be a field or a file.
     return _is_command(code) and (" " in code or "/" in code or shutil.which(code) is not None)
 
 
@@ -276,11 +278,11 @@ def _is_own(path: str) -> bool:
     return path.split("/", maxsplit=1)[0] in _OWN
 
 
-def _matched(stage: Testbed) -> Iterator[Move]:
+def _matched(testbed: Testbed) -> Iterator[Move]:
     """
-    Calls of tools that hooks wait for by name and that no other move makes; their result is given.
+    Yield calls of tools that matchers name and no other move uses; their result is given.
     """
-    tools, place = stage.profile.tools, stage.facts.workspace
+    tools, place = testbed.profile.tools, testbed.facts.workspace
     plain = (
         RunCommand(command="true"),
         Edit(file=_NEW, text=""),
@@ -288,8 +290,8 @@ def _matched(stage: Testbed) -> Iterator[Move]:
         Read(file=_NEW),
     )
     known = {tools.call(operation, place).name for operation in plain}
-    for hook in stage.configuration.hooks:
-        if stage.profile.events[hook.event].role not in _OF_TOOLS:
+    for hook in testbed.configuration.hooks:
+        if testbed.profile.events[hook.event].role not in _OF_TOOLS:
             continue
         for word in (hook.matcher or "").split("|"):
             if _TOOL.fullmatch(word) and word not in known:

@@ -1,7 +1,7 @@
 """
-Excursions: the way to one state is played, and there every move is tried.
+State expansion: follow the path to one state, and try every move there.
 
-An errand and what it gives are plain values, so that any process can go on it.
+Tasks and results can be pickled, so any process can expand a state.
 """
 
 from __future__ import annotations
@@ -9,229 +9,274 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes, state
+from pytest_hookharness.judging.recurrence.cycle import build_state, changes
 from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.exploration import LATE, Expansion, Successor
 from pytest_hookharness.model.moves import Act, Move, Script
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import StateEntry, Trace
 from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
+from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-_OPAQUE = "the state is not known completely"
+# Expands the states of tasks; yields the position of each task and its result, in order of completion.
+ExpandAll: TypeAlias = Callable[[Sequence["ExpansionTask"]], Iterable[tuple[int, Expansion]]]
+_OPAQUE = "the state is not completely known"
 _GONE = StateEntry(kind="gone", mode=0, content="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpansionTask:
     """
-    What is to be tried in one state.
+    One state to expand.
 
     Attributes:
-        scenario: What is played.
+        scenario: The scenario.
         settings: The settings of the run.
-        way: The acts that lead to the state.
-        moves: The moves that are tried there.
-        until: When it must be over, in seconds of the epoch.
+        path: The acts that lead to the state.
+        moves: The moves to try there.
+        until: When to stop, in seconds of the epoch.
     """
 
     scenario: Scenario
     settings: Settings
-    way: tuple[Act, ...]
+    path: tuple[Act, ...]
     moves: tuple[Move, ...]
     until: float
 
 
-def expand(
-    errand: ExpansionTask, supervisor: Supervisor, base: Path, slot: CpuSlot | None = None
-) -> Expansion:
+def expand(task: ExpansionTask, resources: Resources) -> Expansion:
     """
-    Go to a state and try every move there.
+    Go to the state of a task, and try every move there.
     """
-    if time.time() > errand.until:
+    if time.time() > task.until:
         return Expansion(digest="", why=LATE)
-    with Testbed.open(errand.scenario, errand.settings, supervisor, base, slot) as stage:
-        return _Expansion(stage, errand).make()
+    testbed = Testbed.open(task.scenario, task.settings, resources.supervisor, resources.base, resources.slot)
+    with testbed:
+        return _StateExpansion(testbed, task).run()
 
 
-def expand_apart(errand: ExpansionTask) -> Expansion:
+def expand_in_new_process(task: ExpansionTask) -> Expansion:
     """
-    The same in any process, which has neither supervisor nor folder yet.
+    Expand a state in a process that has neither a supervisor nor a folder yet.
     """
     with tempfile.TemporaryDirectory(prefix="hookharness-") as folder, Supervisor() as supervisor:
-        return expand(errand, supervisor, Path(folder))
+        return expand(task, Resources(supervisor=supervisor, base=Path(folder)))
 
 
-class _Expansion:
+def expand_here(resources: Resources, tasks: Sequence[ExpansionTask]) -> Generator[tuple[int, Expansion]]:
     """
-    One errand on its stage.
+    Expand states in this process, at the same time where simulations share nothing.
+
+    Yields:
+        The position of each task and its result, in order of completion.
+    """
+    first = tasks[0]
+    concurrent = can_run_concurrently(first.scenario, first.settings.tier, resources.supervisor)
+    if len(tasks) == 1 or resources.slot is not None or not concurrent:
+        for place, task in enumerate(tasks):
+            yield place, expand(task, resources)
+        return
+
+    def with_slot(task: ExpansionTask) -> Job[Expansion]:
+        return lambda slot, base: expand(task, replace(resources, base=base, slot=slot))
+
+    yield from run_jobs([*map(with_slot, tasks)], resources.base)
+
+
+def expand_with(executor: Executor) -> ExpandAll:
+    """
+    Return a function that expands states with an executor, in its processes and on its machines.
     """
 
-    def __init__(self, stage: Testbed, errand: ExpansionTask) -> None:
-        self._stage = stage
-        self._errand = errand
-        self._initial = stage.files
-        self._contents = Contents(stage.workspace.roots)
+    def expand_all(tasks: Sequence[ExpansionTask]) -> Iterable[tuple[int, Expansion]]:
+        places = {executor.submit(expand_in_new_process, task): place for place, task in enumerate(tasks)}
+        try:
+            for future in as_completed(places):
+                yield places[future], future.result()
+        finally:
+            for future in places:
+                future.cancel()
+
+    return expand_all
+
+
+class _StateExpansion:
+    """
+    One task on its testbed.
+    """
+
+    def __init__(self, testbed: Testbed, task: ExpansionTask) -> None:
+        self._testbed = testbed
+        self._task = task
+        self._initial = testbed.files
+        self._contents = Contents(testbed.workspace.roots)
         # The agent is never asked: each act is given to its host.
-        self._player = SessionDriver(stage, agents.start(Script()))
-        self._signs = ((str(stage.workspace.base), "\0base\0"), (stage.facts.words["slug"], "\0slug\0"))
+        self._driver = SessionDriver(testbed, agents.start(Script()))
+        workspace, slug = str(testbed.workspace.base), testbed.facts.template_values["slug"]
+        self._placeholders = ((workspace, "\0base\0"), (slug, "\0slug\0"))
         self._began: hosts.Session | None = None
 
-    def make(self) -> Expansion:
+    def run(self) -> Expansion:
         """
-        Play the way, and then each move from there.
+        Follow the path, then try each move from its end.
         """
-        player = self._player
-        request = self._walk()
-        steps = tuple(player.steps)
+        driver = self._driver
+        request = self._follow_path()
+        steps = tuple(driver.steps)
         if request is None:
-            why = "the session was over on the way" if self._remaining() else LATE
+            why = "the session ended on the path" if self._remaining() else LATE
             return Expansion(digest="", steps=steps, why=why)
-        digest = self._digest(player)
+        digest = self._digest(driver)
         if not digest:
             return Expansion(digest="", steps=steps, why=_OPAQUE)
         try:
-            rehearsal = Checkpoint(self._stage, player.moment)
+            checkpoint = Checkpoint(self._testbed, driver.point)
         except SnapshotError as error:
-            return Expansion(digest="", steps=steps, why=f"the state cannot be put back: {error}")
-        arrivals: list[Successor] = []
-        with rehearsal:
-            for move in self._errand.moves:
-                arrivals.append(self._try(move, rehearsal.player(), request))
-                rehearsal.put_back()
-        return Expansion(digest=digest, successors=tuple(arrivals), steps=steps)
+            return Expansion(digest="", steps=steps, why=f"the state cannot be restored: {error}")
+        successors: list[Successor] = []
+        with checkpoint:
+            for move in self._task.moves:
+                successors.append(self._try(move, checkpoint.resume(), request))
+                checkpoint.restore()
+        return Expansion(digest=digest, successors=tuple(successors), steps=steps)
 
-    def _walk(self) -> hosts.NextAct | None:
+    def _follow_path(self) -> hosts.NextAct | None:
         """
-        Play the way; gives what is asked at its end, ``None`` if the agent is not asked for a move there.
+        Follow the path; return the host's request at its end, ``None`` if it asks for no move there.
         """
-        player = self._player
-        request = player.go_on(self._remaining)
-        for act in self._errand.way:
-            if player.undergo(act):
+        driver = self._driver
+        request = driver.drive(self._remaining)
+        for act in self._task.path:
+            if driver.apply_event(act):
                 continue
             if not isinstance(request, hosts.NextAct) or (
                 request.turn_over and not isinstance(act, hosts.EVENTS)
             ):
                 return None
-            player.take(request, act)
-            request = player.go_on(self._remaining)
-            self._calm(player)
+            driver.give(request, act)
+            request = driver.drive(self._remaining)
+            self._reset_caps(driver)
         return request if isinstance(request, hosts.NextAct) and not request.turn_over else None
 
-    def _try(self, move: Move, player: SessionDriver, request: hosts.NextAct) -> Successor:
+    def _try(self, move: Move, driver: SessionDriver, request: hosts.NextAct) -> Successor:
         if not self._remaining():
             return Successor(fate="unknown", why=LATE)
-        player.take(request, move)
-        after = player.go_on(self._remaining)
-        steps = tuple(player.steps)
-        if player.refused is not None:
+        driver.give(request, move)
+        after = driver.drive(self._remaining)
+        steps = tuple(driver.steps)
+        if driver.refused_session is not None:
             return Successor(fate="unknown", why="hooks started more agents than are allowed", steps=steps)
         if after is None:
-            why = "a subagent is refused its stop again and again" if self._remaining() else LATE
+            why = "the stop of a subagent is refused again and again" if self._remaining() else LATE
             return Successor(fate="unknown", why=why, steps=steps)
         if isinstance(after, hosts.NextAct) and not after.turn_over:
-            self._calm(player)
-            digest = self._digest(player)
+            self._reset_caps(driver)
+            digest = self._digest(driver)
             why = "" if digest else _OPAQUE
             return Successor(fate="state" if digest else "unknown", digest=digest, why=why, steps=steps)
         ended = after if isinstance(after, hosts.Ended) else after.ending
-        return replace(self._judge(player, ended), steps=steps)
+        return replace(self._judge(driver, ended), steps=steps)
 
-    def _judge(self, player: SessionDriver, ended: hosts.Ended | None) -> Successor:
+    def _judge(self, driver: SessionDriver, ended: hosts.Ended | None) -> Successor:
         """
-        What the end of a turn is to an agent that wants to stop.
+        Return what the end of a turn means to an agent that wants to stop.
         """
-        end = player.end_of(ended) if ended is not None else RunEnd(how="idle", turn=player.turn)
-        formed = conclusion.form(Trace(steps=tuple(player.steps)), end)
-        hollow = [finding.name for finding in formed.findings if finding.name in INCONCLUSIVE_FINDINGS]
+        end = driver.run_end(ended) if ended is not None else RunEnd(how="idle", turn=driver.turn)
+        formed = conclusion.form_conclusion(JudgeInput(Trace(steps=tuple(driver.steps)), end))
+        undecided = [finding.name for finding in formed.findings if finding.name in INCONCLUSIVE_FINDINGS]
         match formed.verdict:
-            case Terminated() if hollow:
+            case Terminated() if undecided:
                 return Successor(
-                    fate="unknown", why=f"it ends, but not by a decision of every hook ({hollow[0]})"
+                    fate="unknown", why=f"it ends, but not by a decision of every hook ({undecided[0]})"
                 )
             case Terminated():
                 return Successor(fate="stopped")
             case Capped():
-                return Successor(fate="held", why="only the host's guard ends it")
+                return Successor(fate="held", why="only the host's cap ends it")
             case Hung():
                 return Successor(fate="held", why="the host waits for ever")
             case _:
                 return Successor(fate="unknown", why="the session ended in another way than by a stop")
 
     def _remaining(self) -> float:
-        return max(0.0, self._errand.until - time.time())
+        return max(0.0, self._task.until - time.time())
 
-    def _calm(self, player: SessionDriver) -> None:
+    def _reset_caps(self, driver: SessionDriver) -> None:
         """
-        Let the host forget what its guards count, which would end what the hooks do not.
+        Reset what the host counts for its caps, which would end what the hooks do not.
         """
-        session = player.progress.session
+        session = driver.progress.session
         self._began = self._began or session
-        calm = session.relieved(self._began)
+        reset = session.with_host_counts_of(self._began)
         if session.profile.uses_value("moves"):
-            calm = replace(calm, moves=session.moves)
-        player.progress = replace(player.progress, session=calm)
+            # Hooks of this host see the number of moves, so it is part of what they decide by.
+            reset = replace(reset, moves=session.moves)
+        driver.progress = replace(driver.progress, session=reset)
 
-    def _digest(self, player: SessionDriver) -> str:
+    def _digest(self, driver: SessionDriver) -> str:
         """
-        The fingerprint of the state, the same in every workspace; empty if it is not known completely.
+        Return the fingerprint of the state, equal in every workspace; empty if it is not completely known.
 
-        A state is what differs from the beginning. The agent has no place in it, for it is free.
+        A state is what differs from the first one. The agent is not part of it, because its choice is free.
         """
-        stage = self._stage
-        stage.scan()
-        if stage.scanner.opaque:
+        testbed = self._testbed
+        testbed.scan()
+        if testbed.scanner.opaque:
             return ""
         differing = {
-            self._anywhere(change.path): self._entry(change.path)
-            for change in changes(self._initial, stage.files)
+            self._neutral(change.path): self._entry(change.path)
+            for change in changes(self._initial, testbed.files)
         }
-        # A file that was seen may become stale later, one that was not seen cannot.
-        session = {**player.visible, "files seen": sorted(player.progress.session.seen)}
-        visible = {"session": self._anywhere(json.dumps(session, sort_keys=True))}
-        answers = json.dumps(stage.answers.position)
-        return state(visible=visible, agent=answers, environment="", files=differing).digest
+        # A file that the agent has read may become outdated later; another one cannot.
+        session = {**driver.visible, "files seen": sorted(driver.progress.session.known_files)}
+        visible = {"session": self._neutral(json.dumps(session, sort_keys=True))}
+        answers = json.dumps(testbed.answers.position)
+        return build_state(visible=visible, agent=answers, environment="", files=differing).digest
 
     def _entry(self, path: str) -> StateEntry:
-        entry = self._stage.files.get(path)
+        entry = self._testbed.files.get(path)
         if entry is None:
             return _GONE
         if entry.kind != "file":
-            return replace(entry, content=self._anywhere(entry.content))
+            return replace(entry, content=self._neutral(entry.content))
         try:
-            data = self._stage.scanner.unmasked(path, self._contents.read(path) or b"")
+            data = self._testbed.scanner.unmasked(path, self._contents.read(path) or b"")
         except WorkspaceError:
-            # Too large to be looked into; then it is known by what was seen of all of it.
+            # Too large to be read; its entry has a digest of all of it.
             data = None
         if data is None:
             return entry
         text = data.decode("utf-8", "surrogateescape")
-        neutral = self._anywhere(text)
+        neutral = self._neutral(text)
         if neutral == text:
             return entry
         written = neutral.encode("utf-8", "surrogateescape")
         return replace(entry, content=blake2b(written).hexdigest())
 
-    def _anywhere(self, text: str) -> str:
+    def _neutral(self, text: str) -> str:
         """
-        A text as it would be in any workspace: with signs for its own path, and for what hosts make of that.
+        Return a text with placeholders for the path of this workspace, and for the host's form of that path.
         """
-        for name, sign in self._signs:
-            text = text.replace(name, sign)
+        for name, placeholder in self._placeholders:
+            text = text.replace(name, placeholder)
         return text

@@ -1,7 +1,7 @@
 """
-The atlas of an exploration: states, ways to them, and what moves led to there.
+The state graph of an exploration: states, the paths to them, and the successors of their moves.
 
-It grows and is never drawn anew: a state keeps its number, and a move its place on the menu.
+It only grows: a state keeps its number, and a move its place among the candidate moves.
 """
 
 from __future__ import annotations
@@ -18,91 +18,93 @@ from pytest_hookharness.model.trace import HookRun
 
 class StateGraph:
     """
-    All states that are known.
+    All states that were found.
 
     Attributes:
-        ways: For each state the acts by which it was first reached.
-        successors: For each state what its moves led to, in the order of the menu, as far as they were made.
-        digests: Their fingerprints.
+        paths: For each state the acts by which it was first reached.
+        successors: For each state the successors of its moves that were tried, in the order of the moves.
+        digests: The fingerprints of the states.
     """
 
-    def __init__(self, most: int) -> None:
-        self.ways: list[tuple[Act, ...]] = []
+    def __init__(self, limit: int) -> None:
+        self.paths: list[tuple[Act, ...]] = []
         self.successors: list[list[Successor]] = []
         self.digests: list[str] = []
         self._numbers: dict[str, int] = {}
-        self._most = most
+        self._limit = limit
 
     def find(self, digest: str) -> int | None:
         """
-        The number of a state; ``None`` if it is not on the atlas.
+        Return the number of a state; ``None`` if it is not in the graph.
         """
         return self._numbers.get(digest)
 
-    def enter(self, digest: str, way: tuple[Act, ...]) -> int | None:
+    def add(self, digest: str, path: tuple[Act, ...]) -> int | None:
         """
-        The number of a state, which is a new one if it was not known; ``None`` if there are enough.
+        Add a state if it is new, and return its number; ``None`` if the graph is full.
         """
-        if digest not in self._numbers and len(self.ways) < self._most:
-            self._numbers[digest] = len(self.ways)
-            self.ways.append(way)
+        if digest not in self._numbers and len(self.paths) < self._limit:
+            self._numbers[digest] = len(self.paths)
+            self.paths.append(path)
             self.successors.append([])
             self.digests.append(digest)
         return self.find(digest)
 
-    def doubt(self, state: int, move: int, why: str) -> None:
+    def retract(self, state: int, move: int, why: str) -> None:
         """
-        Take back what was known of a move.
+        Make the successor of a move unknown again.
         """
         steps = self.successors[state][move].steps
         self.successors[state][move] = Successor(fate="unknown", why=why, steps=steps)
 
-    def draw(self, moves: int) -> Graph:
+    def targets(self, moves: int) -> Graph:
         """
-        What each of so many moves leads to in each state; what was not tried leads to what is not known.
+        Return the successor of every state under every move; untried moves lead to `UNKNOWN`.
         """
-        return [[*map(self._target, made), *[Exit.UNKNOWN] * (moves - len(made))] for made in self.successors]
+        return [
+            [*map(self._target, tried), *[Exit.UNKNOWN] * (moves - len(tried))] for tried in self.successors
+        ]
 
     def follow(self, state: int, moves: Sequence[int]) -> Iterator[tuple[int, Successor]]:
         """
-        What took place on a way from a state, and the state that each move leads to.
+        Yield the states on a path of moves from a state, each with the successor that led to it.
         """
         for move in moves:
-            arrival = self.successors[state][move]
-            state = self._numbers[arrival.digest]
-            yield state, arrival
+            successor = self.successors[state][move]
+            state = self._numbers[successor.digest]
+            yield state, successor
 
     def refusals(self, states: Sequence[int]) -> tuple[HookRun, ...]:
         """
-        One refusal of each hook that refuses something in some states.
+        Return one refusal of each hook that refuses something in some states.
         """
-        arrivals = (arrival for state in states for arrival in self.successors[state])
-        fires = (fire for arrival in arrivals for fire in arrival.refusals)
-        return tuple({(fire.hook.event, fire.hook.command): fire for fire in fires}.values())
+        successors = (successor for state in states for successor in self.successors[state])
+        refusals = (run for successor in successors for run in successor.refusals)
+        return tuple({(run.hook.event, run.hook.command): run for run in refusals}.values())
 
     def count_open(self, moves: int, missing: Mapping[str, int], untried: str) -> Counter[str]:
         """
-        How many moves lead to what is not known, by the reason.
+        Return the number of moves whose successor is unknown, by reason.
 
         Args:
-            moves: How many are on the menu.
-            missing: How many more were named, by why they are not on it.
-            untried: Why not all of them were made.
+            moves: The number of candidate moves.
+            missing: How many more moves were named, by why they are no candidates.
+            untried: Why not all candidates were tried.
         """
         reasons: Counter[str] = Counter()
-        for made in self.successors:
-            reasons.update(arrival.why for arrival in made if arrival.fate == "unknown")
+        for tried in self.successors:
+            reasons.update(successor.why for successor in tried if successor.fate == "unknown")
             reasons[BEYOND] += sum(
-                arrival.fate == "state" and arrival.digest not in self._numbers for arrival in made
+                successor.fate == "state" and successor.digest not in self._numbers for successor in tried
             )
-            reasons[untried] += moves - len(made)
+            reasons[untried] += moves - len(tried)
             reasons.update(missing)
         return reasons
 
-    def _target(self, arrival: Successor) -> Target:
-        match arrival.fate:
+    def _target(self, successor: Successor) -> Target:
+        match successor.fate:
             case "state":
-                return self._numbers.get(arrival.digest, Exit.UNKNOWN)
+                return self._numbers.get(successor.digest, Exit.UNKNOWN)
             case "stopped":
                 return Exit.STOP
             case "held":
@@ -110,4 +112,4 @@ class StateGraph:
             case "unknown":
                 return Exit.UNKNOWN
             case _:
-                assert_never(arrival.fate)
+                assert_never(successor.fate)

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.judging.comparison.lost_updates import Weights, doubts, losses, weigh
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.mutations import Wide
 from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Rounds one after the other that must agree, and most rounds side by side until something is lost.
@@ -59,8 +60,8 @@ def find_losses(
     """
     player = _Pausing(stage, agent, variation.hook_runs, remaining)
     most = stage.settings.turns or stage.scenario.turns
-    while player.turn < most and isinstance(request := player.go_on(remaining), hosts.NextAct):
-        player.take(request, player.choose(request))
+    while player.turn < most and isinstance(request := player.drive(remaining), hosts.NextAct):
+        player.give(request, player.choose(request))
     return LostUpdates(tuple(player.found), tuple(dict.fromkeys(player.notes)))
 
 
@@ -89,11 +90,11 @@ class _Pausing(SessionDriver):
         self._remaining = remaining
         self._tried: set[tuple[str, ...]] = set()
 
-    def _fire(self, request: hosts.RunHooks, budget: float) -> None:
+    def _run_hooks(self, request: hosts.RunHooks, budget: float) -> None:
         hooks = tuple(hook for hook in request.hooks if hook.type == "command")
         if hooks and self._is_new(request.event, hooks):
             self._try(hooks, request)
-        super()._fire(request, min(budget, self._remaining()))
+        super()._run_hooks(request, min(budget, self._remaining()))
 
     def _is_new(self, event: str, hooks: Sequence[Hook]) -> bool:
         """
@@ -106,8 +107,8 @@ class _Pausing(SessionDriver):
 
     def _try(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
         side_by_side = f"{self._width} fires of {request.event} side by side"
-        with Checkpoint(self.stage, self.moment) as rehearsal:
-            crowd = _ConcurrentBatch(self.stage, rehearsal, request.payload, self._width)
+        with Checkpoint(self.testbed, self.point) as rehearsal:
+            crowd = _ConcurrentBatch(self.testbed, rehearsal, request.payload, self._width)
             try:
                 writers = crowd.find_writers(hooks, self._remaining)
                 # Other hooks beside them change nothing, so this was tried if these were.
@@ -191,17 +192,17 @@ class _ConcurrentBatch:
         try:
             for _ in range(_WAVES):
                 for batch in batches:
-                    _require_whole(self._stage.fire(batch, self._payload, remaining())[0])
+                    _require_whole(run_hooks(self._stage, batch, self._payload, remaining())[0])
                 self._stage.scan()
                 writes.update(self._stage.scanner.written or {})
                 seen.append(weigh(dict(self._changed()), writes))
         finally:
-            self._rehearsal.put_back()
+            self._rehearsal.restore()
         return seen
 
     def _changed(self) -> Iterator[tuple[str, bytes]]:
         for change in changes(self._before, self._stage.files):
-            data = self._rehearsal.backstage.read(change.path)
+            data = self._rehearsal.editor.read(change.path)
             if data is not None:
                 yield change.path, data
 

@@ -143,7 +143,7 @@ def _tools(outcome: Outcome, clues: HookTraits) -> Iterator[Fault | TrialResult]
 def _folders(outcome: Outcome) -> Iterator[Fault | TrialResult]:
     scenario = outcome.scenario
     if scenario.cwd is not None:
-        yield _untried("folder", "started in another folder", "the scenario names one itself (`cwd`)")
+        yield _untried("folder", "started in another folder", "the scenario names one itself (`world.cwd`)")
         return
     yield Fault("folder", StartedIn("a sub-directory", WorkingFolder("a-sub-directory")))
     yield Fault("folder", StartedIn("another folder", WorkingFolder("/")))

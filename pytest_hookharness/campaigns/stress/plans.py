@@ -309,7 +309,7 @@ def _shells(clues: HookTraits) -> Iterator[Replayed | str]:
 
 def _company(outcome: Outcome) -> Iterator[Variation | str]:
     profile = hosts.find(outcome.scenario.host)
-    if hosts.tells_agents_apart(profile, hosts.facts(profile, workspace="/w", home="/h", tmp="/t")):
+    if hosts.identifies_agents(profile, hosts.facts(profile, workspace="/w", home="/h", tmp="/t")):
         yield TwoAgents()
     else:
         yield f"two agents of one session, for {outcome.host} tells hooks nothing by which they differ"

@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.execution.races.steering import fire_steered
+from pytest_hookharness.execution.races.steering import run_interleaved
 from pytest_hookharness.judging.comparison.lost_updates import Tally, find_lost, find_torn, tally
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.parallel import Parallel
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Ruling
 from pytest_hookharness.model.verdicts import Finding, FindingCode
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.testbed.host_actions import prepare_launch, run_hooks
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -61,10 +62,10 @@ def fire_in_parallel(
     player = _Waiting(stage, agent, parallel, remaining)
     most = stage.settings.turns or stage.scenario.turns
     while player.told is None and player.turn < most:
-        request = player.go_on(remaining)
+        request = player.drive(remaining)
         if not isinstance(request, hosts.NextAct):
             break
-        player.take(request, player.choose(request))
+        player.give(request, player.choose(request))
     if player.told is None:
         which = f" with {parallel.hook!r} in its command" if parallel.hook else ""
         raise SimulationError(
@@ -90,15 +91,15 @@ class _Waiting(SessionDriver):
         self._parallel = parallel
         self._remaining = remaining
 
-    def _fire(self, request: hosts.RunHooks, budget: float) -> None:
+    def _run_hooks(self, request: hosts.RunHooks, budget: float) -> None:
         wanted = self._parallel
         hooks = [hook for hook in request.hooks if hook.type == "command" and wanted.hook in hook.command]
         if self.told is None and request.event == wanted.event and hooks:
-            with Checkpoint(self.stage, self.moment) as rehearsal:
-                trial = _Trial(self.stage, rehearsal, wanted, hooks, request.payload, self._remaining)
+            with Checkpoint(self.testbed, self.point) as rehearsal:
+                trial = _Trial(self.testbed, rehearsal, wanted, hooks, request.payload, self._remaining)
                 findings = tuple(replace(one, turn=self.turn) for one in trial.find())
             self.told = RaceResult(findings, trial.note)
-        super()._fire(request, min(budget, self._remaining()))
+        super()._run_hooks(request, min(budget, self._remaining()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +188,14 @@ class _Trial:
         """
         seen = [self._look(fire()) for _ in range(self._parallel.waves)]
         self._written.update(change.path for change in changes(self._before, self._stage.files))
-        self._rehearsal.put_back()
+        self._rehearsal.restore()
         return seen
 
     def _look(self, fired: Sequence[tuple[Hook, ProcessResult]]) -> _BatchResult:
         stage = self._stage
         stage.scan()
         replies = (hosts.read_reply(stage.profile, hook, self._parallel.event, run) for hook, run in fired)
-        read = self._rehearsal.backstage.read
+        read = self._rehearsal.editor.read
         return _BatchResult(
             tuple(tally(read(f"workspace/{one.file}"), one) for one in self._parallel.counts),
             sum(reply.ruling is Ruling.DENY for reply in replies),
@@ -204,16 +205,16 @@ class _Trial:
         fired: list[tuple[Hook, ProcessResult]] = []
         for _ in range(self._parallel.width):
             for hook in self._hooks:
-                given, _ = self._stage.fire([hook], self._payload, self._remaining())
+                given, _ = run_hooks(self._stage, [hook], self._payload, self._remaining())
                 fired += [(hook, run) for run in given if isinstance(run, ProcessResult)]
         return fired
 
     def _side_by_side(self) -> Sequence[tuple[Hook, ProcessResult]]:
         stage, parallel = self._stage, self._parallel
         places = [*range(len(self._hooks))] * parallel.width
-        launches = [stage.launch(self._hooks, place, self._payload) for place in places]
+        launches = [prepare_launch(stage, self._hooks, place, self._payload) for place in places]
         start = partial(_start, stage)
-        done = fire_steered(start, launches, self._watched(), parallel.apart, self._remaining())
+        done = run_interleaved(start, launches, self._watched(), parallel.apart, self._remaining())
         if late := [run for run in done.runs if isinstance(run.ending, TimedOut)]:
             raise SimulationError(
                 f"parallel: {len(late)} of {len(done.runs)} fires side by side had not ended when "

@@ -7,12 +7,11 @@ It knows which trials there are and what came of each; how one is made is the ma
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
-from pytest_hookharness import agents
 from pytest_hookharness.campaigns.stress.alterations import plainly
 from pytest_hookharness.campaigns.stress.concurrency import LostUpdates, find_losses
 from pytest_hookharness.campaigns.stress.plans import HookTraits
@@ -30,7 +29,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding, Violation
 from pytest_hookharness.simulation.testbed.run_settings import Settings
-from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness.simulation.trial_runner import TrialRunner
 
 # Called with what was seen so far, how many trials were made, and of how many.
 OnTrial: TypeAlias = Callable[[Outcome, int, int], None]
@@ -41,34 +40,6 @@ _NO_DENIAL = (
     "No payload was refused without a fault, so nothing shows whether a guard still guards with one; "
     "add a call that it must refuse, with `expect: deny`."
 )
-
-
-class TrialRunner(Protocol):
-    """
-    Where scenarios are played.
-    """
-
-    def open(
-        self, scenario: Scenario, settings: Settings
-    ) -> AbstractContextManager[tuple[Testbed, agents.Agent]]:
-        """
-        Set the stage for a scenario, and have its agent wait.
-        """
-        ...
-
-    def play(self, scenario: Scenario, settings: Settings) -> tuple[Outcome, bool]:
-        """
-        Play a scenario to its end.
-        """
-        ...
-
-    def side_by_side(
-        self, jobs: Sequence[Callable[[TrialRunner], TrialOutcome]], settings: Settings
-    ) -> Generator[tuple[int, TrialOutcome]]:
-        """
-        Do jobs, each in a theatre of its own, and give what came of each, with its place, when it is there.
-        """
-        ...
 
 
 def vary(
@@ -89,7 +60,7 @@ def vary(
         on_trial: Called after each trial.
     """
     if base.scenario.cover:
-        return replace(base, varied=("Nothing: what is under `cover` belongs to the developer.",))
+        return replace(base, varied=("Nothing: what is under `world.cover` belongs to the developer.",))
     matrix = draw_up(base, clues, settings.choice)
     series = _Series(base, settings)
     jobs = [*series.jobs(matrix, theatre)]
@@ -153,7 +124,7 @@ class _Series:
         own = scenario.hook_timeout
         patience = self._settings.hook_timeout if own is None else own
         wall = min(self._remaining(), _TIMES * self._base.wall + patience + _SPARE)
-        return theatre.play(scenario, replace(self._settings, wall=wall))[0]
+        return theatre.simulate(scenario, replace(self._settings, wall=wall))
 
     def _crowd(self, theatre: TrialRunner, variation: Wide) -> LostUpdates:
         with theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):

@@ -1,16 +1,17 @@
 """
-Watching: the program that starts tracked processes and tells what they do.
+The program that starts background processes and reports on them.
 
-Run by path inside a sandbox of its own. Three kinds of processes are forked from
-it. The *guardian* lives as long as the sandbox and does nothing but keep the *watcher*, which is killed and
-started again on demand. The watcher starts *minders* and passes on what they say. A minder has one tracked
-process: it drains its output, waits for its end, writes that down, and goes on doing so while nobody watches.
+Run by path inside a sandbox of its own. Three kinds of processes are forked from it. The *guardian* lives as
+long as the sandbox and only keeps the *watcher*, which it kills and starts again on request. The watcher
+starts *process monitors* and passes on what they report. A process monitor has one background process: it
+drains its output, waits for its end, writes that down, and goes on doing so while no watcher runs.
 
-Everything is said in lines of JSON through named pipes, which hold little: who is not heard waits, and so
-does the process that floods. While nobody reads, lines are counted and only the last of them kept.
+All reports are lines of JSON through named pipes, which hold little: a sender that is not heard waits, and so
+does a process that floods. While nobody reads, lines are counted and only the last of them kept.
 
-A minder outlives the watcher and not the guardian: it ends its process when the last writer of a pipe is
-gone that the guardian alone holds open. Where no kernel ends all of a sandbox at once, this does.
+A process monitor outlives the watcher but not the guardian: it ends its process when the last writer is gone
+of a pipe that only the guardian holds open. This matters in the tiers where the kernel does not end all of a
+sandbox at once.
 """
 
 from __future__ import annotations
@@ -28,176 +29,179 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-STATIONS, ORDERS, NEWS, CONTROL = "stations", "orders", "news", "control"
+PROCESSES, ORDERS, EVENTS, CONTROL = "stations", "orders", "news", "control"
 ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
-# An order that is no name: tell who else lives in the sandbox.
+# An order that is not a name: report which other processes live in the sandbox.
 COUNT = "?"
 TAIL = 50
 LONGEST = 1000
 _READ = 1 << 16
 _GRACE = 1.0
-_AGAIN = 0.05
-# What every minder has open besides the standard streams: the end of this pipe tells of the guardian's.
+_LOOK_INTERVAL = 0.05
+# What every process monitor has open besides the standard streams: the end of this pipe means the end of the
+# guardian.
 _ALIVE = 3
 
 
 def main(folder: str) -> None:
     """
-    Be the guardian: keep a watcher, and kill it or start another one when told.
+    Be the guardian: keep a watcher, and kill it or start another one on request.
     """
-    os.chdir(os.path.join(folder, STATIONS))
+    os.chdir(os.path.join(folder, PROCESSES))
+    # The write end stays open in this process alone: watchers and monitors close it after the fork.
     os.dup2(os.pipe()[0], _ALIVE)
     control = os.open(f"../{CONTROL}", os.O_RDWR)
-    # Whoever loses their parent in here gets this one; in the last tier, some other.
-    keeper = os.getppid()
-    watcher = _fork_watcher(keeper)
+    # The item supervisor becomes the parent of every orphan in here; in the last tier, some other process
+    # does.
+    item_supervisor = os.getppid()
+    watcher = _fork_watcher(item_supervisor)
     while True:
         word = os.read(control, 1)
         if word == KILL:
             os.kill(watcher, signal.SIGKILL)
             os.waitpid(watcher, 0)
         elif word == START:
-            watcher = _fork_watcher(keeper)
+            watcher = _fork_watcher(item_supervisor)
 
 
-def _fork_watcher(keeper: int) -> int:
+def _fork_watcher(item_supervisor: int) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
         os.closerange(_ALIVE + 1, 1 << 16)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        Watcher(keeper).run()
+        Watcher(item_supervisor).run()
     finally:
         os._exit(1)
 
 
 class Watcher:
     """
-    Starts minders as ordered, and passes on what they say.
+    Starts process monitors as ordered, and passes on their reports.
     """
 
-    def __init__(self, keeper: int) -> None:
-        self._keeper = keeper
-        self._news = os.open(f"../{NEWS}", os.O_WRONLY)
+    def __init__(self, item_supervisor: int) -> None:
+        self._item_supervisor = item_supervisor
+        self._events = os.open(f"../{EVENTS}", os.O_WRONLY)
         self._orders = os.open(f"../{ORDERS}", os.O_RDWR)
         self._poll = select.poll()
         self._poll.register(self._orders, select.POLLIN)
-        self._heard: dict[int, tuple[str, bytes]] = {}
-        self._asked = b""
+        self._outputs: dict[int, tuple[str, bytes]] = {}
+        self._partial = b""
 
     def run(self) -> None:
         """
-        Take up what an earlier watcher has left, then serve for ever.
+        Continue where an earlier watcher stopped, then serve until killed.
         """
         for name in sorted(os.listdir()):
             if _has_ended(name):
                 with open(f"{name}/{END}", "rb") as end:
-                    self._tell(end.read() + b"\n")
+                    self._write(end.read() + b"\n")
             elif os.path.exists(f"{name}/{OUT}"):
                 self._listen(name)
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._orders:
-                    self._obey()
+                    self._take_orders()
                 else:
                     self._pass_on(descriptor)
 
-    def _obey(self) -> None:
-        *names, self._asked = (self._asked + os.read(self._orders, _READ)).split(b"\n")
+    def _take_orders(self) -> None:
+        *names, self._partial = (self._partial + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
             if name == COUNT:
-                self._tell(_line(name, "others", commands=others(self._keeper) or self._lingering()))
+                self._write(
+                    _line(name, "others", commands=others(self._item_supervisor) or self._lingering())
+                )
             else:
                 self._begin(name)
 
     def _lingering(self) -> list[str]:
-        # In the last tier this is all that can be known: a minder stays while its process's group lives.
-        return [f"something of {name}" for name, _ in self._heard.values() if _has_ended(name)]
+        # In the last tier this is all that is known: a monitor stays while its process's group lives.
+        return [f"something of {name}" for name, _ in self._outputs.values() if _has_ended(name)]
 
     def _begin(self, name: str) -> None:
         os.mkfifo(f"{name}/{OUT}")
         self._listen(name)
         if os.fork() == 0:
-            mind(name)
+            monitor(name)
 
     def _listen(self, name: str) -> None:
         # Opened for reading before the other side opens it for writing, which would fail otherwise.
         descriptor = os.open(f"{name}/{OUT}", os.O_RDONLY | os.O_NONBLOCK)
-        self._heard[descriptor] = name, b""
+        self._outputs[descriptor] = name, b""
         self._poll.register(descriptor, select.POLLIN)
 
     def _pass_on(self, descriptor: int) -> None:
-        name, before = self._heard[descriptor]
+        name, before = self._outputs[descriptor]
         data = os.read(descriptor, _READ)
         whole, end, rest = (before + data).rpartition(b"\n")
-        self._heard[descriptor] = name, rest
+        self._outputs[descriptor] = name, rest
         if end:
-            self._tell(whole + end)
+            self._write(whole + end)
         if not data:
             self._poll.unregister(descriptor)
-            del self._heard[descriptor]
+            del self._outputs[descriptor]
             os.close(descriptor)
             if not _has_ended(name):
-                self._tell(_line(name, "lost"))
+                self._write(_line(name, "lost"))
 
-    def _tell(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            view = view[os.write(self._news, view) :]
+            view = view[os.write(self._events, view) :]
 
 
 def _has_ended(name: str) -> bool:
     return os.path.exists(f"{name}/{END}")
 
 
-def others(keeper: int) -> list[str]:
+def others(item_supervisor: int) -> list[str]:
     """
-    The command lines of the processes below a keeper that are neither guardian nor watcher nor minder.
+    List the command lines of the processes below the item supervisor that are not this program's own.
     """
-    rows = [_row(name) for name in os.listdir("/proc") if name.isdecimal()]
-    below = {keeper}
-    while more := {pid for pid, parent, _ in rows if parent in below} - below:
+    # Not at the top: only this needs the package, and this program must start quickly. It is started by its
+    # path, so the folder that holds the package must be added to the search path.
+    sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
+    from pytest_hookharness.execution import platform
+
+    table = platform.processes()
+    rows = table.all_rows()
+    below = {item_supervisor}
+    while more := {row.pid for row in rows if row.parent in below} - below:
         below |= more
-    ours = _row("self")[2]
-    return [words for pid, _, words in rows if pid in below - {keeper} and words and words != ours]
-
-
-def _row(name: str) -> tuple[int, int, str]:
-    """
-    Number, parent and command line of a process; no command line if it is dead.
-    """
-    try:
-        with open(f"/proc/{name}/stat", "rb") as stat, open(f"/proc/{name}/cmdline", "rb") as command:
-            pid, rest = stat.read().split(b" ", 1)
-            words = command.read(LONGEST).replace(b"\0", b" ").decode("utf-8", "replace").strip()
-            return int(pid), int(rest[rest.rindex(b")") + 2 :].split()[1]), words
-    except OSError:
-        return 0, 0, ""
+    ours = table.command_line(os.getpid())
+    lines = [
+        table.command_line(row.pid)
+        for row in rows
+        if row.pid in below - {item_supervisor} and row.state != "Z"
+    ]
+    return [line for line in lines if line and line != ours]
 
 
 def _line(name: str, what: str, **more: Any) -> bytes:
     return json.dumps({"process": name, "what": what, "at": time.monotonic(), **more}).encode() + b"\n"
 
 
-def mind(name: str) -> None:
+def monitor(name: str) -> None:
     """
-    Become a minder; never returns.
+    Become a process monitor; never returns.
     """
     try:
         os.closerange(_ALIVE + 1, 1 << 16)
         os.setsid()
         ProcessMonitor(name).run()
-    except BaseException as problem:  # noqa: BLE001  # nobody is left to raise it to
-        os.write(2, f"the minder of {name}: {problem!r}\n".encode())
+    except BaseException as problem:  # noqa: BLE001  # no caller is left
+        os.write(2, f"the monitor of {name}: {problem!r}\n".encode())
     finally:
         os._exit(0)
 
 
 class ProcessMonitor:
     """
-    One tracked process, its output and its end.
+    One background process, its output and its end.
     """
 
     def __init__(self, name: str) -> None:
@@ -227,14 +231,14 @@ class ProcessMonitor:
             os.set_blocking(ours, False)
             self._pieces[ours] = b""
             self._poll.register(ours, select.POLLIN)
-        self._say(_line(self._name, "started", pid=pid))
+        self._send(_line(self._name, "started", pid=pid))
         self._watch(pid, ended)
-        alone = False
+        orphaned = False
         with contextlib.suppress(ProcessLookupError, PermissionError):
             while True:
-                # As long as there is something that it left behind; what that prints is its output as well.
-                os.killpg(pid, signal.SIGKILL if alone else 0)
-                alone = _ALIVE in self._look(ended, _AGAIN)
+                # As long as processes of its group are left, for what they print is its output as well.
+                os.killpg(pid, signal.SIGKILL if orphaned else 0)
+                orphaned = _ALIVE in self._look(ended, _LOOK_INTERVAL)
 
     def _watch(self, pid: int, ended: int) -> None:
         """
@@ -245,7 +249,7 @@ class ProcessMonitor:
         signals = [signal.SIGTERM, signal.SIGKILL]
         while True:
             ready = self._look(ended, None if until is None else max(0.0, until - time.monotonic()))
-            # A child that merely stopped is told of as well.
+            # A child that only stopped is reported as well.
             dead, status = os.waitpid(pid, os.WNOHANG) if ended in ready else (0, 0)
             if dead:
                 break
@@ -256,7 +260,7 @@ class ProcessMonitor:
 
     def _look(self, ended: int, wait: float | None) -> set[int]:
         """
-        Pass on what is printed meanwhile; tell what else took place.
+        Pass on what was printed meanwhile; return the descriptors that are ready.
         """
         ready = {descriptor for descriptor, _ in self._poll.poll(None if wait is None else wait * 1000)}
         for descriptor in sorted(ready & self._pieces.keys()):
@@ -279,7 +283,7 @@ class ProcessMonitor:
                 os.dup2(descriptor, number)
             os.closerange(_ALIVE, 1 << 16)
             os.chdir(order["cwd"])
-            os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  # it is what this is for
+            os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  # any command
         except OSError as problem:
             os.write(2, f"{order['argv'][0]}: {problem.strerror}\n".encode())
         finally:
@@ -287,7 +291,7 @@ class ProcessMonitor:
 
     def _read(self, descriptor: int) -> bool:
         """
-        Pass on the lines that are there; false if there are none any more.
+        Pass on the lines that are there; return false if nothing is left to read.
         """
         try:
             data = os.read(descriptor, _READ)
@@ -296,26 +300,26 @@ class ProcessMonitor:
         if not data:
             self._poll.unregister(descriptor)
             rest = self._pieces.pop(descriptor)
-            self._tell_lines([rest] if rest else [])
+            self._send_lines([rest] if rest else [])
             return False
         *lines, rest = (self._pieces[descriptor] + data).split(b"\n")
-        # What has no end yet is kept only as far as it will be shown.
+        # A line without an end is kept only as far as it will be shown.
         self._pieces[descriptor] = rest[:LONGEST]
-        self._tell_lines(lines)
+        self._send_lines(lines)
         return True
 
-    def _tell_lines(self, lines: list[bytes]) -> None:
+    def _send_lines(self, lines: list[bytes]) -> None:
         texts = [line[:LONGEST].decode("utf-8", "replace") for line in lines]
         self._tail.extend(texts)
         self._lines += len(texts)
-        self._say(b"".join(_line(self._name, "line", text=text) for text in texts))
+        self._send(b"".join(_line(self._name, "line", text=text) for text in texts))
 
     def _end(self, code: int) -> None:
         for descriptor in [*self._pieces]:
             for _ in range(64):  # a descendant that still writes does not prolong this
                 if not self._read(descriptor):
                     break
-        self._tell_lines([rest for rest in self._pieces.values() if rest])
+        self._send_lines([rest for rest in self._pieces.values() if rest])
         self._pieces = dict.fromkeys(self._pieces, b"")
         code = code if code >= 0 else 128 - code
         end = _line(self._name, "exited", code=code, lines=self._lines, tail=list(self._tail))
@@ -323,12 +327,13 @@ class ProcessMonitor:
             file.write(end.rstrip(b"\n"))
             file.flush()
             os.fsync(file.fileno())
+        # Renamed into place only when complete, so that a watcher never reads half of it.
         os.rename(f"{self._name}/{END}.new", f"{self._name}/{END}")
-        self._say(end)
+        self._send(end)
 
-    def _say(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> None:
         """
-        Write to whoever watches, if somebody does.
+        Send to the watcher, if there is one.
         """
         view = memoryview(data)
         while view:

@@ -1,10 +1,9 @@
 """
-The clock of the hooks: time that passes for them and not for the machine.
+The clock of the hooks, which can be ahead of the machine's.
 
-What tells programs the time is in ``shims``; here are how far it is ahead, and the
-times of files. The kernel stamps files by its own clock. So what was written since the clock was last moved
-is put ahead by as much as the clock is, once no process of a fire lives; files that were there before keep
-theirs.
+``shims`` tells programs the time; this module keeps the shift and the times of files. The kernel stamps files
+by its own clock. So the files that were written since the clock was last moved are shifted by as much as the
+clock is, once no process of a hook run lives; older files keep their times.
 """
 
 from __future__ import annotations
@@ -15,12 +14,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.model.processes import ProcessSpec
 
-# The clock by which Linux stamps files, CLOCK_REALTIME_COARSE, for which Python has no name.
-_KERNELS = 5
 _TICK = 0.001
 
 
@@ -30,17 +28,17 @@ class Clock:
 
     Attributes:
         seconds: How far it is ahead of the machine's.
-        moved: Whether it ever was.
+        moved: Whether it ever was ahead.
     """
 
     def __init__(
         self, folder: Path, doubles: Path, roots: Mapping[str, Path], hidden: Collection[str] = ()
     ) -> None:
         """
-        A clock that tells the machine's time.
+        Make a clock that shows the machine's time.
 
         Args:
-            folder: Where it keeps what tells programs the time.
+            folder: Where the shims are written.
             doubles: The folder that stays first on the search path.
             roots: The folders in which files have times of this clock.
             hidden: Commands that must not be found.
@@ -55,7 +53,7 @@ class Clock:
     @property
     def now(self) -> float:
         """
-        The time that it tells, in seconds of the epoch.
+        Its time, in seconds of the epoch.
         """
         return time.time() + self.seconds
 
@@ -64,61 +62,65 @@ class Clock:
         Let time pass.
 
         Raises:
-            WorkspaceError: This machine has nothing by which the hooks' clock could be moved.
+            WorkspaceError: The hooks' clock cannot be moved on this machine.
         """
         if seconds:
             self.settle()
-            self.turn_to(self.seconds + seconds)
+            self.set_shift(self.seconds + seconds)
 
-    def turn_to(self, seconds: float) -> None:
+    def set_shift(self, seconds: float) -> None:
         """
-        Be that far ahead of the machine's clock, from now on.
+        Set how far this clock is ahead of the machine's, from now on.
         """
         if seconds == self.seconds:
             return
-        self._shims.turn_to(seconds)
+        self._shims.set_shift(seconds)
         self.seconds = seconds
         self.moved = True
         self._since = _next_tick()
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """
-        An environment whose programs see this clock; the same as long as that tells the machine's time.
+        Return an environment whose programs see this clock; unchanged while it shows the machine's time.
         """
         return self._shims.environment(env, self._doubles) if self.seconds else env
 
-    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
+    def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
         """
-        A launch whose processes see this clock.
+        Return a process spec whose processes see this clock.
         """
-        return replace(launch, env=self.environment(launch.env)) if self.seconds else launch
+        return replace(spec, env=self.environment(spec.env)) if self.seconds else spec
 
-    def stamp(self, path: str | Path) -> None:
+    def set_time_of(self, path: str | Path) -> None:
         """
-        Give a file that the host has just written the time of this clock.
+        Set the time of a file that the host has just written, by this clock.
         """
         if self.seconds:
             _shift(str(path), os.lstat(path), self.now - os.lstat(path).st_mtime)
 
     def settle(self) -> None:
         """
-        Give files that were written since the clock was moved its time, while no process of a fire lives.
+        Shift the times of files that were written since the clock was moved.
+
+        Call it only while no process of a hook run lives.
 
         Raises:
             WorkspaceError: The system does not allow it.
         """
         if not self.seconds:
             return
+        # What changed after ``since`` was written since the clock was moved. A time of modification outside
+        # of the two moments was set by the writer.
         since, until = self._since, time.time_ns()
-        self._since = time.clock_gettime_ns(_KERNELS)
+        self._since = platform.files().file_clock()
         for place, status in self._files():
-            # What has a time that its writer chose, by this clock, is right already.
+            # A time that the writer of a file chose, by this clock, is right already.
             if status.st_ctime_ns >= since and since <= status.st_mtime_ns <= until:
                 _shift(place, status, self.seconds)
 
     def accept(self) -> None:
         """
-        Take the times that all files have now for those of this clock.
+        Take the present times of all files as times of this clock.
         """
         if self.seconds:
             self._since = _next_tick()
@@ -150,8 +152,8 @@ def _shift(place: str, status: os.stat_result, seconds: float) -> None:
 
 
 def _next_tick() -> int:
-    # Within one tick the kernel gives the same time to what came before and to what comes after.
-    before = time.clock_gettime_ns(_KERNELS)
-    while (now := time.clock_gettime_ns(_KERNELS)) <= before:
+    # Within one tick the kernel gives the same time to what came before and after.
+    before = platform.files().file_clock()
+    while (now := platform.files().file_clock()) <= before:
         time.sleep(_TICK)
     return now

@@ -1,9 +1,9 @@
 """
-Shims: small stand-ins that tell programs a time ahead of the machine's.
+Shims: small scripts that show programs a time ahead of the machine's.
 
-``date`` comes first on the search path, bash reads a function that takes the place
-of ``printf``, Python and node load a file that moves their own clocks. All of them read how far the clock is
-ahead from one file, so that nothing else changes when it is moved.
+A ``date`` of ours comes first on the search path, bash reads a function that replaces ``printf``, and Python
+and node load a file that moves their own clocks. All of them read the shift from one file, so that nothing
+else changes when the clock is moved.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_hookharness.execution.coverage.preload_scripts import MAKE_WAY
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.coverage.preload_scripts import SITECUSTOMIZE_CHAIN
 from pytest_hookharness.execution.paths import WorkspaceError, make_folders, write_bytes
 
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
@@ -37,12 +37,12 @@ class Shims:
     folder: Path
     dates: bool = True
 
-    def turn_to(self, seconds: float) -> None:
+    def set_shift(self, seconds: float) -> None:
         """
-        Tell a time that far ahead of the machine's.
+        Show a time that many seconds ahead of the machine's.
 
         Raises:
-            WorkspaceError: The machine's ``date`` cannot be told to add seconds, or a file cannot be written.
+            WorkspaceError: The machine's ``date`` cannot add seconds, or a file cannot be written.
         """
         if not (self.folder / "seconds").exists():
             self._make()
@@ -50,7 +50,7 @@ class Shims:
 
     def environment(self, env: Mapping[str, str], doubles: Path) -> Mapping[str, str]:
         """
-        An environment whose programs find the shims, behind the doubles and before all else.
+        Return an environment whose programs find the shims, behind the test doubles and before the rest.
         """
         first, path = str(doubles), env.get("PATH", "").split(os.pathsep)
         places = [first, *path[1:]] if path[:1] == [first] else path
@@ -68,16 +68,18 @@ class Shims:
         }
 
     def _make(self) -> None:
-        if sys.platform != "linux":
-            raise WorkspaceError(self.folder, "moves the clock of hooks; that can be done on Linux only")
+        if not platform.files().SHIFTS_TIME:
+            raise WorkspaceError(self.folder, "the clock of hooks can be moved on Linux only")
         make_folders(self.folder / "bin")
         make_folders(self.folder / _PYTHON)
-        note = shlex.quote(str(self.folder / "seconds"))
+        seconds_file = shlex.quote(str(self.folder / "seconds"))
         if self.dates:
             date = self.folder / "bin" / "date"
-            write_bytes(date, _DATE.replace("@DATE@", _machines_date()).replace("@NOTE@", note).encode())
+            write_bytes(
+                date, _DATE.replace("@DATE@", _machines_date()).replace("@NOTE@", seconds_file).encode()
+            )
             date.chmod(0o755)
-        write_bytes(self.folder / _BASH, _PRINTF.replace("@NOTE@", note).encode())
+        write_bytes(self.folder / _BASH, _PRINTF.replace("@NOTE@", seconds_file).encode())
         write_bytes(self.folder / _NODE, _JAVASCRIPT.encode())
         write_bytes(self.folder / _PYTHON / "sitecustomize.py", _SITE.encode())
 
@@ -86,13 +88,13 @@ def _machines_date() -> str:
     found = shutil.which("date", path=_TOOLS_PATH)
     if found is None or Path(found).resolve().name != "date":
         raise WorkspaceError(
-            found or "date", "cannot be told to add seconds; time can be moved with GNU date only"
+            found or "date", "cannot add seconds; the clock of hooks can be moved with GNU date only"
         )
     return shlex.quote(found)
 
 
-# What is said in words that are relative (`5 minutes ago`) is relative to this clock; what names a day or an
-# hour is taken as it is.
+# Relative dates (`5 minutes ago`) are relative to this clock; a date that names a day or an hour is left
+# unchanged.
 _DATE = r"""#!/bin/sh
 read -r seconds <@NOTE@
 moved() (
@@ -129,7 +131,7 @@ done
 exec @DATE@ "$@"
 """
 
-# Only for scripts that print times so, for a function shows under `set -x`.
+# Only for scripts that print times with printf, for a function shows under `set -x`.
 _PRINTF = r"""if [[ -r ${HOOKHARNESS_BASH_ENV-} ]]; then . "$HOOKHARNESS_BASH_ENV"; fi
 if [[ ${BASH_EXECUTION_STRING-} == *'%('*')T'* ]] || [[ -f $0 && $(<"$0") == *'%('*')T'* ]] 2>/dev/null; then
 printf() {
@@ -167,7 +169,7 @@ _JAVASCRIPT = r"""{
 """
 
 _SITE = (
-    r'''"""Moves the clock of this Python ahead, and makes way for the site's own file of this name."""
+    r'''"""Moves the clock of this Python ahead, then loads the site's own file of this name."""
 
 
 def _move(seconds):
@@ -224,7 +226,7 @@ def _move(seconds):
 
 
 '''
-    + MAKE_WAY
+    + SITECUSTOMIZE_CHAIN
     + r"""
 
 def _begin():

@@ -1,12 +1,8 @@
 """
-Preludes: what bash and Python load first, to write down what they run.
+Preload scripts: what bash and Python load first, to record what they run.
 
-Neither prints anything, whatever goes wrong: a hook that cannot be recorded runs
-as it would without.
-
-Sites: a file that every Python loads first, and that another has a right to be.
-
-The text is part of files that are put before hooks, and runs in their Pythons.
+They print nothing, whatever goes wrong: a hook that cannot be recorded runs as it would without them. Python
+has one ``sitecustomize``; ours loads the site's own file of that name afterwards.
 """
 
 from __future__ import annotations
@@ -14,10 +10,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from pytest_hookharness.execution.coverage.xtrace import OWN, PROMPT, TELLTALES
+from pytest_hookharness.execution.coverage.xtrace import OWN, PROMPT, SELF_TRACING
 
-# Loads the ``sitecustomize`` of the site itself, which ours would hide; ``own`` is the folder of ours.
-MAKE_WAY = """\
+# Loads the ``sitecustomize`` of the site itself, which ours hides; ``own`` is the folder of ours.
+SITECUSTOMIZE_CHAIN = """\
 def _make_way(own):
     import sys
     from importlib.machinery import PathFinder
@@ -32,21 +28,21 @@ def _make_way(own):
 """
 
 
-# Far above those that scripts are given or choose, so that theirs keep their numbers.
+# Far above the descriptors that scripts are given or choose, so that theirs keep their numbers.
 _DESCRIPTOR = 217
-# The variable with the BASH_ENV that would have been read without us.
+# The variable with the BASH_ENV that bash would have read without us.
 BASH_ENV = "HOOKHARNESS_RECORDED_BASH_ENV"
-# The variable with the settings of coverage.
+# The variable with the path of coverage's settings.
 SETTINGS = "HOOKHARNESS_RECORDED"
 
 
-def bash_prelude(trace: Path, loads: Path) -> str:
+def bash_preload(trace: Path, loads: Path) -> str:
     """
-    What a script of bash reads first, in a few builtins that start no process.
+    Return what a bash script reads first: a few builtins that start no process.
 
     Args:
         trace: The file that takes the trace; nothing is traced if it cannot be written.
-        loads: A file with a pattern for more scripts that the trace is left to.
+        loads: A file with a pattern for further scripts whose trace is left to them.
     """
     return (
         _BASH.replace("@VARIABLE@", BASH_ENV)
@@ -55,35 +51,35 @@ def bash_prelude(trace: Path, loads: Path) -> str:
         .replace("@FD@", str(_DESCRIPTOR))
         .replace("@PROMPT@", PROMPT)
         .replace("@OWN@", OWN)
-        .replace("@TELLTALES@", shlex.quote(TELLTALES))
+        .replace("@TELLTALES@", shlex.quote(SELF_TRACING))
     )
 
 
-def python_prelude(lent: Path) -> str:
+def python_preload(coverage_path: Path) -> str:
     """
-    A ``sitecustomize`` that has coverage record, and makes way for the site's own file of this name.
+    Return a ``sitecustomize`` that starts coverage and then loads the site's own file of this name.
 
     Args:
-        lent: A folder in which Python finds coverage and nothing else.
+        coverage_path: A folder in which Python finds coverage and nothing else.
     """
-    return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@LENT@", repr(str(lent)))
+    return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@COVERAGE@", repr(str(coverage_path)))
 
 
 def python_settings(data: Path, *, branch: bool) -> str:
     """
-    The settings of coverage in a hook.
+    Return the settings of coverage in a hook.
 
     Args:
-        data: What the names of the files begin with that it writes.
-        branch: Whether it records the way from line to line.
+        data: What the names of its data files begin with.
+        branch: Whether to record branches.
     """
     file = str(data).replace("%", "%%")
     return _SETTINGS.format(file=file, branch=branch)
 
 
-# Whoever traces on their own wants the trace on standard error, so it is left to them, and nothing of ours is
-# in it. What bash would have loaded comes first, expanded as bash would have. The call leaves `$_` as it
-# found it: scripts ask it first whether they are sourced.
+# A script that traces itself wants the trace on standard error, so the trace is left to it and nothing of
+# ours is in it. What bash would have loaded comes first, expanded as bash would have. The call leaves `$_`
+# unchanged: scripts ask it first whether they are sourced.
 _BASH = r"""if { [[ ${@VARIABLE@-} ]]; } 2>/dev/null; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
 __recorded() {
   local lines=("${BASH_EXECUTION_STRING-}") own=@TELLTALES@ loads=
@@ -114,11 +110,11 @@ disable_warnings =
 """
 
 _PYTHON = (
-    r'''"""Records what this Python runs, and makes way for the site's own file of this name."""
+    r'''"""Records what this Python runs, then loads the site's own file of this name."""
 
 
 '''
-    + MAKE_WAY
+    + SITECUSTOMIZE_CHAIN
     + r"""
 
 def _record():
@@ -128,10 +124,10 @@ def _record():
     settings = os.environ.get("@VARIABLE@")
     if not settings or sys.version_info < (3, 10):
         return
-    # What is compiled here would be written to the machine, beside coverage itself.
+    # Bytecode that is compiled here would be written to the machine, beside coverage itself.
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     before = os.environ.get("COVERAGE_PROCESS_START")
-    sys.path.insert(0, @LENT@)
+    sys.path.insert(0, @COVERAGE@)
     try:
         import coverage
 
@@ -141,7 +137,7 @@ def _record():
     except Exception:
         pass
     finally:
-        sys.path.remove(@LENT@)
+        sys.path.remove(@COVERAGE@)
         if before is None:
             os.environ.pop("COVERAGE_PROCESS_START", None)
         else:
@@ -153,7 +149,7 @@ def _silence(kind):
     write = kind._atexit
 
     def write_quietly(self, *args):
-        # A hook may leave no room, no rights or no descriptor for what it ran.
+        # A hook may leave no room, no rights or no descriptor for the data.
         try:
             write(self, *args)
         except Exception:

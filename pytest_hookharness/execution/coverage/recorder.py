@@ -1,11 +1,9 @@
 """
-The recorder: what stands beside hooks to learn what they run.
+The recorder: writes down which lines the hooks of a simulation run.
 
-It lies beside what hooks work in, so that nothing of it is part of any state. Their
-own shells and Pythons write to it; what they say is read after each fire, and compared with the files of the
-project when the workspace is closed.
-
-The ledger: recordings as files, which workers of xdist leave too.
+It lies beside the folders that hooks work in, so nothing of it is part of any state. The hooks' own shells
+and Pythons write to it; their data are read after each hook run, and mapped to the files of the project when
+the workspace is closed. The result is one JSON file per simulation, which workers of xdist can write too.
 """
 
 from __future__ import annotations
@@ -23,8 +21,8 @@ from pathlib import Path
 from pytest_hookharness.execution.coverage.preload_scripts import (
     BASH_ENV,
     SETTINGS,
-    bash_prelude,
-    python_prelude,
+    bash_preload,
+    python_preload,
     python_settings,
 )
 from pytest_hookharness.execution.coverage.source_map import (
@@ -35,12 +33,7 @@ from pytest_hookharness.execution.coverage.source_map import (
     called_scripts,
     why_silent,
 )
-from pytest_hookharness.execution.coverage.xtrace import (
-    TraceLine,
-    find_loadable,
-    loads_trace,
-    read_trace,
-)
+from pytest_hookharness.execution.coverage.xtrace import TraceLine, find_loadable, loads_trace, read_trace
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     make_folders,
@@ -56,14 +49,14 @@ _SUFFIX = ".recording.json"
 
 def write_recording(folder: Path, recording: ScriptCoverage) -> None:
     """
-    Write what one simulation left.
+    Write the coverage that one simulation recorded.
     """
     write_bytes(folder / f"{uuid.uuid4()}{_SUFFIX}", json.dumps(asdict(recording)).encode())
 
 
 def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
     """
-    What all simulations left.
+    Yield the coverage that all simulations recorded.
     """
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         given = json.loads(path.read_bytes())
@@ -77,29 +70,30 @@ def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
         )
 
 
-_PRELUDE, _LOADS, _PYTHON, _SETTINGS = "prelude.bash", "loads", "python", "coveragerc"
-# Where this is no folder, Python keeps no bytecode, which would count as written by the hook that it runs.
+_PRELOAD, _LOADS, _PYTHON, _SETTINGS = "preload.bash", "loads", "python", "coveragerc"
+# Where this name is not a folder, Python keeps no bytecode, which would count as written by the hook.
 _NO_BYTECODE = "__pycache__"
-# What is more than that for one fire is no trace of a hook.
-_MOST_TRACE = 64 << 20
-# Seconds for what recording takes of a fire, on a busy machine: our own patience is no property of a host.
+# Bytes; a longer trace is not that of a hook.
+_LONGEST_TRACE = 64 << 20
+# Seconds that recording may add to a hook run on a busy machine. Only the harness's own hook timeout grows by
+# it, which is no property of a host.
 _SPARE = 1.0
 
 
 class Recorder:
     """
-    What records the hooks of one simulation.
+    Records the hooks of one simulation.
 
     Attributes:
-        written: What hooks must be able to write to at its own place.
-        seen: What they must see there.
+        written: Paths that hooks must be able to write to, at their own place.
+        seen: Paths that they must see there.
     """
 
     def __init__(
         self, coverage_store: CoverageStore, name: str, copies: Mapping[Path | None, Path | None], base: Path
     ) -> None:
         """
-        Put everything in place.
+        Write the preload scripts.
 
         Args:
             coverage_store: Where the recordings of the whole run are kept.
@@ -107,7 +101,7 @@ class Recorder:
             copies: Folders that hooks see, and the folders that these are copies of, where there are any.
             base: The folder of the workspace.
         """
-        self._ledger = coverage_store
+        self._store = coverage_store
         self._name = name
         self._base = base
         self._folder = base / "recorder"
@@ -116,23 +110,23 @@ class Recorder:
         known = {copy: source for copy, source in copies.items() if copy and source}
         self._unread = {copy for copy in copies if copy}
         self._loadable: dict[Path, str] = {}
-        self._origins = SourceMap(known, base, (self._folder, base / "bin", base / "doubles"))
+        self._source_map = SourceMap(known, base, (self._folder, base / "bin", base / "doubles"))
         self._called: dict[str, None] = {}
         self._records: dict[TraceLine, None] = {}
         self._gaps: list[Gap] = []
         self.written, self.seen = (str(written),), (str(self._folder), str(coverage))
-        self._furnish(coverage)
+        self._write_files(coverage)
 
-    def _furnish(self, coverage: Path) -> None:
-        lent = self._folder / "lent"
-        for folder in (lent, self._trace.parent):
+    def _write_files(self, coverage: Path) -> None:
+        coverage_path = self._folder / "coverage"
+        for folder in (coverage_path, self._trace.parent):
             make_folders(folder)
-        (lent / "coverage").symlink_to(coverage)
-        settings = python_settings(self._data, branch=self._ledger.branch)
+        (coverage_path / "coverage").symlink_to(coverage)
+        settings = python_settings(self._data, branch=self._store.branch)
         for path, text in (
             (self._trace, ""),
-            (self._folder / _PRELUDE, bash_prelude(self._trace, self._folder / _LOADS)),
-            (self._folder / _PYTHON / "sitecustomize.py", python_prelude(lent)),
+            (self._folder / _PRELOAD, bash_preload(self._trace, self._folder / _LOADS)),
+            (self._folder / _PYTHON / "sitecustomize.py", python_preload(coverage_path)),
             (self._folder / _PYTHON / _NO_BYTECODE, ""),
             (self._folder / _SETTINGS, settings),
         ):
@@ -140,30 +134,32 @@ class Recorder:
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """
-        An environment whose shells and Pythons record what they run.
+        Return an environment whose shells and Pythons record what they run.
         """
         own = env.get("BASH_ENV", "")
         places = (str(self._folder / _PYTHON), env.get("PYTHONPATH"))
         return {
             **env,
-            "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(self._folder / _PRELUDE)),
+            "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(self._folder / _PRELOAD)),
             **({BASH_ENV: own} if own else {}),
             "PYTHONPATH": os.pathsep.join(filter(None, places)),
             SETTINGS: str(self._folder / _SETTINGS),
         }
 
-    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
+    def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
         """
-        A launch that is recorded; something should be heard of the scripts that it names.
+        Return a process spec that is recorded, and expect data from the scripts that it names.
         """
-        called = dict.fromkeys(called_scripts(launch))
-        self._heed(called)
+        called = dict.fromkeys(called_scripts(spec))
+        self._note_self_tracing(called)
         self._called |= called
-        return replace(launch, env=self.environment(launch.env), hook_timeout=launch.hook_timeout + _SPARE)
+        return replace(spec, env=self.environment(spec.env), hook_timeout=spec.hook_timeout + _SPARE)
 
-    def _heed(self, called: Iterable[str]) -> None:
+    def _note_self_tracing(self, called: Iterable[str]) -> None:
         """
-        Leave scripts alone that load what traces itself; all that lies in the copies or beside them counts.
+        Leave alone the scripts that load a self-tracing file.
+
+        Every file in the copies, or beside a script that is called, may be loaded.
         """
         new = (Path(script).parent for script in called if script not in self._called)
         self._unread |= {folder for folder in new if not folder.is_relative_to(self._base)}
@@ -175,14 +171,14 @@ class Recorder:
 
     def settle(self) -> None:
         """
-        Read what was traced since the last time, while no process of a fire lives.
+        Read what was traced since the last time. No process of a hook run may live.
         """
         try:
-            data = read_bytes(self._trace, most=_MOST_TRACE) or b""
+            data = read_bytes(self._trace, most=_LONGEST_TRACE) or b""
             if data:
                 write_bytes(self._trace, b"")
         except WorkspaceError as error:
-            self._gaps.append(Gap(self._name, f"the trace of a fire was lost: {error.reason}"))
+            self._gaps.append(Gap(self._name, f"the trace of a hook run was lost: {error.reason}"))
             if self._trace.is_dir() and not self._trace.is_symlink():
                 remove_tree(self._trace)
             else:
@@ -192,15 +188,17 @@ class Recorder:
 
     def close(self) -> None:
         """
-        Leave the recording in the ledger.
+        Write the recording to the coverage store.
         """
         self.settle()
         shell: dict[str, list[TracedLine]] = {}
+        # Scripts that a command line names and of which nothing was recorded; each is reported with the
+        # likely reason.
         silent = dict(self._called)
         for record in self._records:
             silent.pop(record.script, None)
             if record.traces_itself:
-                # Said whatever file that is: what a hook printed is not what it prints otherwise.
+                # Reported for every file: what the hook prints differs from what it prints otherwise.
                 self._gaps.append(Gap(self._name, TAKEN.format(line=record.line, script=record.script)))
             if isinstance(file := self._file(record.script), str):
                 shell.setdefault(file, []).append(TracedLine(record.line, record.text))
@@ -220,10 +218,10 @@ class Recorder:
             gaps=tuple(dict.fromkeys(self._gaps)),
             context=self._name,
         )
-        write_recording(self._ledger.folder, recording)
+        write_recording(self._store.folder, recording)
 
     def _file(self, script: str) -> str | None:
-        found = self._origins.find(script)
+        found = self._source_map.find(script)
         if isinstance(found, Gap):
             self._gaps.append(found)
             return None
@@ -250,19 +248,19 @@ class Recorder:
                 ]
                 _check_types(found)
             except (CoverageException, OSError, TypeError, ValueError) as error:
-                # A hook that was killed while it wrote, or one that wrote something else.
+                # A hook that was killed while it wrote, or one that wrote something else there.
                 self._gaps.append(Gap(self._name, f"what a Python recorded cannot be read: {error}"))
                 continue
             yield from found
 
 
 def _check_types(found: Iterable[tuple[object, Iterable[Iterable[object]]]]) -> None:
-    # The columns of a database take anything.
+    # The columns of a database take values of any type.
     for file, steps in found:
         if not isinstance(file, str) or "\0" in file:
-            raise TypeError("a name of a file is none")
+            raise TypeError("a file name is not text")
         if not all(isinstance(line, int) for step in steps for line in step):
-            raise TypeError("a line is no number")
+            raise TypeError("a line is not a number")
 
 
 def _home_of_coverage() -> Path:

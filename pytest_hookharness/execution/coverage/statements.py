@@ -1,19 +1,13 @@
 """
-The lines of shell scripts: those that can be run, and those that were.
+The lines of shell scripts: which can be run, and which were.
 
-Pure.
+A statement is what bash reports in a trace when it runs: commands, assignments, tests and the heads of
+``for``, ``select`` and ``case``; not function definitions, a redirection alone, or words such as ``then``.
+What a statement substitutes, ``$(...)`` and ``<(...)``, is part of it: bash 5.2 reports lines for it that are
+wrong by up to its whole length. The same is true of a here-document.
 
-Statements: where in a shell script bash can say that it runs something.
-
-Pure. Bash tells of commands, assignments, tests and the heads of ``for``, ``select`` and
-``case``; not of function definitions, of a redirection alone, nor of words such as ``then``. What a statement
-substitutes, ``$(...)`` and ``<(...)``, is part of it: bash 5.2 names lines for it that are up to its whole
-length off. So is a here-document.
-
-Hits: the statements of a script that its trace shows to have run.
-
-Pure. A line alone proves nothing: for `eval`, traps and what a command substitutes bash
-names lines on which something else may stand. So what was traced has to begin as the statement does.
+A traced line proves nothing by its number: for `eval`, traps and the body of a substitution bash reports
+lines on which something else may stand. So the traced text has to begin as the statement does.
 """
 
 from __future__ import annotations
@@ -28,39 +22,38 @@ from pytest_hookharness.model.line_coverage import TracedLine
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-# What bash writes in a trace as it stands in the script, whatever the values of variables.
+# Words that bash writes in a trace as they stand in the script, whatever the values of variables.
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,+@%-]+")
-# What follows these is traced, and not they.
+# The words after these are traced, and these are not.
 _PREFIXES = frozenset({"time", "coproc"})
 _PARTS = frozenset(
     {"command_substitution", "process_substitution", "heredoc_body", "string", "raw_string", "ERROR"}
 )
-# Of what bash tells at least that much is kept.
+# The most characters of a traced command that are kept for certain.
 _KEPT = 100
 _PRAGMA = "pragma: no cover"
 
 
 class ShellExtraMissing(ImportError):
     """
-    The libraries are missing that read shell scripts.
+    The libraries that read shell scripts are not installed.
     """
 
     def __init__(self) -> None:
         super().__init__(
-            "lines of shell scripts cannot be told without tree-sitter; "
-            "install it: pip install 'pytest-hookharness[shell]'"
+            "shell coverage needs tree-sitter; install it: pip install 'pytest-hookharness[shell]'"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """
-    One thing that bash tells of when it runs it.
+    One part of a script that bash reports when it runs.
 
     Attributes:
         first: The line on which it begins, by which it is counted.
-        last: The last line that bash may name for it.
-        begins: How what bash tells begins, as far as it can be foreseen; empty for anything.
+        last: The last line that bash may report for it.
+        begins: How its traced text begins, as far as that can be predicted; empty for anything.
     """
 
     first: int
@@ -74,7 +67,7 @@ class ScriptLines:
     What can be run in a script.
 
     Attributes:
-        statements: Everything that bash tells of.
+        statements: Everything that bash reports.
         excluded: Lines that the author does not want counted.
     """
 
@@ -94,7 +87,7 @@ def read_script(source: bytes) -> ScriptLines:
     Find what can be run in a script.
 
     Raises:
-        ShellExtraMissing: Nothing is installed that reads shell scripts.
+        ShellExtraMissing: The libraries that read shell scripts are not installed.
     """
     try:
         import tree_sitter_bash
@@ -117,7 +110,7 @@ def _statements(root: Node) -> Iterator[Statement]:
                 yield _statement(node, f"{_text(node.children[0])} ")
                 continue
             case "variable_assignment":
-                # With a bracket for one of an array, and with `+=` where bash says so.
+                # With a bracket for an element of an array, and with `+=` where bash reports it so.
                 operator = "+=" if any(child.type == "+=" for child in node.children) else "="
                 yield _statement(node, f"{_text(node.children[0])}{operator}")
                 continue
@@ -143,7 +136,9 @@ def _statements(root: Node) -> Iterator[Statement]:
 
 def _within(node: Node) -> list[Node]:
     """
-    What stands in a node and can hold statements: not the words of a ``for``, nor what a ``case`` compares.
+    List the children of a node that can hold statements.
+
+    These are not the words of a ``for``, nor the subject of a ``case``.
     """
     if node.type in ("for_statement", "c_style_for_statement"):
         return [child for child in node.children if child.type in ("do_group", "compound_statement")]
@@ -165,7 +160,7 @@ def _head(node: Node, begins: str, body: str) -> Statement:
 
 def _beginning(command: Node) -> str:
     """
-    The first words of a command, up to one that is not traced as it stands there.
+    Return the first words of a command, up to the first that is not traced as it stands there.
     """
     words: list[str] = []
     for child in command.named_children:
@@ -184,7 +179,7 @@ def _text(node: Node) -> str:
 
 def _excluded(root: Node) -> Iterator[int]:
     """
-    Lines with the words that coverage knows, and all of what begins on them.
+    Yield lines with coverage's own comment, and all lines of what begins on them.
     """
     marked = {
         node.start_point.row for node in _nodes(root) if node.type == "comment" and _PRAGMA in _text(node)
@@ -206,7 +201,7 @@ def _nodes(root: Node) -> Iterator[Node]:
 
 def lines_run(statements: Sequence[Statement], traced: Iterable[TracedLine]) -> frozenset[int]:
     """
-    The lines of the statements that ran.
+    Return the lines of the statements that ran.
     """
     at: dict[int, list[Statement]] = {}
     for statement in statements:

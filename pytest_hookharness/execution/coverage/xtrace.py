@@ -1,15 +1,12 @@
 """
-Telltales: what scripts say that trace themselves, and which files say it.
+Traces of bash: reading them, and finding the scripts that trace themselves.
 
-A trace has one place for a whole shell. So a script that loads a file which traces
-itself is left alone as well, and that must be known before it begins: bash has no moment at which the trace
-could be given back. Patterns are those of bash; what they cannot tell apart counts as a telltale.
+``PROMPT`` stands before each traced command; bash never writes its control characters unquoted in the words
+of a command. Its first character is repeated for each level of evaluation.
 
-Traces of bash: which lines of which scripts a shell said that it ran.
-
-Pure. What stands before each traced command is ``PROMPT``, whose control characters
-bash never writes unquoted in the words of a command. Its first one is written once more for each level of
-evaluation.
+A shell has one place for its trace. So a script that loads a file which traces itself is left alone as well,
+and that must be known before it begins: bash offers no moment to give the trace back. The patterns are in
+bash's syntax; what they cannot tell apart counts as self-tracing.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 
 # Line, shell, its folder, script. Bash expands this before each command; all of them may be unset.
 PROMPT = r"$'\x1d${LINENO-}\x1f$$\x1f${PWD-}\x1f${BASH_SOURCE-}\x1e'"
-# In place of a line: the script traces itself, so its trace is its own.
+# In place of a line number: the script traces itself, so its trace is its own.
 OWN = "own"
 _RECORD = re.compile(rb"\x1d+(own|\d{1,9})\x1f(\d+)\x1f([^\0\x1f\x1d]*)\x1f([^\0\x1e\x1d]+)\x1e([^\x1d]*)")
 _KEPT = 200
@@ -42,8 +39,8 @@ class TraceLine:
 
     Attributes:
         script: The absolute path of the script.
-        line: Where the shell said that it was; 0 if the script traces itself and nothing is known.
-        text: The beginning of the command, its words filled in.
+        line: The line that the shell reported; 0 if the script traces itself and nothing is known.
+        text: The beginning of the command, its words expanded.
     """
 
     script: str
@@ -53,14 +50,14 @@ class TraceLine:
     @property
     def clears_environment(self) -> bool:
         """
-        Whether what it starts cannot be told to trace itself.
+        Whether it starts a process with a cleared environment, which cannot be recorded.
         """
         return _CLEARING.match(self.text) is not None
 
     @property
     def traces_itself(self) -> bool:
         """
-        Whether it asked for a trace of its own, which came here instead.
+        Whether it turned on a trace of its own, which went to the recorder instead.
         """
         return _TRACING.match(self.text) is not None
 
@@ -71,7 +68,7 @@ def _place(folder: bytes, script: bytes) -> str:
 
 def _sourced(text: bytes) -> bytes:
     """
-    The file that a command reads into its shell, as it names it; empty if it reads none.
+    Return the file that a command reads into its shell, as the command names it; empty if it reads none.
     """
     if not text.startswith((b". ", b"source ")):
         return b""
@@ -84,9 +81,9 @@ def _sourced(text: bytes) -> bytes:
 
 def read_trace(data: bytes) -> Iterator[TraceLine]:
     """
-    The commands in the trace of one fire, each place and text once.
+    Yield the commands in the trace of one hook run, each place and text once.
     """
-    # A script is known by the path it was called by, which a later `cd` does not change.
+    # A script is identified by the path it was called by, which a later `cd` does not change.
     places: dict[tuple[bytes, bytes], str] = {}
     seen: set[TraceLine] = set()
     for found in _RECORD.finditer(data):
@@ -105,11 +102,12 @@ def read_trace(data: bytes) -> Iterator[TraceLine]:
 
 
 _FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][a-zA-Z]*x"
-# What closes descriptors that it does not know, the trace's among them: bash traces to standard error then.
+# What closes descriptors that it does not know, among them the one of the trace: bash then traces to standard
+# error.
 _CLOSES = r"\$[^[:space:]]*[<>]&-|217[<>]&-"
-# What a script says that traces itself, or that asks which options are set.
-TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-|{_CLOSES}"
-# Where a command begins that loads something, and then its name, or what ends a word that does not name it.
+# Text of a script that traces itself, or that asks which options are set.
+SELF_TRACING = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-|{_CLOSES}"
+# The beginning of a command that loads a file, and then its name, or the end of a word that hides its name.
 _BEGINS = r"""(^|[[:cntrl:];&|({!"']|then|else|do|if|while|until|command|=[^[:space:]]*)[[:blank:]]*"""
 _LOADS = rf"{_BEGINS}(\.|source)[[:blank:]]+[^;|[:cntrl:]]*"
 _NAMELESS = r"""(\$[a-zA-Z0-9_@]+|[})]|[*][^[:space:]"/;&|]*)"?([[:space:];&|]|$)"""
@@ -122,7 +120,7 @@ _MOST_NAMES, _MOST_FILES, _MOST = 20_000, 1000, 256 << 10
 
 def find_loadable(folder: Path) -> Mapping[Path, str]:
     """
-    The texts below a folder that a shell may load, a thousand at most.
+    Return the text files below a folder that a shell may load, at most 1000.
     """
     found: dict[Path, str] = {}
     named = (path for path in islice(_files(folder), _MOST_NAMES) if path.suffix in _SUFFIXES)
@@ -144,9 +142,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def loads_trace(texts: Mapping[Path, str]) -> str:
     """
-    A pattern for scripts that load a text which traces itself, or may do so; nothing if none does that.
+    Return a pattern for scripts that load a self-tracing text, or may do so; empty if none does.
     """
-    tracing = _having(texts, TELLTALES)
+    tracing = _having(texts, SELF_TRACING)
     while tracing:
         names = "|".join(re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) for name in sorted(tracing))
         pattern = f"{_LOADS}({names}|{_NAMELESS})"

@@ -1,5 +1,5 @@
 """
-What a sandbox keeps apart from the machine, and what its tier cannot claim.
+What a sandbox separates from the machine, and what its tier cannot guarantee.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from dataclasses import dataclass, field
 
 from pytest_hookharness.model.processes import Tier
 
-_SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # the places by which programs leave notes for each other
+_SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # the places where programs leave files for each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confinement:
     """
-    How an item is to be kept apart from the machine.
+    How an item is separated from the machine.
 
     Attributes:
-        tier: ``None`` for the best available; one that is asked for and missing is an error.
+        tier: ``None`` for the best available; a tier that is asked for and missing is an error.
         network: Whether the machine's network stays reachable.
-        private: Mount points, each with the folder that is bound over it.
+        private: Mount points, each with the folder that is mounted over it.
         visible: Absolute paths that stay at their own place although they lie below such a mount point.
         writable: Those of them in which writes go to the path itself.
-        outside: Folder that takes what is written elsewhere, below ``upper`` and the path; where it is empty,
-            or the tier cannot do that, such writes go to the machine.
+        outside: Folder that takes all other writes, below ``upper`` and the path. Where it is empty, or the
+            tier cannot do that, such writes go to the machine.
         readonly: Paths that cannot be written to, where the tier can do that.
         full: Empty folders without room for one byte, where the tier can do that.
     """
@@ -41,7 +41,7 @@ class Confinement:
 
 def notes_of(tier: Tier, confinement: Confinement, reason: str) -> tuple[str, ...]:
     """
-    Say what a tier cannot claim.
+    Return what a tier cannot guarantee, in sentences.
     """
     notes = [f"namespaces are not available here: {reason}"] if reason else []
     if tier is not Tier.NAMESPACES:
@@ -64,7 +64,7 @@ def notes_on_writes(
     tier: Tier, confinement: Confinement, contained: Sequence[str], refusals: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     """
-    Say where writes outside of the covered folders go to the machine although they should not.
+    Yield where writes outside of the covered folders reach the machine although they should not.
     """
     if tier is not Tier.NAMESPACES or not confinement.outside:
         return

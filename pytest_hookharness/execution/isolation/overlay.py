@@ -1,17 +1,17 @@
 """
-Containment: what a hook sees of the machine's files, and where its writes go.
+The view of files that a hook has, and where its writes go.
 
-Linux only, inside an item's namespaces; loaded by the supervisor too.
+It is set up inside an item's namespaces; loaded by the supervisor too.
 
 Some places are covered: folders of the item stand there. Everywhere else the machine shows through an
-overlay: what is written is kept in the item's folder ``outside/upper``, under the same path, and the
-machine's own files stay as they are. One overlay of the root holds all of that, and one more each further
-file system and each of the developer's folders that a covered place would hide. Users without rights over
-the machine may not put an overlay over what has mounts in it, nor copy a folder that belongs to somebody
-else; for them the folders of their own are shown through overlays, in place.
+overlay: writes are kept in the item's folder ``outside/upper``, under the same path, and the machine's own
+files stay unchanged. One overlay of the root holds all of that, with one more for each further file system
+and for each of the developer's folders that a covered place would hide. Users without rights over the machine
+may not put an overlay over a folder that has mounts in it, nor copy a folder of another user; for them, their
+own folders are shown through overlays, in place.
 
-An overlay's sockets and pipes are not those of the machine: nobody listens behind them. And what others
-change on the machine while an item is under way need not show.
+Two limits: the sockets and pipes of an overlay are not those of the machine, so no process listens behind
+them; and what other programs change on the machine while an item runs may stay invisible.
 """
 
 from __future__ import annotations
@@ -19,23 +19,25 @@ from __future__ import annotations
 import os
 import stat
 
-from pytest_hookharness.execution.isolation import mounts
+from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What is mounted at a place: a folder of the item, what its writes are meant for, what is the developer's but
-# hidden by the first, or an overlay.
-_PRIVATE, _WRITABLE, _THEIRS, _LAYERED = "private", "writable", "theirs", "layered"
+mounts = platform.isolation()
+
+# What is mounted at a place: a folder of the item; a folder of the item that takes writes at its own path; a
+# folder of the developer that one of these would hide; or an overlay.
+_PRIVATE, _WRITABLE, _DEVELOPERS, _LAYERED = "private", "writable", "theirs", "layered"
 
 
 class OverlayView:
     """
-    What the first process of an item arranges for all others.
+    The mounts that the first process of an item sets up for all others.
 
     Attributes:
-        stubs: What was made as places for mounts, in private folders and above what takes the writes.
+        stubs: What was made as mount points, in private folders and above the folder for the writes.
         contained: Folders below which writes are contained.
         refusals: Where they are not although they should be, and why.
     """
@@ -50,13 +52,13 @@ class OverlayView:
         full: Iterable[str] = (),
     ) -> None:
         """
-        Say what is wanted.
+        Set what is wanted.
 
         Args:
-            private: Mount points and the folders that are bound over them.
+            private: Mount points and the folders that are mounted over them.
             visible: Paths that stay at their own place although something is mounted above them.
             writable: Those of them in which writes go to the path itself.
-            outside: The folder that takes writes elsewhere; empty if these are not contained.
+            outside: The folder that takes all other writes; empty if these are not contained.
             readonly: Paths that cannot be written to.
             full: Empty folders without room for one byte.
         """
@@ -64,50 +66,50 @@ class OverlayView:
         self._points = {os.path.realpath(point): folder for point, folder in private if os.path.isdir(point)}
         names = [os.path.normpath(path) for path in visible]
         real = {name: os.path.realpath(name) for name in names}
-        # The real path is wanted as well as the given one: either may lead through a place that is covered.
+        # Both the given and the real path must be visible: either may lead through a place that is covered.
         self._aliases = {name: path for name, path in real.items() if path != name}
         self._visible = sorted(set(real.values()))
         self._writable = {real[name] for path in writable if (name := os.path.normpath(path)) in real}
         self._outside = outside
-        # Found now, for in a namespace of users all that is others' looks as if it were nobody's.
+        # Found now: in a user namespace the files of all other users seem to belong to nobody.
         self._own = self._own_folders() if outside and os.geteuid() != 0 else []
         self._works = 0
         self.stubs: list[str] = []
         self.contained: list[str] = []
         self.refusals: list[tuple[str, str]] = []
 
-    def furnish(self, *, own_users: bool) -> None:
+    def mount(self, *, own_users: bool) -> None:
         """
         Mount everything.
 
         Args:
-            own_users: Whether this is a namespace of users, who have no rights over the machine.
+            own_users: Whether this is a user namespace, which gives no rights over the machine.
         """
-        if not self._contains_all(own_users):
-            self._arrange_in_place(own_users)
+        if not self._try_whole_machine(own_users):
+            self._overlay_in_place(own_users)
         for path in self._full:
             mounts.mount_full(path)
         for path in self._readonly:
             self._bind(mounts.hold(path), path)
             mounts.forbid_writing(path)
 
-    def _contains_all(self, own_users: bool) -> bool:
+    def _try_whole_machine(self, own_users: bool) -> bool:
         """
-        Whether all of the machine is shown through overlays now.
+        Show all of the machine through overlays; return false if that is refused.
         """
         if not self._outside or own_users:
             return False
         try:
-            self._contain_all(f"{self._outside}/root")
+            self._overlay_whole_machine(f"{self._outside}/root")
         except OSError as problem:
             self.contained.clear()
             self.refusals = [("/", str(problem))]
             return False
         return True
 
-    def _contain_all(self, root: str) -> None:
+    def _overlay_whole_machine(self, root: str) -> None:
         """
-        Build the view beside the root, then turn it into the root; nothing is left of it if that fails.
+        Build the view beside the root, then make it the root; nothing is left of it if that fails.
         """
         os.mkdir(root)
         self._layer("/", mounts.hold("/"), self._make_layers("/"), root, own_users=False)
@@ -115,7 +117,7 @@ class OverlayView:
             self._add_file_systems(root)
             kinds = self._plan(["/"])
             held = {
-                place: mounts.hold((root if kind == _THEIRS else "") + self._points.get(place, place))
+                place: mounts.hold((root if kind == _DEVELOPERS else "") + self._points.get(place, place))
                 for place, kind in kinds.items()
                 if kind != _LAYERED
             }
@@ -131,7 +133,7 @@ class OverlayView:
 
     def _add_file_systems(self, root: str) -> None:
         """
-        Show what else is mounted on the machine: an overlay shows the file system of its layer alone.
+        Show the machine's other file systems, for an overlay shows only that of its lower folder.
         """
         as_it_is: list[str] = []
         for place, for_files in mounts.mounted():
@@ -149,16 +151,16 @@ class OverlayView:
             if for_files:
                 mounts.forbid_writing(root + place)
 
-    def _arrange_in_place(self, own_users: bool) -> None:
+    def _overlay_in_place(self, own_users: bool) -> None:
         """
-        Mount over the places themselves, with overlays only over folders of the developer.
+        Mount over the places themselves, with overlays only over the developer's own folders.
         """
         kinds = self._plan(self._own)
-        # All is held before the first mount, for mounts cover each other's sources: both folders and visible
-        # paths commonly lie below /tmp themselves.
+        # Everything is held before the first mount, for mounts cover each other's sources: folders and
+        # visible paths commonly lie below /tmp themselves.
         held = {place: mounts.hold(self._points.get(place, place)) for place in sorted(kinds)}
-        theirs = {place for place, kind in kinds.items() if kind in (_THEIRS, _LAYERED)}
-        closed = theirs if self._outside else set()
+        developers = {place for place, kind in kinds.items() if kind in (_DEVELOPERS, _LAYERED)}
+        closed = developers if self._outside else set()
         layers = {place: self._make_layers(place) for place in sorted(closed) if os.path.isdir(place)}
         aliases = self._make_all_stubs(kinds)
         for place, descriptor in held.items():
@@ -173,7 +175,7 @@ class OverlayView:
 
     def _own_folders(self) -> list[str]:
         """
-        The topmost folders of this user's own on the way to what must be seen.
+        List the topmost folders of this user on the way to what must be visible.
         """
         uid, places = os.geteuid(), [place for place, _ in mounts.mounted()]
         found = set()
@@ -184,7 +186,8 @@ class OverlayView:
                 folder != "/"
                 and os.path.isdir(folder)
                 and os.stat(folder).st_uid == uid
-                # The kernel refuses those, for what is below a mount may have been hidden on purpose.
+                # The kernel refuses an overlay over these, for what lies below a mount may have been hidden
+                # on purpose.
                 and not any(_below(place, folder) for place in places)
             ):
                 own, folder = folder, os.path.dirname(folder)
@@ -194,7 +197,7 @@ class OverlayView:
 
     def _plan(self, layered: Iterable[str]) -> dict[str, str]:
         """
-        Decide what is mounted where; all else is seen through whatever is mounted above it.
+        Decide what is mounted where; everything else is seen through the mount above it.
         """
         kinds = {**dict.fromkeys(layered, _LAYERED), **dict.fromkeys(self._points, _PRIVATE)}
         for path in self._visible:
@@ -205,12 +208,12 @@ class OverlayView:
                 if above not in (None, _WRITABLE) or kinds.get(path) == _LAYERED:
                     kinds[path] = _WRITABLE
             elif path not in kinds and above == _PRIVATE:
-                kinds[path] = _THEIRS
+                kinds[path] = _DEVELOPERS
         return kinds
 
     def _make_all_stubs(self, kinds: dict[str, str]) -> dict[str, str]:
         """
-        Make the mount points, and return the other names that need one, with what they stand for.
+        Make the mount points; return the other names that need one, with what they stand for.
         """
         done, aliases = dict(kinds), {}
         for place in sorted(kinds):
@@ -218,7 +221,7 @@ class OverlayView:
         for name, real in sorted(self._aliases.items()):
             if done.get(_nearest(name, done)) == _PRIVATE:
                 self._make_stubs(name, done)
-                done[name], aliases[name] = _THEIRS, real
+                done[name], aliases[name] = _DEVELOPERS, real
         return aliases
 
     def _bind(self, held: int, target: str) -> None:
@@ -231,16 +234,16 @@ class OverlayView:
         self, place: str, held: int, layers: tuple[int, int], target: str, *, own_users: bool
     ) -> None:
         """
-        Put an overlay over a place, or show it as it is if that is refused.
+        Mount an overlay over a place, or show the place unchanged if the kernel refuses.
         """
-        again = os.dup(held)
+        copy = os.dup(held)
         try:
             self._layer(place, held, layers, target, own_users=own_users)
         except OSError as problem:
             self.refusals.append((place, str(problem)))
-            mounts.bind(again, target)
+            mounts.bind(copy, target)
         finally:
-            os.close(again)
+            os.close(copy)
 
     def _layer(
         self, place: str, lower: int, layers: tuple[int, int], target: str, *, own_users: bool
@@ -254,7 +257,7 @@ class OverlayView:
 
     def _make_layers(self, place: str) -> tuple[int, int]:
         """
-        Make what takes the writes below a place, with the folders above it as they are on the machine.
+        Make the folder for the writes below a place, with the folders above it as they are on the machine.
         """
         upper, path = f"{self._outside}/upper", ""
         for part in ["", *place.strip("/").split("/")]:
@@ -298,6 +301,6 @@ def _below(path: str, folder: str) -> bool:
 
 def _nearest(path: str, places: Iterable[str]) -> str:
     """
-    The deepest of the places that lie above a path; empty if there is none.
+    Return the deepest of the places that lie above a path; empty if there is none.
     """
     return max((place for place in places if _below(path, place)), key=len, default="")

@@ -1,7 +1,8 @@
 """
-A batch: fires that run at the same time, and the one loop that attends to them.
+A batch: hooks that run at the same time, and the one loop that attends to them.
 
-Loaded by the supervisor too.
+Loaded by the supervisor too. The loop ends only when every hook and every descendant of a hook is gone, or
+has been killed.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import select
 import socket
 import time
 
-from pytest_hookharness.execution.processes import framing, proc_table
-from pytest_hookharness.execution.processes.framing import ProcessRequest
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes import framing, process_tree
+from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import (
     CLOSING,
     CUTTING,
@@ -22,40 +24,84 @@ from pytest_hookharness.execution.processes.hook_process import (
     RUNNING,
     HookProcess,
 )
-from pytest_hookharness.execution.processes.slots import Load
 from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
+    from pytest_hookharness.execution.platform.protocol import ProcessRow
     from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup
     from pytest_hookharness.execution.processes.spawn import Spawner
 
 _NEVER = float("inf")
-_LOOK_AGAIN = 0.005
+_POLL_INTERVAL = 0.005
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
+_table = platform.processes()
+
+_FIRST, _INTERVAL = 0.05, 0.1
+_IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
+_BUSY = "RD"
+
+
+class Load:
+    """
+    Tells whether all descendants of this process only wait, or need a CPU.
+
+    Attributes:
+        due: When to look next, on the monotonic clock; never if nobody wants to know.
+    """
+
+    def __init__(self, now: float, *, wanted: bool) -> None:
+        self.due = now + _FIRST if wanted else _NEVER
+        self._looked = now
+        self._cpu_time = _cpu_time(()) if wanted else 0.0
+        self._state = WORKS
+
+    def look(self, now: float) -> str | None:
+        """
+        Return the new state if it has changed: they work, or they wait.
+        """
+        rows = [found for pid in process_tree.descendants(os.getpid()) if (found := _table.row(pid))]
+        # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
+        spent, before = _cpu_time(rows), self._cpu_time
+        idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
+        # On an overloaded machine a process that wants to work may get almost no CPU time.
+        state = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
+        self._cpu_time, self._looked, self.due = spent, now, now + _INTERVAL
+        change = None if state == self._state else state
+        self._state = state
+        return change
+
+
+def _cpu_time(rows: Iterable[ProcessRow]) -> float:
+    """
+    Return the CPU time, in seconds, of these processes and of all children that this process has reaped.
+    """
+    times = os.times()
+    return times.children_user + times.children_system + sum(each.cpu_time for each in rows)
 
 
 class Batch:
     """
-    Fires that are started at once.
+    Hooks that are started at once.
 
-    The end of a process is noticed by ``SIGCHLD`` through a wake-up pipe, not by a pidfd per hook: it costs
-    the same, tells of orphans as well, and exists on every system.
+    The end of a process is noticed by ``SIGCHLD`` through a wake-up pipe, not by a pidfd per hook: that costs
+    the same, reports orphans as well, and exists on every system.
     """
 
     def __init__(
-        self, reach: Descendants | ProcessGroup, spawner: Spawner, control: socket.socket, wake: int
+        self, tree: Descendants | ProcessGroup, spawner: Spawner, control: socket.socket, wake: int
     ) -> None:
-        self.reach = reach
+        self.tree = tree
         self.spawner = spawner
         self._control = control
         self._wake = wake
         self._pending: list[HookProcess] = []
         self._by_pid: dict[int, HookProcess] = {}
-        self._nobody = True
+        self._all_gone = True
         self._watched: dict[int, OutputReader | InputWriter | None] = {}
         self._poll = select.poll()
         self._changed = True
@@ -64,58 +110,66 @@ class Batch:
         self, values: list[tuple[Any, ...]], budget: float | None, watched: bool = False
     ) -> list[tuple[Any, ...]]:
         """
-        Fire all, attend to them until they and all their descendants are gone, and report in the same order.
+        Run all hooks until they and all their descendants are gone; return the reports in the same order.
 
         Args:
-            values: Their orders.
+            values: Encoded requests.
             budget: Seconds for all of it.
-            watched: Whether the other side is told when they begin to wait, and when to work again.
+            watched: Whether to tell the other side when the hooks begin to wait, and when they work again.
+
+        Raises:
+            EOFError: The other side is gone, or interrupted the batch.
         """
-        fires = [HookProcess(ProcessRequest(each), self) for each in values]
+        hooks = [HookProcess(ProcessRequest(each), self) for each in values]
         started: list[HookProcess] = []
         first = _monotonic()
         self._load = Load(first, wanted=watched)
         try:
-            for fire in fires:
-                fire.start(first + budget if budget is not None else _NEVER)
-                started.append(fire)
-                self._nobody = False
-                if fire.phase == RUNNING:
-                    self._pending.append(fire)
-                    self._by_pid[fire.pid] = fire
+            for hook in hooks:
+                hook.start(first + budget if budget is not None else _NEVER)
+                started.append(hook)
+                self._all_gone = False
+                if hook.phase == RUNNING:
+                    self._pending.append(hook)
+                    self._by_pid[hook.pid] = hook
             while self._pending:
                 self._turn()
         finally:
-            if not self._nobody:
-                self.reach.sweep([fire.pid for fire in started if fire.pid])
-            for fire in started:
-                fire.close()
-        return [fire.report(first) for fire in fires]
+            # Also after an error: no process may outlive its batch.
+            if not self._all_gone:
+                # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
+                # the process table.
+                self.tree.kill_all([hook.pid for hook in started if hook.pid])
+            for hook in started:
+                hook.close()
+        return [hook.report(first) for hook in hooks]
 
-    def family(self, fire: HookProcess) -> list[int]:
+    def members(self, hook: HookProcess) -> list[int]:
         """
-        List the living processes that count as this fire's.
+        List the living processes that belong to a hook.
         """
-        others = [pid for pid, other in self._by_pid.items() if other is not fire]
-        # Once the hook was waited for, its number may be anybody's.
-        lives = fire.pid in self._by_pid
-        return self.reach.family(fire.pid, lives, others, self._pending == [fire])
+        others = [pid for pid, other in self._by_pid.items() if other is not hook]
+        # Once the hook was reaped, another process may have its number.
+        lives = hook.pid in self._by_pid
+        return self.tree.members(hook.pid, lives, others, self._pending == [hook])
 
-    def is_empty_but_for_hooks(self) -> bool:
+    def only_hooks_alive(self) -> bool:
         """
-        Tell whether it is proved that no process lives but hooks that still run.
+        Return whether it is proved that no process lives but hooks that still run.
         """
-        if not self.reach.proves_end:
+        if not self.tree.sees_all:
             return False
-        if self._nobody:
+        if self._all_gone:
             return True
+        # The usual case, answered without a system call: if this hook is dead, descendants of it live; while
+        # it is alive nobody needs the answer.
         if len(self._pending) == 1:
             return False
-        return all(child in self._by_pid for child in proc_table.children(os.getpid()))
+        return all(child in self._by_pid for child in _table.children(os.getpid()))
 
     def _turn(self) -> None:
         """
-        Wait for the next thing to happen and attend to it.
+        Wait for the next event and attend to it.
         """
         if self._changed:
             self._rebuild()
@@ -128,7 +182,7 @@ class Batch:
             stream = self._watched[descriptor]
             if stream is None:
                 woken = self._woken(descriptor) or woken
-            elif stream.fd != descriptor:  # closed while this very list was worked through
+            elif stream.fd != descriptor:  # closed by an earlier entry of this list
                 continue
             elif isinstance(stream, OutputReader):
                 self._changed = not stream.take() or self._changed
@@ -140,9 +194,9 @@ class Batch:
 
     def _rebuild(self) -> None:
         """
-        Watch exactly what is open now.
+        Register exactly what is open now.
         """
-        # A fresh object each time, for a closed descriptor's number soon means something else.
+        # A new poll object each time, for the number of a closed descriptor is soon reused.
         self._poll = poll = select.poll()
         watched: dict[int, OutputReader | InputWriter | None] = {
             self._wake: None,
@@ -151,12 +205,12 @@ class Batch:
         self._watched = watched
         for descriptor in watched:
             poll.register(descriptor, _IN)
-        for fire in self._pending:
-            source = fire.source
+        for hook in self._pending:
+            source = hook.source
             if source.fd >= 0 and source.waiting and source.due is None:
                 watched[source.fd] = source
                 poll.register(source.fd, _OUT)
-            for sink in fire.sinks:
+            for sink in hook.sinks:
                 if sink.fd >= 0:
                     watched[sink.fd] = sink
                     poll.register(sink.fd, _IN)
@@ -164,19 +218,22 @@ class Batch:
 
     def _next_deadline(self, now: float) -> float:
         until = self._load.due
-        for fire in self._pending:
-            until = min(until, fire.deadline)
-            if fire.source.due is not None and fire.source.fd >= 0:
-                until = min(until, fire.source.due)
-            if fire.phase in (CUTTING, LINGERING) and not self.reach.proves_end:
+        for hook in self._pending:
+            until = min(until, hook.deadline)
+            if hook.source.due is not None and hook.source.fd >= 0:
+                until = min(until, hook.source.due)
+            if hook.phase in (CUTTING, LINGERING) and not self.tree.sees_all:
                 until = min(
-                    until, now + _LOOK_AGAIN
-                )  # nobody tells us of the end of a process that is not ours
+                    until, now + _POLL_INTERVAL
+                )  # the end of a process that is not our child is not reported
         return until
 
     def _woken(self, descriptor: int) -> bool:
         """
-        Empty the wake-up pipe; ``EOFError`` if it is the other side that ended or broke in.
+        Empty the wake-up pipe.
+
+        Raises:
+            EOFError: It was the control socket: the other side is gone, or interrupts the batch.
         """
         if descriptor == self._wake:
             os.read(descriptor, 4096)
@@ -185,40 +242,42 @@ class Batch:
 
     def _reap(self, now: float) -> None:
         """
-        Collect all that ended; what is no hook of ours is an orphan.
+        Reap all children that ended; one that is not a hook is an orphan.
         """
+        # All children are reaped before any hook reacts, so that each sees which others are gone.
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
-                self._nobody = self.reach.proves_end
+                self._all_gone = self.tree.sees_all
                 break
             if pid == 0:
                 break
-            fire = self._by_pid.pop(pid, None)
-            if fire is not None:
-                ended.append((fire, status, usage))
-        for fire, status, usage in ended:
-            fire.exited(status, usage, now)
+            hook = self._by_pid.pop(pid, None)
+            if hook is not None:
+                ended.append((hook, status, usage))
+        for hook, status, usage in ended:
+            hook.exited(status, usage, now)
 
     def _attend(self, now: float) -> None:
         """
-        Let every fire do what is due.
+        Let every hook do what is due.
         """
-        if now >= self._load.due and (news := self._load.look(now)) is not None:
-            framing.send(self._control, ("load", news))
-        for fire in self._pending.copy():
-            source = fire.source
+        if now >= self._load.due and (change := self._load.look(now)) is not None:
+            framing.send(self._control, ("load", change))
+        # A copy, for hooks that are done leave the list.
+        for hook in self._pending.copy():
+            source = hook.source
             if source.due is not None and source.due <= now:
                 source.feed(now)
                 self._changed = True
-            if fire.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
-                fire.settle(now)
+            if hook.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
+                hook.settle(now)
                 self._changed = True
-            if fire.phase != DONE and now >= fire.deadline:
-                fire.overdue(now)
+            if hook.phase != DONE and now >= hook.deadline:
+                hook.on_deadline(now)
                 self._changed = True
-            if fire.phase == DONE:
-                self._pending.remove(fire)
+            if hook.phase == DONE:
+                self._pending.remove(hook)
                 self._changed = True

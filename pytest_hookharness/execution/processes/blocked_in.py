@@ -1,37 +1,22 @@
 """
-Activity: what processes are doing at the moment they are cut.
+What processes are doing at the moment they are cut.
 
-Reads /proc on Linux; loaded by the supervisor too.
+Loaded by the supervisor too. The process table gives the system call; the words for it are made here.
 """
 
 from __future__ import annotations
 
-import os
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes.process_tree import describe, has_open
 
-from pytest_hookharness.execution.processes import proc_table
+_table = platform.processes()
 
-_CALLS = {
-    "x86_64": {
-        0: "read", 1: "write", 7: "poll", 19: "readv", 20: "writev", 23: "select", 34: "pause",
-        35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom", 47: "recvmsg",
-        61: "wait4", 72: "fcntl", 73: "flock", 130: "rt_sigsuspend", 202: "futex", 230: "clock_nanosleep",
-        232: "epoll_wait", 247: "waitid", 257: "openat", 270: "pselect6", 271: "ppoll",
-        281: "epoll_pwait", 288: "accept4", 441: "epoll_pwait2",
-    },
-    "aarch64": {
-        22: "epoll_pwait", 25: "fcntl", 32: "flock", 56: "openat", 63: "read", 64: "write", 65: "readv",
-        66: "writev", 72: "pselect6", 73: "ppoll", 95: "waitid", 98: "futex", 101: "nanosleep",
-        115: "clock_nanosleep", 133: "rt_sigsuspend", 202: "accept", 203: "connect", 206: "sendto",
-        207: "recvfrom", 212: "recvmsg", 242: "accept4", 260: "wait4", 441: "epoll_pwait2",
-    },
-}  # fmt: skip
-_NAMES = _CALLS.get(os.uname().machine, {})
 _READING = {"read", "readv", "recvfrom", "recvmsg"}
 _WRITING = {"write", "writev", "sendto"}
 _LOCKING = {"flock", "fcntl"}
 _CHILD = {"wait4", "waitid"}
 _EPOLL = {"epoll_wait", "epoll_pwait", "epoll_pwait2"}
-_SAID = {
+_WAITS_FOR = {
     "nanosleep": "a timer: it sleeps",
     "clock_nanosleep": "a timer: it sleeps",
     "poll": "one of its files, or a timer",
@@ -39,12 +24,12 @@ _SAID = {
     "select": "one of its files, or a timer",
     "pselect6": "one of its files, or a timer",
     "futex": "a lock or another thread",
-    "connect": "a connection to be accepted",
-    "accept": "somebody to connect",
-    "accept4": "somebody to connect",
+    "connect": "its connection to be accepted",
+    "accept": "a client to connect",
+    "accept4": "a client to connect",
     "rt_sigsuspend": "a signal",
     "pause": "a signal",
-    "openat": "a file to be opened, as a FIFO whose other end nobody opens",
+    "openat": "a file to be opened, such as a FIFO whose other end no process opens",
 }
 _STREAMS = ("stdin", "stdout", "stderr")
 AT_TERMINAL = "input from the terminal"
@@ -52,7 +37,7 @@ AT_TERMINAL = "input from the terminal"
 
 class Streams:
     """
-    What the host has to do with the three streams of a hook.
+    The state of a hook's three streams.
     """
 
     __slots__ = ("closes", "names", "writing")
@@ -63,120 +48,113 @@ class Streams:
         self.closes = closes
 
 
-def look(pids: list[int], began: float, streams: Streams) -> list[tuple[int, str, float, str, str, str]]:
+def describe_activities(
+    pids: list[int], boot_time: float, streams: Streams
+) -> list[tuple[int, str, float, str, str, str]]:
     """
-    Tell of each process what it is, the state it is in, what it is blocked in and what it waits for.
+    Describe each process: what it is, its state, the call it is blocked in, and what that waits for.
     """
     seen = []
     for pid in pids:
-        found = proc_table.row(pid)
+        found = _table.row(pid)
         if found is not None and found.state != "Z":
-            call, words = _blocked(pid, found.state, pids, streams)
-            seen.append((*proc_table.describe(pid, began), found.state, call, words))
+            call, text = _blocked(pid, found.state, pids, streams)
+            seen.append((*describe(pid, boot_time), found.state, call, text))
     return seen
 
 
 def _blocked(pid: int, state: str, pids: list[int], streams: Streams) -> tuple[str, str]:
     """
-    Tell the call a process is blocked in, and what that waits for.
+    Return the call a process is blocked in, and what that waits for.
     """
     if state in "Tt":
-        return "", "a signal to go on: it is stopped"
-    number, _, arguments = proc_table.read_bytes(f"/proc/{pid}/syscall").decode().strip().partition(" ")
-    if not number or number == "running" or int(number) < 0:
-        return ("" if state == "R" else _kernel_function(pid)), ""
-    call = _NAMES.get(int(number), "")
-    if not call:
-        return _kernel_function(pid), ""
-    first = int(arguments.split(" ", 1)[0], 16)
-    return call, _awaited(pid, call, first, pids, streams)
+        return "", "a signal to continue: it is stopped"
+    call, first = _table.blocked_call(pid, state)
+    return call, "" if first is None else _describe_wait(pid, call, first, pids, streams)
 
 
-def _kernel_function(pid: int) -> str:
-    name = proc_table.read_bytes(f"/proc/{pid}/wchan").decode()
-    return "" if name == "0" else name
-
-
-def _awaited(pid: int, call: str, first: int, pids: list[int], streams: Streams) -> str:
+def _describe_wait(pid: int, call: str, first: int, pids: list[int], streams: Streams) -> str:
     """
-    Say what a call waits for.
+    Describe what a call waits for.
     """
     if call in _CHILD:
         return _children(pid) or "a child"
     if call in _READING:
-        return _input(pid, proc_table.link(pid, first), first, pids, streams)
+        return _describe_input(pid, _table.link(pid, first), first, pids, streams)
     if call in _WRITING:
-        return _room(pid, proc_table.link(pid, first), first, pids, streams)
+        return _describe_output(pid, _table.link(pid, first), first, pids, streams)
     if call in _LOCKING:
-        return f"a lock on {proc_table.link(pid, first) or 'a file'}"
+        return f"a lock on {_table.link(pid, first) or 'a file'}"
     if call in _EPOLL:
-        return _events(pid, first, streams)
-    words = _SAID.get(call, "")
-    below = _children(pid) if words == "a signal" else ""
-    return f"{words}, as when {below} ends" if below else words
+        return _describe_event_loop(pid, first, streams)
+    text = _WAITS_FOR.get(call, "")
+    below = _children(pid) if text == "a signal" else ""
+    return f"{text}, as when {below} ends" if below else text
 
 
 def _children(pid: int) -> str:
-    names = [f"{_short(child)} (pid {child})" for child in proc_table.children(pid)[:3]]
+    names = [f"{_name(child)} (pid {child})" for child in _table.children(pid)[:3]]
     if not names:
         return ""
     return ("its child " if len(names) == 1 else "its children ") + ", ".join(names)
 
 
-def _short(pid: int) -> str:
-    return proc_table.read_bytes(f"/proc/{pid}/comm").decode("utf-8", "replace").strip() or "gone"
+def _name(pid: int) -> str:
+    return _table.name(pid) or "gone"
 
 
-def _stdin(streams: Streams) -> str:
+def _describe_stdin(streams: Streams) -> str:
     if streams.writing:
         return "more of stdin, which the host has not written yet"
     if streams.closes:
-        return "more of stdin, which the host has already ended"
+        return "more of stdin, which the host has already closed"
     return "end of file on stdin, which the host keeps open"
 
 
-def _input(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
+def _describe_input(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
     """
-    Say what a read waits for.
+    Describe what a read waits for.
     """
     stream = streams.names.get(name)
     if name.startswith(("/dev/pts/", "/dev/tty")):
         return AT_TERMINAL
     if stream is not None:
-        return _stdin(streams) if stream == 0 else f"input from {_STREAMS[stream]}, where nobody writes"
-    return f"input from {_behind(pid, name, descriptor, pids)}"
+        return (
+            _describe_stdin(streams)
+            if stream == 0
+            else f"input from {_STREAMS[stream]}, where no process writes"
+        )
+    return f"input from {_describe_file(pid, name, descriptor, pids)}"
 
 
-def _room(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
+def _describe_output(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
     """
-    Say what a write waits for.
+    Describe what a write waits for.
     """
     stream = streams.names.get(name)
     if stream is not None:
         return f"room in {_STREAMS[stream]}"
-    return f"room in {_behind(pid, name, descriptor, pids)}"
+    return f"room in {_describe_file(pid, name, descriptor, pids)}"
 
 
-def _behind(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
+def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
     """
-    Name what is behind a descriptor, with those who share it.
+    Name the file behind a descriptor, with the other processes that share it.
     """
     if not name.startswith(("pipe:", "/")) or name.startswith("/dev/null"):
         return "a socket" if name.startswith("socket:") else f"descriptor {descriptor} ({name or 'closed'})"
-    sharers = [other for other in pids if other != pid and proc_table.holds(other, {name})]
+    sharers = [other for other in pids if other != pid and has_open(other, {name})]
     what = "a pipe" if name.startswith("pipe:") else name
     if not sharers:
         return f"{what} that no other process has open" if what == "a pipe" else what
-    return f"{what} shared with " + ", ".join(f"{_short(other)} (pid {other})" for other in sharers[:3])
+    return f"{what} shared with " + ", ".join(f"{_name(other)} (pid {other})" for other in sharers[:3])
 
 
-def _events(pid: int, descriptor: int, streams: Streams) -> str:
+def _describe_event_loop(pid: int, descriptor: int, streams: Streams) -> str:
     """
-    Say what an event loop waits for: node and its like read stdin in one.
+    Describe what an event loop waits for; node and similar programs read stdin in one.
     """
-    lines = proc_table.read_bytes(f"/proc/{pid}/fdinfo/{descriptor}").decode().splitlines()
-    watched = [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
-    names = [proc_table.link(pid, number) for number in watched]
+    names = [_table.link(pid, number) for number in _table.polled_files(pid, descriptor)]
     if any(streams.names.get(name) == 0 for name in names):
-        return f"events in its loop, one of them {_stdin(streams)}"
+        return f"events in its loop, one of them {_describe_stdin(streams)}"
     return "events in its loop, or a timer"

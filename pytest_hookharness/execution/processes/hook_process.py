@@ -1,7 +1,7 @@
 """
-One fire: its phases from the start to the end of its last descendant.
+One hook process: its phases from its start to the end of its last descendant.
 
-Loaded by the supervisor too. A fire never waits; its batch tells it what happened.
+Loaded by the supervisor too. A hook process never blocks; its batch reports events to it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import select
 import signal
 import time
 
-from pytest_hookharness.execution.processes import blocked_in, proc_table, process_tree
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes import blocked_in, process_tree
 from pytest_hookharness.execution.processes.framing import CHILD, GROUP, ProcessRequest
-from pytest_hookharness.execution.processes.spawn import explain
+from pytest_hookharness.execution.processes.spawn import explain_refusal
 from pytest_hookharness.execution.processes.stdio import HookStdio
 
 TYPE_CHECKING = False
@@ -22,49 +23,49 @@ if TYPE_CHECKING:
 
     from pytest_hookharness.execution.processes.spawn import Spawner
 
-    class Surroundings(Protocol):
+    class BatchView(Protocol):
         """
-        What a fire needs to know of the batch around it.
+        What a hook process needs of the batch around it.
         """
 
         spawner: Spawner
-        reach: process_tree.Descendants | process_tree.ProcessGroup
+        tree: process_tree.Descendants | process_tree.ProcessGroup
 
-        def family(self, fire: HookProcess) -> list[int]:
+        def members(self, hook: HookProcess) -> list[int]:
             """
-            List the living processes that count as this fire's.
-            """
-            ...
-
-        def is_empty_but_for_hooks(self) -> bool:
-            """
-            Tell whether it is proved that no process lives but hooks that still run.
+            List the living processes that belong to a hook.
             """
             ...
 
+        def only_hooks_alive(self) -> bool:
+            """
+            Return whether it is proved that no process lives but hooks that still run.
+            """
+            ...
 
-# Running until its exit or its cut; cutting while signals are sent; closing while the output of a hook that
-# was cut is awaited, draining while that of one that ended is; lingering while its descendants may end by
-# themselves.
+
+# RUNNING until its exit or its cut. CUTTING while signals are sent. CLOSING while the output of a hook that
+# was cut is awaited, DRAINING while the output of one that ended is. LINGERING while its descendants may end
+# by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
-_NEVER = float("inf")
-_KILL_PATIENCE = 10.0
+_KILL_TIMEOUT = 10.0
 _DRAIN_ROUNDS = 64
+_table = platform.processes()
 _monotonic = time.monotonic
 
 
 class HookProcess:
     """
-    One hook from its start to the end of all that it started.
+    One hook from its start to the end of everything that it started.
     """
 
     __slots__ = (
-        "_batch", "_boot", "_channels", "_dead", "_ending", "_exit", "_given", "_leftovers", "_read", "_sent",
-        "_usage", "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
+        "_batch", "_boot", "_channels", "_dead", "_ending", "_exit", "_leftovers", "_read", "_sent",
+        "_time_limit", "_usage", "_wall", "began", "deadline", "phase", "pid", "request", "sinks", "source",
     )  # fmt: skip
 
-    def __init__(self, order: ProcessRequest, batch: Surroundings) -> None:
-        self.order = order
+    def __init__(self, request: ProcessRequest, batch: BatchView) -> None:
+        self.request = request
         self.phase = RUNNING
         self.pid = 0
         self._batch = batch
@@ -79,51 +80,53 @@ class HookProcess:
 
     def start(self, budget_end: float) -> None:
         """
-        Start the hook, with as much of its input written beforehand as the system takes.
+        Start the hook, with as much of its input written beforehand as the system accepts.
         """
-        order = self.order
-        self._channels = channels = HookStdio(order)
+        request = self.request
+        self._channels = channels = HookStdio(request)
         self.source, self.sinks = channels.source, channels.sinks
-        self._boot = proc_table.boot_clock()
+        self._boot = _table.boot_clock()
         self.began = now = _monotonic()
-        if order.delay:
-            self.source.due = now + order.delay
+        # Written before the start where possible: a hook that reads at once then never waits for us.
+        if request.delay:
+            self.source.due = now + request.delay
         else:
             self.source.feed(now)
         try:
-            self.pid, refusal = self._batch.spawner.start(order, channels.theirs)
+            self.pid, refusal = self._batch.spawner.start(request, channels.theirs)
         finally:
-            channels.handed_over()
-        self._given = min(order.limit, order.hook_timeout, budget_end - now)
-        self.deadline = now + self._given
+            channels.after_start()
+        self._time_limit = min(request.limit, request.hook_timeout, budget_end - now)
+        self.deadline = now + self._time_limit
         if refusal is not None:
             self.phase = DONE
             self.pid, self.source.taken, self._read = 0, 0, 0
-            self._ending = "not started", explain(order, refusal)
+            self._ending = "not started", explain_refusal(request, refusal)
 
     def exited(self, status: int, usage: Any, now: float) -> None:
         """
-        Note how the hook ended.
+        Record how the hook ended, and how much of its input it had read.
         """
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
         self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
-        self._channels.let_go()
+        self._channels.close_child_ends()
         self._drain()
-        self._read = self.source.read_by_hook()
+        # Before closing: a closed input no longer shows how much was read.
+        self._read = self.source.bytes_read()
         self.source.close()
         self._dead = True
         if self.phase == RUNNING:
             self._wall = now - self.began
-            wait = self.order.pipe_wait
+            wait = self.request.pipe_wait
             self.phase = DRAINING
-            self.deadline = now + wait if wait is not None else self.began + self._given
+            self.deadline = now + wait if wait is not None else self.began + self._time_limit
         else:
             self.settle(now)
 
     def _drain(self) -> None:
         """
-        Read what the hook wrote before it ended; what its descendants write meanwhile does not prolong that.
+        Read what the hook wrote before it ended; descendants that keep writing do not prolong this.
         """
         open_ends = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
         if not open_ends:
@@ -141,20 +144,21 @@ class HookProcess:
 
     def settle(self, now: float) -> None:
         """
-        Go on as soon as there is nothing left to wait for.
+        Enter the next phase as soon as there is nothing left to wait for.
         """
-        nobody = self._batch.is_empty_but_for_hooks()
-        if self.phase == CUTTING and self._dead and (nobody or not self._targets()):
-            self._close_up(now)
-        if self.phase == CLOSING and (nobody or self._closed()):
+        all_gone = self._batch.only_hooks_alive()
+        # In the order of the phases, so that a hook passes several of them at once if nothing holds it.
+        if self.phase == CUTTING and self._dead and (all_gone or not self._targets()):
+            self._await_output(now)
+        if self.phase == CLOSING and (all_gone or self._closed()):
             self._linger(now)
         if self.phase == DRAINING:
-            if nobody:
+            if all_gone:
                 self._drain()
-            if nobody or self._closed():
+            if all_gone or self._closed():
                 self._ending = self._exit
                 self._linger(now)
-        if self.phase == LINGERING and (nobody or not self._batch.family(self)):
+        if self.phase == LINGERING and (all_gone or not self._batch.members(self)):
             self.phase = DONE
 
     def _closed(self) -> bool:
@@ -164,30 +168,30 @@ class HookProcess:
         """
         List the living processes that the host signals.
         """
-        if self.order.scope == CHILD:
+        if self.request.scope == CHILD:
             return [] if self._dead else [self.pid]
-        family = self._batch.family(self)
-        if self.order.scope == GROUP:
-            return [pid for pid in family if process_tree.is_in_group(pid, self.pid)]
-        return family
+        members = self._batch.members(self)
+        if self.request.scope == GROUP:
+            return [pid for pid in members if process_tree.is_in_group(pid, self.pid)]
+        return members
 
-    def _close_up(self, now: float) -> None:
+    def _await_output(self, now: float) -> None:
         """
         Wait for the output of a hook that was cut, as long as the host does.
         """
-        wait = self.order.close_wait
-        until = self._patience_end(now) if wait is None else now + wait
+        wait = self.request.close_wait
+        until = self._hook_timeout_end(now) if wait is None else now + wait
         self.phase, self.deadline = CLOSING, until
         if wait == 0.0:
             self._linger(now)
 
-    def _patience_end(self, now: float) -> float:
-        return max(now, self.began + self.order.hook_timeout)
+    def _hook_timeout_end(self, now: float) -> float:
+        return max(now, self.began + self.request.hook_timeout)
 
     def _linger(self, now: float) -> None:
-        self.phase, self.deadline = LINGERING, now + self.order.linger
+        self.phase, self.deadline = LINGERING, now + self.request.linger
 
-    def overdue(self, now: float) -> None:
+    def on_deadline(self, now: float) -> None:
         """
         Do what is due when the deadline of the present phase has passed.
         """
@@ -196,94 +200,95 @@ class HookProcess:
         elif self.phase == CUTTING:
             self._escalate(now)
         elif self.phase == CLOSING:
-            self._lose_patience()
+            self._blame_hook_timeout()
             self._linger(now)
-        elif self.phase == DRAINING and self.order.pipe_wait is None:
+        elif self.phase == DRAINING and self.request.pipe_wait is None:
             self._cut(now)
         elif self.phase == DRAINING:
-            self._held_open(now)
+            self._report_held_open(now)
         elif self.phase == LINGERING:
             self._end_leftovers()
 
     def _cut(self, now: float) -> None:
         """
-        Look at what the processes are doing, then begin to end them.
+        Record what the processes are doing, then begin to end them.
         """
-        family = self._batch.family(self)
-        streams = blocked_in.Streams(self._channels.stream_names(), self.source.waiting, self.order.close)
-        doing = blocked_in.look(family, self._boot, streams)
-        # The host's own limit counts as such only if nothing of ours was shorter.
+        members = self._batch.members(self)
+        streams = blocked_in.Streams(self._channels.stream_names(), self.source.waiting, self.request.close)
+        activities = blocked_in.describe_activities(members, self._boot, streams)
+        # The host's limit is named only if no limit of the harness was shorter.
         by = "budget"
-        if self.order.limit <= self._given:
+        if self.request.limit <= self._time_limit:
             by = "limit"
-        elif self.order.hook_timeout <= self._given:
+        elif self.request.hook_timeout <= self._time_limit:
             by = "hook_timeout"
-        self._ending = "cut", self._given, by, False, doing, self._exit if self._dead else None
+        self._ending = "cut", self._time_limit, by, False, activities, self._exit if self._dead else None
         self._wall = self._wall or now - self.began
         self.phase = CUTTING
         self._escalate(now)
         self.settle(now)
 
-    def _lose_patience(self) -> None:
+    def _blame_hook_timeout(self) -> None:
         """
-        Note that it was not the host who stopped waiting.
+        Record that the harness stopped waiting, and not the host.
         """
-        if self.order.close_wait is None:
-            kind, _, _, ignored, doing, ended = self._ending
-            self._ending = kind, self.order.hook_timeout, "hook_timeout", ignored, doing, ended
+        if self.request.close_wait is None:
+            kind, _, _, ignored, activities, ended = self._ending
+            self._ending = kind, self.request.hook_timeout, "hook_timeout", ignored, activities, ended
 
     def _escalate(self, now: float) -> None:
         """
-        Send the host's next signal; after the last one end everything that is left.
+        Send the host's next signal; after the last one kill everything that is left.
         """
-        signals, sent = self.order.signals, self._sent
+        signals, sent = self.request.signals, self._sent
         if sent == 1:
-            kind, after, by, _, doing, ended = self._ending
-            self._ending = kind, after, by, signals[0] != signal.SIGKILL, doing, ended
+            kind, after, by, _, activities, ended = self._ending
+            self._ending = kind, after, by, signals[0] != signal.SIGKILL, activities, ended
         self._sent += 1
         if sent < len(signals):
             self._signal(signals[sent])
             last = self._sent == len(signals)
-            waits = last and self.order.close_wait is None
-            self.deadline = self._patience_end(now) if waits else now + self.order.grace
+            waits = last and self.request.close_wait is None
+            self.deadline = self._hook_timeout_end(now) if waits else now + self.request.grace
         elif sent == len(signals):
-            self._lose_patience()
-            process_tree.send(self._batch.family(self), signal.SIGKILL)
-            self.deadline = now + _KILL_PATIENCE
+            self._blame_hook_timeout()
+            process_tree.send(self._batch.members(self), signal.SIGKILL)
+            self.deadline = now + _KILL_TIMEOUT
         else:
             raise process_tree.SurvivorError(
-                f"the kernel does not end {proc_table.command(self.pid)} (pid {self.pid})"
+                f"the kernel does not end {_table.command_line(self.pid)} (pid {self.pid})"
             )
 
     def _signal(self, number: int) -> None:
-        if self.order.scope == CHILD:
+        if self.request.scope == CHILD:
             process_tree.send((self.pid,), number)
-        elif self.order.scope == GROUP:
+        elif self.request.scope == GROUP:
             process_tree.send_group(self.pid, number)
         else:
-            process_tree.send(self._batch.family(self), number)
+            process_tree.send(self._batch.members(self), number)
 
-    def _held_open(self, now: float) -> None:
+    def _report_held_open(self, now: float) -> None:
         names = {name for name, number in self._channels.stream_names().items() if number}
-        holders = self._batch.reach.holders(names, self._boot)
-        self._ending = "held", self._exit, self.order.pipe_wait, holders
+        holders = self._batch.tree.holders(names, self._boot)
+        self._ending = "held", self._exit, self.request.pipe_wait, holders
         self._linger(now)
 
     def _end_leftovers(self) -> None:
-        family = self._batch.family(self)
-        self._leftovers = [proc_table.describe(pid, self._boot) for pid in family]
-        process_tree.send(family, signal.SIGKILL)
+        members = self._batch.members(self)
+        self._leftovers = [process_tree.describe(pid, self._boot) for pid in members]
+        # They had ``linger`` seconds to end by themselves; nothing may survive the hook run.
+        process_tree.send(members, signal.SIGKILL)
         self.phase = DONE
 
     def close(self) -> None:
         """
-        Give all descriptors back.
+        Close all descriptors.
         """
         self._channels.close()
 
     def report(self, first: float) -> tuple[Any, ...]:
         """
-        Tell what became of it.
+        Return the report that ``translation.decode`` reads.
         """
         stdout, stderr = self.sinks
         cpu, peak = self._usage

@@ -1,7 +1,8 @@
 """
-The keeper: the small process that fires the hooks of one item.
+The item supervisor: the small process that runs the hooks of one item.
 
-Runs inside the supervisor's children, never in the pytest process.
+It is forked by the supervisor and never runs in the pytest process. It lives exactly as long as its item: it
+ends when the other end of its socket is closed, and kills every descendant before it does.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import signal
 import socket
 
-from pytest_hookharness.execution.isolation import namespaces
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.isolation.overlay import OverlayView
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
@@ -20,43 +21,46 @@ from pytest_hookharness.execution.processes.spawn import Spawner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
 
 
-def trace(problem: BaseException) -> str:
+def describe_error(problem: BaseException) -> str:
     """
-    Tell a problem and where it arose.
+    Return an exception and the frames it passed through, as text.
     """
-    # Without the library for that, which would cost the start-up several milliseconds.
-    places = []
+    # Without ``traceback``, whose import would cost several milliseconds at every start.
+    frames = []
     frame = problem.__traceback__
     while frame is not None:
         code = frame.tb_frame.f_code
-        places.append(f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} {code.co_name}")
+        frames.append(f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} {code.co_name}")
         frame = frame.tb_next
-    return f"{type(problem).__name__}: {problem} ({' > '.join(places)})"
+    return f"{type(problem).__name__}: {problem} ({' > '.join(frames)})"
 
 
 def watch_children() -> int:
     """
-    Have the end of a child make a descriptor readable, and return that descriptor.
+    Return a descriptor that becomes readable when a child ends.
     """
-    seen, told = os.pipe()
-    os.set_blocking(seen, False)
-    os.set_blocking(told, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    return seen
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    return read_end
 
 
-def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
+def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     """
-    Serve one item from its first value to its last.
+    Serve one item from its first request to its last.
 
     Args:
-        peer: Connected with the pytest process.
+        peer: Socket to the pytest process.
         spawner: Starts processes.
         tiers: Every tier, with the reason why it is not available here, empty if it is.
     """
@@ -69,66 +73,74 @@ def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     if tiers[tier]:
         framing.send(peer, ("refused", f"the tier {tier!r} is not available here: {tiers[tier]}"))
     elif tier == NAMESPACES:
-        _keep_in_namespaces(peer, spawner, network, OverlayView(*view))
+        _serve_in_namespaces(peer, spawner, network, OverlayView(*view))
     else:
         if tier == SUBREAPER:
-            namespaces.become_subreaper()
+            platform.spawning().become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES]))
-        serve(peer, spawner, ProcessGroup() if tier == GROUP else Descendants(False))
+        serve_batches(peer, spawner, ProcessGroup() if tier == GROUP else Descendants(False))
 
 
-def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
+def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
     """
-    Enter namespaces and let their first process serve; return when it is gone, and with it all inside.
+    Enter namespaces and let their first process serve; return when that and everything inside is gone.
     """
     try:
-        own_users = namespaces.enter(network)
+        # A new process namespace begins with the next child, so this process stays outside and waits for it.
+        own_users = platform.isolation().enter(network)
         pid = os.fork()
     except OSError as problem:
-        framing.send(peer, ("refused", trace(problem)))
+        framing.send(peer, ("refused", describe_error(problem)))
         return
     if pid:
-        # A plain end by this signal: with this process the kernel ends the first one inside.
+        # SIGHUP shall end this process: the kernel then ends the first process inside (see
+        # ``die_with_parent``), and with that everything in its process namespace.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        # This process keeps its copy of the socket until then: its end tells pytest that all are dead.
+        # This process keeps its copy of the socket until then, for the end of the socket tells pytest that
+        # all are dead.
         os.waitpid(pid, 0)
         return
     try:
-        namespaces.die_with_parent()
-        namespaces.arrange(network)
-        view.furnish(own_users=own_users)
+        # Asked for by the child itself, since the kernel clears it at every fork.
+        platform.spawning().die_with_parent()
+        platform.isolation().set_up(network)
+        view.mount(own_users=own_users)
     except OSError as problem:
-        framing.send(peer, ("refused", trace(problem)))
+        framing.send(peer, ("refused", describe_error(problem)))
         return
     framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, ""))
-    serve(peer, spawner, Descendants(True))
+    serve_batches(peer, spawner, Descendants(True))
 
 
-def serve(peer: socket.socket, spawner: Spawner, reach: Descendants | ProcessGroup) -> None:
+def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | ProcessGroup) -> None:
     """
-    Fire one batch after the other until the other side is gone.
+    Run one batch after the other until the other side is gone, then kill everything that is left.
     """
     wake = watch_children()
-    signal.signal(signal.SIGHUP, _leave)
+    signal.signal(signal.SIGHUP, _on_hangup)
+    # No folder of the item may be kept in use by this process.
     os.chdir("/")
     try:
         while True:
             request: tuple[list[Any], float | None] = framing.receive(peer)
+            # Before the hooks start, so that no wake-up of the new batch is lost.
             _clear(wake)
             try:
-                answer: tuple[str, Any] = "runs", Batch(reach, spawner, peer, wake).run(*request)
+                answer: tuple[str, Any] = "runs", Batch(tree, spawner, peer, wake).run(*request)
             except (OSError, SurvivorError) as problem:
-                answer = "failed", trace(problem)
+                answer = "failed", describe_error(problem)
             framing.send(peer, answer)
     except (EOFError, ConnectionError):
         pass
     finally:
-        reach.sweep(())
+        # Whatever happened: the socket is closed only after this, so pytest sees its end only when all are
+        # dead.
+        tree.kill_all(())
 
 
-def _leave(number: int, _frame: object) -> None:
+def _on_hangup(number: int, _frame: object) -> None:
     """
-    End as if the other side were gone: the supervisor says so when it cannot be seen from here.
+    End as if the other side were gone; the supervisor sends SIGHUP when that cannot be seen from here.
     """
     signal.signal(number, lambda *_: None)
     raise EOFError("the supervisor ends")
@@ -136,7 +148,37 @@ def _leave(number: int, _frame: object) -> None:
 
 def _clear(wake: int) -> None:
     """
-    Forget the children that ended after the last batch.
+    Discard the wake-ups for children that ended after the last batch.
     """
     with contextlib.suppress(BlockingIOError):
         os.read(wake, 4096)
+
+
+class NestedProcesses:
+    """
+    The processes that a fake agent starts below itself, as a host starts its hooks.
+
+    The code of an item supervisor attends to them, in the fake agent's own process. All of them are gone
+    before the fake agent goes on.
+    """
+
+    def __init__(self) -> None:
+        self._tree: Descendants | ProcessGroup
+        try:
+            platform.spawning().become_subreaper()
+            self._tree = Descendants(first_of_namespace=False)
+        except OSError:
+            self._tree = ProcessGroup()
+        self._spawner = Spawner()
+        self._wake = watch_children()
+        # A batch ends when anything arrives at its control socket; nothing ever does here.
+        self._control, self._other_end = socket.socketpair()
+
+    def run(self, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
+        """
+        Start all processes at once and return their results in the same order.
+        """
+        from pytest_hookharness.execution.processes.translation import decode, encode
+
+        batch = Batch(self._tree, self._spawner, self._control, self._wake)
+        return tuple(decode(report) for report in batch.run([encode(spec) for spec in specs], None))

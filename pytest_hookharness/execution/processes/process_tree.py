@@ -1,7 +1,7 @@
 """
-Kin: which processes belong to a fire, and how all of them are ended.
+The process tree: which processes belong to a hook, and how all of them are ended.
 
-Loaded by the supervisor too. One class for each reach that a tier can have.
+Loaded by the supervisor too. One class for each reach that an isolation tier can have.
 """
 
 from __future__ import annotations
@@ -10,13 +10,46 @@ import os
 import signal
 import time
 
-from pytest_hookharness.execution.processes import proc_table
+from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_PATIENCE = 10.0
+_table = platform.processes()
+
+_KILL_TIMEOUT = 10.0
+
+
+def descendants(pid: int) -> list[int]:
+    """
+    List all descendants of a process, nearest first.
+    """
+    found: list[int] = []
+    level = [pid]
+    while level:
+        level = [child for parent in level for child in _table.children(parent)]
+        found += level
+    return found
+
+
+def describe(pid: int, boot_time: float) -> tuple[int, str, float]:
+    """
+    Return number, command line and start of a process.
+
+    The start is in seconds after ``boot_time``, the start of its hook run on the clock of the table.
+    """
+    found = _table.row(pid)
+    age = 0.0 if found is None else found.started - boot_time
+    # The table counts in ticks and rounds down, so a process may seem up to one tick older than it is.
+    return pid, _table.command_line(pid), round(age if age < -2 * _table.TICK else max(age, 0.0), 3)
+
+
+def has_open(pid: int, names: set[str]) -> bool:
+    """
+    Return whether a process has one of these files open, by the names that the process table gives them.
+    """
+    return any(name in names for name in _table.open_files(pid))
 
 
 class SurvivorError(Exception):
@@ -42,72 +75,78 @@ def send_group(pid: int, number: int) -> None:
     """
     try:
         os.killpg(pid, number)
-    except (ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+    except (ProcessLookupError, PermissionError):  # macOS reports the second for a group of zombies
         return
 
 
 class Descendants:
     """
-    Kin as a reaper sees it: all orphans become its children, so nobody escapes.
+    The process tree as a reaper sees it: every orphan becomes its child, so no process escapes.
 
-    ``ECHILD`` from a wait is then the proof that nobody lives: one system call and no look at /proc.
+    ``ECHILD`` from a wait then proves that no process is left: one system call, without reading the process
+    table.
     """
 
-    proves_end = True
+    sees_all = True
 
     def __init__(self, first_of_namespace: bool) -> None:
         self._first = first_of_namespace
 
-    def family(self, pid: int, lives: bool, others: Collection[int], alone: bool) -> list[int]:
+    def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:
         """
-        List the living processes of a fire, the hook first if it lives.
+        List the living processes of a hook, the hook first if it lives.
 
         Args:
             pid: The hook.
-            lives: Whether the hook itself does.
+            lives: Whether the hook itself lives.
             others: The other hooks that still run.
-            alone: Whether this is the last fire of its batch.
+            last: Whether this is the last hook of its batch.
         """
-        found = [pid, *proc_table.descendants(pid)] if lives else []
-        for orphan in proc_table.children(os.getpid()):
+        found = [pid, *descendants(pid)] if lives else []
+        for orphan in _table.children(os.getpid()):
             if orphan == pid or orphan in others:
                 continue
-            # An orphan tells by its session or its group whose it was. One that left both cannot be told
-            # apart any more; it is counted with the fire that ends last.
-            tree = [orphan, *proc_table.descendants(orphan)]
-            found += tree if alone else [each for each in tree if _is_of(each, pid)]
+            # The session or the group of an orphan shows whose it was. An orphan that left both can no longer
+            # be attributed; it is counted with the hook that ends last.
+            tree = [orphan, *descendants(orphan)]
+            found += tree if last else [each for each in tree if _is_of(each, pid)]
         return found
 
-    def holders(self, names: set[str], began: float) -> list[tuple[int, str, float]]:
+    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """
-        Describe who has one of these files open.
+        Describe the processes that have one of these files open.
         """
-        below = proc_table.descendants(os.getpid())
-        return [proc_table.describe(pid, began) for pid in below if proc_table.holds(pid, names)]
+        below = descendants(os.getpid())
+        return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
 
-    def sweep(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs them  # the other reach needs to be told
+    def kill_all(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other class needs them
         """
-        End everybody, whoever the hooks were; return when the kernel has said that nobody is left.
+        Kill every descendant, of whatever hook; return when the kernel confirms that none is left.
+
+        Raises:
+            SurvivorError: One is still there after 10 seconds.
         """
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _KILL_TIMEOUT
         while True:
-            self._strike()
-            if self._reaped(time.monotonic() + 0.05):
+            self._kill()
+            if self._reap(time.monotonic() + 0.05):
                 return
             if time.monotonic() > end:
-                left = [proc_table.describe(pid, 0.0)[:2] for pid in proc_table.descendants(os.getpid())]
+                left = [describe(pid, 0.0)[:2] for pid in descendants(os.getpid())]
                 raise SurvivorError(f"the kernel does not end {left}")
 
-    def _strike(self) -> None:
-        # The wildcard reaches everybody on the machine outside a namespace of our own, hence two conditions.
+    def _kill(self) -> None:
+        # Repeated by the caller, for a process may fork between the listing and the signal. -1 means every
+        # process that we may signal: the whole machine, outside of a process namespace of our own. Hence two
+        # conditions.
         if self._first and os.getpid() == 1:
             send((-1,), signal.SIGKILL)
         else:
-            send(proc_table.descendants(os.getpid()), signal.SIGKILL)
+            send(descendants(os.getpid()), signal.SIGKILL)
 
-    def _reaped(self, until: float) -> bool:
+    def _reap(self, until: float) -> bool:
         """
-        Reap what ends; true when there is nobody left to wait for.
+        Reap what ends; return true when no child is left.
         """
         pause = 0.0002
         while time.monotonic() < until:
@@ -123,18 +162,18 @@ class Descendants:
 
 class ProcessGroup:
     """
-    Kin as a process group sees it: whoever leaves the group is out of reach.
+    The process tree as a process group: a process that leaves the group is out of reach.
     """
 
-    proves_end = False
+    sees_all = False
 
-    def family(self, pid: int, lives: bool, others: Collection[int], alone: bool) -> list[int]:  # noqa: ARG002
+    def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:  # noqa: ARG002
         """
-        List the living processes of a fire, the hook first if it lives.
+        List the living processes of a hook, the hook first if it lives.
         """
         if not self._lives(pid):
             return []
-        rows = [each for each in proc_table.everyone() if each.group == pid and each.pid != pid]
+        rows = [each for each in _table.all_rows() if each.group == pid and each.pid != pid]
         return [pid] * lives + [each.pid for each in rows if each.state != "Z"]
 
     def _lives(self, pid: int) -> bool:
@@ -144,22 +183,25 @@ class ProcessGroup:
             return False
         return True
 
-    def holders(self, names: set[str], began: float) -> list[tuple[int, str, float]]:
+    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """
-        Describe who has one of these files open.
+        Describe the processes that have one of these files open.
         """
-        everyone = [each.pid for each in proc_table.everyone() if each.pid != os.getpid()]
-        return [proc_table.describe(pid, began) for pid in everyone if proc_table.holds(pid, names)]
+        everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
+        return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
 
-    def sweep(self, hooks: Collection[int]) -> None:
+    def kill_all(self, hooks: Collection[int]) -> None:
         """
-        End the groups of these hooks.
+        Kill the groups of these hooks.
+
+        Raises:
+            SurvivorError: One is still there after 10 seconds.
         """
         for pid in hooks:
             send_group(pid, signal.SIGKILL)
-        end = time.monotonic() + _PATIENCE
-        # Orphans are reaped by somebody else, so their end can only be looked for.
-        while any(self.family(pid, False, (), False) for pid in hooks):
+        end = time.monotonic() + _KILL_TIMEOUT
+        # Another process reaps the orphans, so their end can only be polled for.
+        while any(self.members(pid, False, (), False) for pid in hooks):
             if time.monotonic() > end:
                 raise SurvivorError(f"the kernel does not end the groups of {list(hooks)}")
             time.sleep(0.001)
@@ -171,13 +213,13 @@ class ProcessGroup:
 
 
 def _is_of(pid: int, hook: int) -> bool:
-    found = proc_table.row(pid)
+    found = _table.row(pid)
     return found is not None and hook in (found.session, found.group)
 
 
 def is_in_group(pid: int, leader: int) -> bool:
     """
-    Tell whether a process is in the group that another one leads.
+    Return whether a process is in the group that another one leads.
     """
-    found = proc_table.row(pid)
+    found = _table.row(pid)
     return found is not None and found.group == leader

@@ -1,8 +1,8 @@
 """
-The terminals of fires, and with who sits in front of them.
+Terminals for hooks, and a dialogue with the hook over each.
 
-A terminal belongs to the pytest process, which holds both ends of it for as long as
-its fire lasts: a terminal that nobody has open is taken away from its session.
+A terminal belongs to the pytest process, which holds both ends for as long as its hook runs: a terminal that
+no process has open is taken away from its session.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from pexpect import fdpexpect
 
 _ROWS, _COLUMNS = 24, 80
-# Seconds after which is looked whether the fire is over, should somebody still have the terminal open.
+# Seconds between two looks whether the hook has ended, in case another process keeps the terminal open.
 _LOOK = 0.05
-# Seconds after the end of a fire in which what was written until then is read, should somebody still write.
+# Seconds after the end of a hook for reading its last output, in case another process still writes.
 _DRAIN = 1.0
 _KEPT = 1 << 16
 _MOST_ASKED = 20
 _LONGEST_LINE = 200
-# What was matched by nothing is let go in pieces of this size, or a flood would be kept in full.
+# Output that matches no question is discarded in pieces of this size, or a flood would be kept in full.
 _PIECE = re.compile(r".{16384}", re.DOTALL)
 _CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 
 
 class Conversation:
     """
-    What passes over one terminal, from its opening to the end of its fire.
+    What passes over one terminal, from its opening to the end of its hook.
 
     Attributes:
         path: Where a process finds the terminal.
@@ -50,7 +50,7 @@ class Conversation:
         self.path = os.ttyname(self._theirs)
         self._answers = terminal.answers
         self._ended = float("inf")
-        self._record = _Record()
+        self._log = _DialogueLog()
         self._thread = threading.Thread(target=self._talk, name="hook terminal", daemon=True)
         self._thread.start()
 
@@ -58,36 +58,36 @@ class Conversation:
         # Heavy, and only needed here.
         from pexpect import EOF, TIMEOUT, fdpexpect
 
-        desk = fdpexpect.fdspawn(
+        terminal = fdpexpect.fdspawn(
             self._ours, encoding="utf-8", codec_errors="replace", timeout=_LOOK, use_poll=True
         )
-        desk.delaybeforesend = None
-        desk.logfile_read = self._record
+        terminal.delaybeforesend = None
+        terminal.logfile_read = self._log
         questions = [re.compile(answer.expect, re.DOTALL) for answer in self._answers]
         patterns: list[type[EOF | TIMEOUT] | re.Pattern[str] | re.Pattern[bytes] | str | bytes]
         patterns = [*questions, _PIECE, EOF, TIMEOUT]
         while True:
-            index = desk.expect(patterns)
+            index = terminal.expect(patterns)
             if index < len(self._answers):
-                self._answer(desk, self._answers[index])
+                self._answer(terminal, self._answers[index])
             elif patterns[index] is EOF:
-                self._record.rest = str(desk.before)
+                self._log.rest = str(terminal.before)
                 return
             elif time.monotonic() > self._ended + (0.0 if patterns[index] is TIMEOUT else _DRAIN):
-                self._record.rest = str(desk.buffer)
+                self._log.rest = str(terminal.buffer)
                 return
 
-    def _answer(self, desk: fdpexpect.fdspawn[str], answer: TypedAnswer) -> None:
+    def _answer(self, terminal: fdpexpect.fdspawn[str], answer: TypedAnswer) -> None:
         try:
-            desk.send(answer.keys)
+            terminal.send(answer.keys)
         except OSError:
-            # Nobody reads any more, or nothing of what was typed before.
+            # Nobody reads any more, or the hook has not read what was typed before.
             return
-        self._record.note(Asked(_last_line(f"{desk.before}{desk.after}"), answer.send))
+        self._log.note(Asked(_last_line(f"{terminal.before}{terminal.after}"), answer.send))
 
     def end(self) -> None:
         """
-        Take the terminal away.
+        Close the terminal.
         """
         os.close(self._theirs)
         self._ended = time.monotonic()
@@ -97,17 +97,17 @@ class Conversation:
     @property
     def dialogue(self) -> Dialogue:
         """
-        What passed over it until it ended.
+        What passed over the terminal.
         """
-        return self._record.dialogue
+        return self._log.dialogue
 
 
-class _Record:
+class _DialogueLog:
     """
-    What is kept of a conversation: a bounded part.
+    The part of a conversation that is kept; its size is bounded.
 
     Attributes:
-        rest: What was shown last, and matched by no expected question.
+        rest: The last output, which no expected question matches.
     """
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class _Record:
 
     def write(self, text: str) -> None:
         """
-        Keep what was shown, as far as there is room.
+        Keep what was shown, up to the limit.
         """
         data = text.encode()
         self._total += len(data)
@@ -126,7 +126,7 @@ class _Record:
 
     def flush(self) -> None:
         """
-        Nothing: it is kept already.
+        Nothing to do; pexpect calls it.
         """
 
     def note(self, asked: Asked) -> None:
@@ -139,7 +139,7 @@ class _Record:
     @property
     def dialogue(self) -> Dialogue:
         """
-        All of it as a value.
+        The whole log as a value.
         """
         return Dialogue(
             shown=bytes(self._shown),
@@ -150,34 +150,34 @@ class _Record:
 
 
 @contextmanager
-def converse(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
+def open_terminals(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
     """
-    Hold the conversations of fires that are started together; all have ended when the block is left.
+    Open the terminals of hooks that are started together; all are closed at the end of the block.
     """
     with ExitStack() as stack:
-        held: list[Conversation | None] = []
+        opened: list[Conversation | None] = []
         for terminal in terminals:
             one = None if terminal is None else Conversation(terminal)
             if one is not None:
                 stack.callback(one.end)
-            held.append(one)
-        yield held
+            opened.append(one)
+        yield opened
 
 
-def told(run: ProcessResult, conversation: Conversation | None) -> ProcessResult:
+def with_dialogue(run: ProcessResult, conversation: Conversation | None) -> ProcessResult:
     """
-    A run with what passed over its terminal.
+    Return a result with what passed over its terminal.
     """
     if conversation is None:
         return run
     dialogue, ending = conversation.dialogue, run.ending
     if isinstance(ending, TimedOut) and dialogue.unanswered:
-        doing = tuple(_asking(activity, dialogue.unanswered) for activity in ending.doing)
-        ending = replace(ending, doing=doing)
+        activities = tuple(_with_question(activity, dialogue.unanswered) for activity in ending.doing)
+        ending = replace(ending, doing=activities)
     return replace(run, ending=ending, dialogue=dialogue)
 
 
-def _asking(activity: Activity, question: str) -> Activity:
+def _with_question(activity: Activity, question: str) -> Activity:
     return replace(activity, asks=question) if activity.waits_for == AT_TERMINAL else activity
 
 

@@ -1,7 +1,7 @@
 """
-Sandboxes, as the pytest process sees them: where an item's hooks are fired.
+Sandboxes as the pytest process sees them: an item's hooks run in one.
 
-The processes behind it are in ``supervisor`` and ``keeper``.
+The processes behind a sandbox are in ``supervisor`` and ``item_supervisor``.
 """
 
 from __future__ import annotations
@@ -18,44 +18,46 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.isolation.confinement import Confinement, notes_of, notes_on_writes
 from pytest_hookharness.execution.processes import framing
-from pytest_hookharness.execution.processes.framing import decode, encode
-from pytest_hookharness.execution.processes.pseudo_terminals import converse, told
-from pytest_hookharness.execution.processes.slots import WAITS, CpuSlot
-from pytest_hookharness.execution.state.inotify import Watches
+from pytest_hookharness.execution.processes.framing import WAITS
+from pytest_hookharness.execution.processes.pseudo_terminals import open_terminals, with_dialogue
+from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.execution.processes.translation import decode, encode
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
+# The supervisor is started by path, so that it does not import the package's ``__init__``.
 _PROGRAM = Path(__file__).with_name("supervisor.py")
-_OPENING = 30.0
-_CLOSING = 30.0
-_BEYOND = 60.0
+_OPEN_TIMEOUT = 30.0
+_CLOSE_TIMEOUT = 30.0
+_MARGIN = 60.0
 _PLAIN, _ANY = b"g", b"o"
 
 
 class ExecutionError(Exception):
     """
-    The harness itself failed: never a pass, never an exit code.
+    The harness itself failed. Never counted as a pass or as an exit code of a hook.
     """
 
 
 class Sandbox:
     """
-    Where the hooks of one item are fired; whatever they start is dead when it is closed.
+    Where the hooks of one item run; everything they start is dead when it is closed.
 
     Attributes:
-        tier: The tier in force.
-        notes: What this tier cannot claim, in sentences.
-        stubs: Files and folders that were made as places for mounts, below private folders and ``outside``.
-        contained: Whether nothing that is written outside of the writable places reaches the machine.
+        tier: The isolation tier in force.
+        notes: What this tier cannot guarantee, in sentences.
+        stubs: Files and folders that were made as mount points, below private folders and ``outside``.
+        contained: Whether no write outside of the writable places reaches the machine.
     """
 
     def __init__(
         self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor, slot: CpuSlot
     ) -> None:
         self._peer = peer
-        self._seat = slot
-        self._supervisor = supervisor  # it would end, and this with it, when nobody else refers to it
+        self._slot = slot
+        self._supervisor = supervisor  # a reference, or it could be collected and end this sandbox
         self._busy = False
         self._closed = False
         try:
@@ -80,64 +82,68 @@ class Sandbox:
         )
         faults = list(confinement.readonly), list(confinement.full)
         view = private, visible, writable, str(confinement.outside), *faults
-        self._peer.settimeout(_OPENING)
+        self._peer.settimeout(_OPEN_TIMEOUT)
         answer = self._ask(("open", asked, confinement.network, view))
         if answer[0] != "ready":
             raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
         return answer
 
-    def run(
-        self, launches: Sequence[ProcessSpec], *, budget: float | None = None
-    ) -> tuple[ProcessResult, ...]:
+    def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
         """
-        Start all launches at once and return their runs in the same order.
+        Start all processes at once and return their results in the same order.
 
         Args:
-            launches: What is to be started.
-            budget: Seconds for all of it; fires still alive then are cut as by patience.
+            specs: What to start.
+            budget: Seconds for all of it; hooks still running then are cut as by the hook timeout.
 
         Raises:
-            Crowded: They began to work again when all seats were taken.
+            ExecutionError: The sandbox is closed, or its item supervisor failed.
+            NoFreeSlot: A hook began to work again while all CPU slots were taken.
         """
         if self._closed:
             raise ExecutionError("the sandbox is closed")
         if self._busy:
             raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
-        with converse([launch.terminal for launch in launches]) as held:
-            reports = self._run(launches, [one.path if one else "" for one in held], budget)
-        runs = (told(decode(report), one) for report, one in zip(reports, held, strict=True))
-        return tuple(replace(run, limit=launch.limit) for run, launch in zip(runs, launches, strict=True))
+        with open_terminals([spec.terminal for spec in specs]) as terminals:
+            reports = self._run(specs, [one.path if one else "" for one in terminals], budget)
+        runs = (with_dialogue(decode(report), one) for report, one in zip(reports, terminals, strict=True))
+        return tuple(replace(run, limit=spec.limit) for run, spec in zip(runs, specs, strict=True))
 
-    def _run(self, launches: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
-        orders = [encode(*each) for each in zip(launches, terminals, strict=True)]
+    def _run(self, specs: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
+        requests = [encode(*each) for each in zip(specs, terminals, strict=True)]
+        # Still set after an interrupted run (KeyboardInterrupt, timeout): the rest of that answer is on its
+        # way and would be taken for the next one.
         self._busy = True
-        longest = _longest(launches) + _BEYOND
+        # The item supervisor enforces all limits itself. This timeout is only for one that hangs, so it is
+        # longer than the longest batch.
+        longest = _longest(specs) + _MARGIN
         if longest != self._peer.gettimeout():
             self._peer.settimeout(longest)
-        kind, value = self._ask((orders, budget, self._seat.shared))
+        kind, value = self._ask((requests, budget, self._slot.shared))
+        # Only a simulation that shares the CPUs gets these: its hooks began to wait, or to work again.
         while kind == "load":
             if value == WAITS:
-                self._seat.leave()
+                self._slot.leave()
             else:
-                self._seat.resume()
+                self._slot.resume()
             kind, value = self._ask()
-        self._seat.take()
+        self._slot.take()
         self._busy = False
         if kind != "runs":
-            raise ExecutionError(f"the keeper of the sandbox failed: {value}")
+            raise ExecutionError(f"the item supervisor failed: {value}")
         return value
 
-    def keep_running(self, launch: ProcessSpec) -> None:
+    def start_lasting(self, spec: ProcessSpec) -> None:
         """
-        Start one launch that goes on until the sandbox is closed; nothing else can be run in it.
+        Start one process that runs until the sandbox is closed; nothing else can be run in the sandbox.
         """
         self._busy = True
-        framing.send(self._peer, ([encode(launch)], None))
+        framing.send(self._peer, ([encode(spec)], None))
 
     @property
     def ended(self) -> bool:
         """
-        Whether a launch that was to go on has ended all the same.
+        Whether the process that should last has ended.
         """
         return bool(select.select([self._peer], [], [], 0)[0])
 
@@ -145,31 +151,33 @@ class Sandbox:
         try:
             for request in requests:
                 framing.send(self._peer, request)
-            self._seat.attend(self._peer)
+            self._slot.wait_readable(self._peer)
             return framing.receive(self._peer)
         except TimeoutError as problem:
-            raise ExecutionError("the keeper of the sandbox does not answer") from problem
+            raise ExecutionError("the item supervisor does not answer") from problem
         except (EOFError, OSError) as problem:
-            raise ExecutionError(f"the keeper of the sandbox was lost: {problem}") from problem
+            raise ExecutionError(f"the item supervisor was lost: {problem}") from problem
 
     def close(self) -> None:
         """
-        End everything in it; return when it is dead.
+        End every process in the sandbox; return when all are dead.
         """
         if self._closed:
             return
         self._closed = True
         try:
-            self._peer.settimeout(_CLOSING)
+            self._peer.settimeout(_CLOSE_TIMEOUT)
+            # Not closed: the item supervisor reads the end of its input, kills everything, and closes its
+            # side.
             self._peer.shutdown(socket.SHUT_WR)
-            # The other side ends only after the last process inside is dead; the rest of an answer that was
-            # interrupted comes first.
+            # The other side closes its end only after the last process inside is dead. The rest of an
+            # interrupted answer arrives first and is discarded.
             while self._peer.recv(1 << 18):
                 pass
         except TimeoutError as problem:
             raise ExecutionError("the processes of the sandbox did not end") from problem
         except OSError:
-            pass  # it is gone already, in whatever way
+            pass  # it is gone already
         finally:
             self._peer.close()
 
@@ -184,16 +192,16 @@ class Sandbox:
 
 class Supervisor:
     """
-    The small process beside this one that makes sandboxes; started when the first is asked for.
+    The small process beside pytest that makes sandboxes; started when the first one is needed.
 
     Any thread may open sandboxes; one sandbox belongs to one thread.
 
     Attributes:
-        watches: What the workspaces of its sandboxes are watched with, one after the other.
+        watches: Watches on the files of its sandboxes' workspaces, reused from one to the next.
     """
 
     def __init__(self) -> None:
-        self.watches = Watches()
+        self.watches = platform.watch_pool()
         self._starting = threading.Lock()
         self._channel: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -201,13 +209,13 @@ class Supervisor:
     @property
     def pid(self) -> int | None:
         """
-        The number of its process, if it was started.
+        The number of its process; ``None`` if it was not started.
         """
         return self._process.pid if self._process else None
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """
-        Open a sandbox, for a simulation that has a seat among others or is the only one.
+        Open a sandbox; without a slot, the simulation is the only one and always has the CPU.
         """
         return Sandbox(
             self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, slot or CpuSlot()
@@ -215,16 +223,16 @@ class Supervisor:
 
     def tiers(self) -> Mapping[Tier, str]:
         """
-        Tell every tier, with the reason why it is not available here; empty if it is.
+        Return every tier with the reason why it is not available here, empty if it is.
         """
         with self._connect(plain=True) as peer:
-            peer.settimeout(_OPENING)
+            peer.settimeout(_OPEN_TIMEOUT)
             framing.send(peer, ("tiers",))
             return {Tier(name): reason for name, reason in framing.receive(peer).items()}
 
     def _connect(self, *, plain: bool) -> socket.socket:
         """
-        Have a keeper forked and return our end of the socket to it.
+        Have an item supervisor forked; return our end of the socket to it.
         """
         with self._starting:
             channel = self._channel or self._start()
@@ -241,8 +249,8 @@ class Supervisor:
         if not sys.executable:
             raise ExecutionError("the path of the Python interpreter is not known")
         self._channel, theirs = socket.socketpair()
-        # Isolated and without site packages: it starts faster, and nothing of the project leaks
-        # into it. A library path is kept, for some interpreters cannot start without.
+        # Isolated and without site packages: it starts faster, and nothing of the project reaches it. The
+        # library path is kept, for some interpreters cannot start without it.
         env = {
             name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ
         }
@@ -270,7 +278,7 @@ class Supervisor:
 
     def close(self) -> None:
         """
-        End it, and with it all sandboxes that are still open.
+        End the supervisor, and with it all sandboxes that are still open.
         """
         self.watches.close()
         if self._channel is None or self._process is None:
@@ -278,7 +286,7 @@ class Supervisor:
         self._channel.close()
         self._channel = None
         try:
-            self._process.wait(_CLOSING)
+            self._process.wait(_CLOSE_TIMEOUT)
         except subprocess.TimeoutExpired as problem:
             raise ExecutionError("the supervisor did not end") from problem
         finally:
@@ -301,9 +309,9 @@ def available_tiers() -> tuple[Tier, ...]:
         return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
 
 
-def _longest(launches: Sequence[ProcessSpec]) -> float:
+def _longest(specs: Sequence[ProcessSpec]) -> float:
     """
-    Bound the time a batch may take when everything goes as slowly as it can.
+    Return the most seconds that a batch may take.
     """
     times = [
         (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
@@ -311,6 +319,7 @@ def _longest(launches: Sequence[ProcessSpec]) -> float:
         + (each.kill.close_wait or 0.0)
         + (each.pipe_wait or 0.0)
         + each.linger
-        for each in launches
+        for each in specs
     ]
+    # The processes run side by side, so the slowest one counts.
     return max(times, default=0.0)

@@ -1,12 +1,8 @@
 """
-Seats: how many simulations may work at once where more of them are under way.
+CPU slots: how many simulations may work at the same time.
 
-Waits cost the machine nothing and may all overlap; work shares its processors, and
-hooks that are slowed down by it would meet limits that they do not meet alone.
-
-Load: whether what was fired works or only waits.
-
-Runs inside the keepers.
+Simulations that only wait cost the machine nothing and may all overlap. Simulations that work share its CPUs,
+and a hook that is slowed down by others could meet a limit that it does not meet alone.
 """
 
 from __future__ import annotations
@@ -19,66 +15,16 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from pytest_hookharness.execution.processes import proc_table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-WAITS, WORKS = "waits", "works"
-_NEVER = float("inf")
-_FIRST, _INTERVAL = 0.05, 0.1
-_IDLE = 0.2  # of one processor; what sleeps and looks about now and then needs less
-_BUSY = "RD"
-
-
-class Load:
-    """
-    A look at all descendants of this process every now and then.
-
-    Attributes:
-        due: When to look next.
-    """
-
-    def __init__(self, now: float, *, wanted: bool) -> None:
-        self.due = now + _FIRST if wanted else _NEVER
-        self._looked = now
-        self._spent = _spent(()) if wanted else 0.0
-        self._said = WORKS
-
-    def look(self, now: float) -> str | None:
-        """
-        Tell whether they work or wait, if that has changed.
-        """
-        rows = [found for pid in proc_table.descendants(os.getpid()) if (found := proc_table.row(pid))]
-        # The time of one whose parent does not ask for it is lost, and then the sum may shrink.
-        spent, before = _spent(rows), self._spent
-        idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
-        # On a machine that is overloaded a process that wants to work may get next to nothing.
-        said = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
-        self._spent, self._looked, self.due = spent, now, now + _INTERVAL
-        news = None if said == self._said else said
-        self._said = said
-        return news
-
-
-def _spent(rows: Iterable[proc_table.ProcRow]) -> float:
-    """
-    Seconds of processors that these have had, and all whose end this process has seen.
-    """
-    times = os.times()
-    return times.children_user + times.children_system + sum(each.spent for each in rows)
-
 
 class NoFreeSlot(Exception):
     """
-    A fire began to work again while all seats were taken, so what is seen is not what it would do alone.
+    A hook began to work again while all CPU slots were taken, so what is seen is not what it would do alone.
     """
 
 
 def processors() -> int:
     """
-    How many processors we may use; a worker of pytest-xdist has its share of them.
+    Return how many CPUs we may use; a worker of pytest-xdist has its share of them.
     """
     usable = getattr(os, "sched_getaffinity", None)
     number = len(usable(0)) if usable is not None else os.cpu_count() or 1
@@ -88,49 +34,49 @@ def processors() -> int:
 
 class CpuSlot:
     """
-    The place of a simulation that shares the machine with no other of ours: it always has it.
+    The slot of a simulation that runs alone: it always has the CPU.
 
     Attributes:
-        shared: Whether others want it too.
-        stood: Seconds for which it was waited for.
+        shared: Whether other simulations compete for slots.
+        waited: Seconds spent waiting for the slot.
     """
 
     shared = False
 
     def __init__(self) -> None:
-        self.stood = 0.0
+        self.waited = 0.0
 
     def take(self) -> None:
         """
-        Wait until there is a place, and have it.
+        Wait until the slot is free, and take it.
         """
 
     def leave(self) -> None:
         """
-        Let somebody else have the place.
+        Give the slot to another simulation.
         """
 
     def resume(self) -> None:
         """
-        Have the place back at once, because a fire works again.
+        Take the slot back at once, because a hook works again.
 
         Raises:
-            Crowded: There is none left.
+            NoFreeSlot: There is none left.
         """
 
-    def attend(self, peer: socket.socket) -> None:
+    def wait_readable(self, peer: socket.socket) -> None:
         """
         Wait until there is something to read.
 
         Raises:
-            KeyboardInterrupt: Everybody was told to stop.
+            KeyboardInterrupt: All simulations were told to stop.
             TimeoutError: Nothing came within the time that the socket is given.
         """
 
     @contextmanager
-    def vacant(self) -> Generator[None]:
+    def released(self) -> Generator[None]:
         """
-        Have no place for the time of a block that only waits.
+        Leave the slot for the time of a block that only waits.
         """
         self.leave()
         yield
@@ -138,35 +84,35 @@ class CpuSlot:
 
     def clock(self) -> float:
         """
-        Seconds on a clock that stands still while the place is waited for.
+        Return the seconds of a clock that stands still while the slot is waited for.
         """
-        return time.monotonic() - self.stood
+        return time.monotonic() - self.waited
 
 
 class CpuSlots:
     """
-    The places of one machine.
+    The CPU slots of one machine.
     """
 
     def __init__(self, number: int) -> None:
         self._free = number
         self._changed = threading.Condition()
         self._closed = False
-        # The end of the pipe is seen by all who wait for an answer of a keeper.
-        self.bell, self._rope = os.pipe()
+        # All who wait for an answer of an item supervisor also wait for the end of this pipe.
+        self.bell, self._bell_end = os.pipe()
 
     def slot(self) -> CpuSlot:
         """
-        A place for one more simulation, which has yet to be taken.
+        Return a slot for one more simulation, which has yet to be taken.
         """
         return _SharedSlot(self)
 
     def wait_for_one(self) -> None:
         """
-        Take a place as soon as there is one.
+        Take a slot as soon as there is one.
 
         Raises:
-            KeyboardInterrupt: Everybody was told to stop.
+            KeyboardInterrupt: All simulations were told to stop.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._free > 0 or self._closed)
@@ -176,7 +122,7 @@ class CpuSlots:
 
     def take_one(self) -> bool:
         """
-        Take a place if there is one.
+        Take a slot if there is one; return whether there was.
         """
         with self._changed:
             taken = self._free > 0
@@ -185,7 +131,7 @@ class CpuSlots:
 
     def give_back(self) -> None:
         """
-        Let the next have a place.
+        Give a slot back.
         """
         with self._changed:
             self._free += 1
@@ -193,18 +139,18 @@ class CpuSlots:
 
     def stop(self) -> None:
         """
-        Tell everybody to stop: whoever waits, or next wants to, is interrupted.
+        Interrupt everyone who waits for a slot now or later.
         """
         with self._changed:
             if self._closed:
                 return
             self._closed = True
             self._changed.notify_all()
-        os.close(self._rope)
+        os.close(self._bell_end)
 
     def close(self) -> None:
         """
-        Stop; nobody may sit here any more.
+        Stop; no slot may be used any more.
         """
         self.stop()
         os.close(self.bell)
@@ -212,53 +158,53 @@ class CpuSlots:
 
 class _SharedSlot(CpuSlot):
     """
-    A place that others want too.
+    A slot that other simulations want too.
     """
 
     shared = True
 
-    def __init__(self, seats: CpuSlots) -> None:
+    def __init__(self, slots: CpuSlots) -> None:
         super().__init__()
-        self._seats = seats
+        self._slots = slots
         self._taken = False
 
     def take(self) -> None:
         """
-        Wait until there is a place, and have it.
+        Wait until a slot is free, and take it.
         """
         if self._taken:
             return
         began = time.monotonic()
-        self._seats.wait_for_one()
+        self._slots.wait_for_one()
         self._taken = True
-        self.stood += time.monotonic() - began
+        self.waited += time.monotonic() - began
 
     def leave(self) -> None:
         """
-        Let somebody else have the place.
+        Give the slot to another simulation.
         """
         if self._taken:
             self._taken = False
-            self._seats.give_back()
+            self._slots.give_back()
 
     def resume(self) -> None:
         """
-        Have the place back at once, because a fire works again.
+        Take the slot back at once, because a hook works again.
         """
-        if not self._taken and not self._seats.take_one():
+        if not self._taken and not self._slots.take_one():
             raise NoFreeSlot
         self._taken = True
 
-    def attend(self, peer: socket.socket) -> None:
+    def wait_readable(self, peer: socket.socket) -> None:
         """
         Wait until there is something to read.
         """
         poll = select.poll()
         poll.register(peer, select.POLLIN)
-        poll.register(self._seats.bell, select.POLLIN)
+        poll.register(self._slots.bell, select.POLLIN)
         timeout = peer.gettimeout()
         ready = {descriptor for descriptor, _ in poll.poll(None if timeout is None else timeout * 1000)}
-        if self._seats.bell in ready:
+        if self._slots.bell in ready:
             raise KeyboardInterrupt
         if not ready:
             raise TimeoutError

@@ -1,5 +1,5 @@
 """
-The start of a process: from words and streams to a number, or a reason why not.
+The start of a process: from a request and its streams to a process number, or a reason why not.
 
 Loaded by the supervisor too.
 """
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 class Spawner:
     """
-    Starts processes by the fastest way that this interpreter offers.
+    Starts processes in the fastest way that this interpreter offers.
     """
 
     def __init__(self) -> None:
-        # One pipe for all starts: with vfork the parent goes on only after the exec, so a refusal is there to
-        # be read at once, and a pipe per fire would cost four system calls.
+        # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
+        # read at once; a pipe for each hook would cost four system calls.
         self._refusals, self._refuse = os.pipe()
         os.set_blocking(self._refusals, False)
-        # The last argument says that vfork may be used; not every version takes it.
+        # The last argument allows vfork; not every version takes it.
         self._start: Starter = _by_popen
         self._fork_exec = _find_fork_exec()
         for self._last in ((True,), ()):
@@ -44,7 +44,9 @@ class Spawner:
 
     def _has_fork_exec(self) -> bool:
         """
-        Try the interpreter's private way, which is free to change, on no program at all.
+        Return whether the interpreter's private function, which may change, works here.
+
+        It is tried on no program at all.
         """
         times = (0.0,) * 4
         nothing = ProcessRequest(
@@ -54,24 +56,24 @@ class Spawner:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (TypeError, ValueError):
             return False
-        # Nothing yet to be read means that this interpreter does not use vfork: then its way is of no use.
+        # An empty pipe means that this interpreter does not use vfork, so that its function is of no use.
         known = self._refusal(self._refusals) is not None
         os.waitpid(pid, 0)
         return known
 
-    def start(self, order: ProcessRequest, streams: tuple[int, ...]) -> tuple[int, OSError | None]:
+    def start(self, request: ProcessRequest, streams: tuple[int, ...]) -> tuple[int, OSError | None]:
         """
         Start a process; return its number, and why it never became the command if it did not.
         """
-        if order.stdio == order.stdin == TTY:
-            return self._on_terminal(order, (streams[0], streams[0], streams[0]))
-        if order.terminal:
-            return self._on_terminal(order, (streams[0], streams[1], streams[2]))
-        # Where the host gives no session of its own, the hook gets a group of its own all the same: a
-        # `kill 0` in it must not reach the harness.
-        group = -1 if order.own_session else 0
+        if request.stdio == request.stdin == TTY:
+            return self._on_terminal(request, (streams[0], streams[0], streams[0]))
+        if request.terminal:
+            return self._on_terminal(request, (streams[0], streams[1], streams[2]))
+        # Where the host gives no session of its own, the hook still gets a group of its own: a `kill 0` in it
+        # must not reach the harness.
+        group = -1 if request.own_session else 0
         try:
-            return self._start(order, (streams[0], streams[1], streams[2]), group), self._refusal(
+            return self._start(request, (streams[0], streams[1], streams[2]), group), self._refusal(
                 self._refusals
             )
         except OSError as problem:
@@ -81,29 +83,29 @@ class Spawner:
 
     def _refusal(self, descriptor: int) -> OSError | None:
         try:
-            said = os.read(descriptor, 512)
+            answer = os.read(descriptor, 512)
         except BlockingIOError:
             return None
-        if not said:
+        if not answer:
             return None
-        parts = said.split(b":", 2)
+        parts = answer.split(b":", 2)
         number = int(parts[1] or b"0", 16) if len(parts) == 3 else 0
         problem = OSError(number, os.strerror(number))
         if parts[-1].startswith(b"noexec"):
             problem.filename = "cwd"
         return problem
 
-    def _by_fork_exec(self, order: ProcessRequest, streams: Streams, group: int) -> int:
+    def _by_fork_exec(self, request: ProcessRequest, streams: Streams, group: int) -> int:
         stdin, stdout, stderr = streams
         return int(self._fork_exec(
-            order.argv, order.executables, True, (self._refuse,), order.cwd, order.env,
+            request.argv, request.executables, True, (self._refuse,), request.cwd, request.env,
             stdin, -1, -1, stdout, -1, stderr, self._refusals, self._refuse,
-            True, order.own_session, group, None, None, None, -1, None, *self._last,
+            True, request.own_session, group, None, None, None, -1, None, *self._last,
         ))  # fmt: skip
 
-    def _on_terminal(self, order: ProcessRequest, streams: Streams) -> tuple[int, OSError | None]:
+    def _on_terminal(self, request: ProcessRequest, streams: Streams) -> tuple[int, OSError | None]:
         """
-        Start a process that has a controlling terminal, which only code in the child can arrange.
+        Start a process with a controlling terminal, which only code in the child can set up.
         """
         refusals, refuse = os.pipe()
         pid = os.fork()
@@ -116,23 +118,24 @@ class Spawner:
         try:
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
-            # Whom a host starts on its own terminal leads no session, and with its end nobody is hung up.
+            # A process that a host starts on its own terminal leads no session, and its end sends nobody
+            # SIGHUP.
             signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
             os.setsid()
-            terminal = os.open(order.terminal, os.O_RDWR) if order.terminal else streams[0]
+            terminal = os.open(request.terminal, os.O_RDWR) if request.terminal else streams[0]
             fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
             for descriptor, stream in enumerate(streams):
                 os.dup2(stream, descriptor)
-            _become(order, refuse)
+            _exec(request, refuse)
         finally:
             os._exit(255)
 
 
 def _find_fork_exec() -> Any:
     """
-    Find the interpreter's private way of starting processes; ``None``, which nobody can call, if it has none.
+    Return the interpreter's private function that starts processes; ``None`` if it has none.
     """
-    # Kept untyped: every version declares it differently.
+    # Untyped: every version declares it differently.
     try:
         import _posixsubprocess
     except ImportError:
@@ -140,28 +143,28 @@ def _find_fork_exec() -> Any:
     return _posixsubprocess.fork_exec
 
 
-def _become(order: ProcessRequest, refuse: int) -> None:
+def _exec(request: ProcessRequest, refuse: int) -> None:
     """
-    Turn this very process into the command, or say why that cannot be.
+    Turn this very process into the command, or report why that fails.
     """
-    env = dict(entry.split(b"=", 1) for entry in order.env)
-    said = b"noexec"
+    env = dict(entry.split(b"=", 1) for entry in request.env)
+    answer = b"noexec"
     number = 0
     try:
-        os.chdir(order.cwd)
-        said = b""
-        for path in order.executables:
+        os.chdir(request.cwd)
+        answer = b""
+        for path in request.executables:
             try:
-                os.execve(path, order.argv, env)  # noqa: S606  # a hook is what it is for
+                os.execve(path, request.argv, env)  # noqa: S606  # a hook runs any program
             except OSError as problem:
                 if problem.errno not in (errno.ENOENT, errno.ENOTDIR) or not number:
                     number = problem.errno or 0
     except OSError as problem:
         number = problem.errno or 0
-    os.write(refuse, b"OSError:%x:%s" % (number, said))
+    os.write(refuse, b"OSError:%x:%s" % (number, answer))
 
 
-def _by_popen(order: ProcessRequest, streams: Streams, group: int) -> int:
+def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
     """
     Start a process by the public way, which is slower.
     """
@@ -169,31 +172,31 @@ def _by_popen(order: ProcessRequest, streams: Streams, group: int) -> int:
 
     stdin, stdout, stderr = streams
     process = subprocess.Popen(
-        order.argv,
+        request.argv,
         stdin=stdin,
         stdout=stdout,
         stderr=stderr,
-        cwd=order.cwd,
-        env=dict(entry.split(b"=", 1) for entry in order.env),
-        start_new_session=order.own_session,
+        cwd=request.cwd,
+        env=dict(entry.split(b"=", 1) for entry in request.env),
+        start_new_session=request.own_session,
         process_group=None if group < 0 else group,
     )
     process.returncode = 0  # it is waited for elsewhere
     return process.pid
 
 
-def explain(order: ProcessRequest, problem: OSError) -> str:
+def explain_refusal(request: ProcessRequest, problem: OSError) -> str:
     """
-    Say in words why a command could not be started.
+    Explain why a command could not be started.
     """
-    word, folder = os.fsdecode(order.argv[0]), os.fsdecode(order.cwd)
-    said = os.strerror(problem.errno or 0)
+    command, folder = os.fsdecode(request.argv[0]), os.fsdecode(request.cwd)
+    answer = os.strerror(problem.errno or 0)
     if problem.filename == "cwd" or not os.path.isdir(folder):
-        return f"its working folder {folder} cannot be entered: {said}"
+        return f"its working folder {folder} cannot be entered: {answer}"
     if problem.errno != errno.ENOENT:
-        return f"{word} cannot be executed: {said}"
-    if b"/" not in order.argv[0]:
-        return f"{word} was not found on PATH"
-    if os.path.exists(os.path.join(order.cwd, order.argv[0])):
-        return f"{word} exists, but the interpreter that its first line names does not"
-    return f"{word} does not exist"
+        return f"{command} cannot be executed: {answer}"
+    if b"/" not in request.argv[0]:
+        return f"{command} was not found on PATH"
+    if os.path.exists(os.path.join(request.cwd, request.argv[0])):
+        return f"{command} exists, but the interpreter that its first line names does not"
+    return f"{command} does not exist"

@@ -1,5 +1,5 @@
 """
-Channels: the standard streams between the harness and one hook.
+The standard streams between the harness and one hook.
 
 Loaded by the supervisor too.
 """
@@ -12,10 +12,13 @@ import os
 import struct
 import termios
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes.framing import PIPE, TTY, ProcessRequest
 
+_table = platform.processes()
+
 _SIOCOUTQ = termios.TIOCOUTQ
-_SURE = 4096  # what a fresh pipe takes at once under every limit
+_SAFE_SIZE = 4096  # bytes that a new pipe takes at once under every limit
 _READ = 1 << 16
 
 
@@ -25,22 +28,23 @@ class InputWriter:
     """
 
     __slots__ = (
-        "_close", "_data", "_kind", "_mirror", "_piece", "_quiet", "_socket", "_spaced", "due", "fd", "taken",
+        "_child_end", "_chunk", "_close", "_data", "_delay", "_kind", "_reader_gone", "_socket", "due", "fd",
+        "taken",
     )  # fmt: skip
 
-    def __init__(self, end: int | _socket.socket, order: ProcessRequest) -> None:
+    def __init__(self, end: int | _socket.socket, request: ProcessRequest) -> None:
         self._socket = end if isinstance(end, _socket.socket) else None
         self.fd = fd = end if isinstance(end, int) else end.fileno()
         self.taken = 0
-        self._kind = order.stdin
-        self._data = memoryview(order.data)
-        self._close = order.close
-        self._piece = order.chunk or len(order.data)
-        self._spaced = order.delay
-        self._mirror = -1
-        self._quiet = False
+        self._kind = request.stdin
+        self._data = memoryview(request.data)
+        self._close = request.close
+        self._chunk = request.chunk or len(request.data)
+        self._delay = request.delay
+        self._child_end = -1
+        self._reader_gone = False
         self.due: float | None = None
-        if len(order.data) > _SURE or order.delay or order.stdin == TTY:
+        if len(request.data) > _SAFE_SIZE or request.delay or request.stdin == TTY:
             os.set_blocking(fd, False)
 
     @property
@@ -48,28 +52,28 @@ class InputWriter:
         """
         Whether there is more to write.
         """
-        return not self._quiet and self.taken < len(self._data)
+        return not self._reader_gone and self.taken < len(self._data)
 
     def feed(self, now: float) -> bool:
         """
-        Write what can be written; true if the rest must wait until the hook has read.
+        Write what can be written; return true if the rest must wait until the hook has read.
         """
         while self.waiting:
             if self.due is not None and now < self.due:
                 return False
-            end = min(self.taken - self.taken % self._piece + self._piece, len(self._data))
+            end = min(self.taken - self.taken % self._chunk + self._chunk, len(self._data))
             try:
                 self.taken += os.write(self.fd, self._data[self.taken : end])
             except BlockingIOError:
                 return True
             except OSError:
-                # The reader is gone. What was accepted until then is all there is to tell.
-                self._quiet = True
+                # The reader is gone. What was accepted so far is all there is to report.
+                self._reader_gone = True
                 break
             if self.taken < end:
                 return True
-            if self._spaced:
-                self.due = now + self._spaced
+            if self._delay:
+                self.due = now + self._delay
         self.due = None
         self.finish()
         return False
@@ -81,11 +85,11 @@ class InputWriter:
         if self.fd < 0 or not self._close:
             return
         if self._socket is not None:
-            # Not closed: its queue still tells how much was read.
+            # Not closed: its queue still shows how much was read.
             try:
                 self._socket.shutdown(_socket.SHUT_WR)
             except OSError:
-                self._quiet = True
+                self._reader_gone = True
         elif self._kind == PIPE:
             os.close(self.fd)
             self.fd = -1
@@ -97,32 +101,34 @@ class InputWriter:
         try:
             os.write(self.fd, b"\x04")
         except OSError:
-            self._quiet = True
+            self._reader_gone = True
 
-    def keep(self, reading_end: int) -> bool:
+    def keep_child_end(self, reading_end: int) -> bool:
         """
-        Take the hook's end of a pipe as well, which tells how much of it was never read, if that is safe.
+        Keep the hook's end of a pipe open too; return false if that is unsafe.
+
+        It shows how much of the input was never read.
         """
-        # Not while we still write: it would hide from us that nobody reads.
+        # Not while we still write: we could not notice any more that the last reader is gone.
         if self._kind != PIPE or self.waiting or not self.taken:
             return False
-        self._mirror = reading_end
+        self._child_end = reading_end
         return True
 
-    def read_by_hook(self) -> int | None:
+    def bytes_read(self) -> int | None:
         """
-        Tell how much the hook has read; ``None`` if that cannot be known.
+        Return how much the hook has read; ``None`` if that is unknown.
         """
         if self.taken == 0:
             return 0
-        if self._kind == PIPE and self._mirror >= 0:
-            (left,) = struct.unpack("i", fcntl.ioctl(self._mirror, termios.FIONREAD, b"\0\0\0\0"))
+        if self._kind == PIPE and self._child_end >= 0:
+            (left,) = struct.unpack("i", fcntl.ioctl(self._child_end, termios.FIONREAD, b"\0\0\0\0"))
             return self.taken - int(left)
         if self._socket is None or self.fd < 0:
             return None
         try:
-            # A reader that closes with bytes unread resets the connection; without that, an empty queue means
-            # that all of it was read.
+            # A reader that closes with bytes unread resets the connection. Without a reset, an empty queue
+            # means that all of it was read.
             if self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR) != 0:
                 return None
             (left,) = struct.unpack("i", fcntl.ioctl(self.fd, _SIOCOUTQ, b"\0\0\0\0"))
@@ -132,15 +138,15 @@ class InputWriter:
 
     def close(self) -> None:
         """
-        Give everything back.
+        Close our ends.
         """
         if self._socket is not None:
             self._socket.close()
         elif self.fd >= 0:
             os.close(self.fd)
-        if self._mirror >= 0:
-            os.close(self._mirror)
-        self.fd = self._mirror = -1
+        if self._child_end >= 0:
+            os.close(self._child_end)
+        self.fd = self._child_end = -1
 
 
 class OutputReader:
@@ -148,18 +154,18 @@ class OutputReader:
     Our end of one output stream of a hook: always drained, kept up to a limit.
     """
 
-    __slots__ = ("_kept", "_limit", "_room", "fd", "total")
+    __slots__ = ("_kept", "_left", "_limit", "fd", "total")
 
     def __init__(self, fd: int, limit: int) -> None:
         self.fd = fd
         self.total = 0
         self._limit = limit
-        self._room = limit
+        self._left = limit
         self._kept: list[bytes] = []
 
     def take(self) -> bool:
         """
-        Read once; false at the end of the stream. To be called only when there is something to read.
+        Read once; return false at the end of the stream. Call it only when there is something to read.
         """
         try:
             data = os.read(self.fd, _READ)
@@ -171,21 +177,21 @@ class OutputReader:
             self.close()
             return False
         self.total += len(data)
-        if self._room > 0:
-            self._kept.append(data[: self._room])
-            self._room -= len(data)
+        if self._left > 0:
+            self._kept.append(data[: self._left])
+            self._left -= len(data)
         return True
 
     @property
     def data(self) -> bytes:
         """
-        What was kept.
+        The bytes that were kept.
         """
         return b"".join(self._kept)
 
     def close(self) -> None:
         """
-        Give the end back.
+        Close our end.
         """
         if self.fd >= 0:
             os.close(self.fd)
@@ -199,36 +205,42 @@ class HookStdio:
 
     __slots__ = ("names", "sinks", "source", "theirs")
 
-    def __init__(self, order: ProcessRequest) -> None:
-        if order.stdio == order.stdin == TTY:
+    def __init__(self, request: ProcessRequest) -> None:
+        if request.stdio == request.stdin == TTY:
             in_ours: int | _socket.socket
-            in_ours, theirs = _terminal()
+            in_ours, theirs = _open_terminal()
             out_ours, err_ours = os.dup(in_ours), -1
             self.theirs: tuple[int, ...] = (theirs,)
         else:
-            in_ours, in_theirs = _inlet(order.stdin)
-            (out_ours, out_theirs), (err_ours, err_theirs) = _outlet(order.stdio), _outlet(order.stdio)
+            in_ours, in_theirs = _open_input(request.stdin)
+            (out_ours, out_theirs), (err_ours, err_theirs) = (
+                _open_output(request.stdio),
+                _open_output(request.stdio),
+            )
             self.theirs = in_theirs, out_theirs, err_theirs
-        self.source = InputWriter(in_ours, order)
-        self.sinks = OutputReader(out_ours, order.output_limit), OutputReader(err_ours, order.output_limit)
-        # A pipe has one inode for both ends, so it can be named when asked; of a socket the hook's end is
-        # known only now.
-        kinds = order.stdin, order.stdio, order.stdio
+        self.source = InputWriter(in_ours, request)
+        self.sinks = (
+            OutputReader(out_ours, request.output_limit),
+            OutputReader(err_ours, request.output_limit),
+        )
+        # Both ends of a pipe have one name, so it can be looked up later. The hook's end of a socket has
+        # another name than ours, so it must be recorded now.
+        kinds = request.stdin, request.stdio, request.stdio
         self.names = () if {*kinds} == {PIPE} else tuple(map(_name, self.theirs, kinds))
 
-    def handed_over(self) -> None:
+    def after_start(self) -> None:
         """
         Close the hook's end of the input, which the hook has now.
         """
-        if not self.source.keep(self.theirs[0]):
+        if not self.source.keep_child_end(self.theirs[0]):
             os.close(self.theirs[0])
-        # Those of the output stay open until the hook has ended. Otherwise each stream that it closes on its
-        # way out would wake us, to no avail, and while we look it does not get on.
+        # Its ends of the output stay open until the hook has ended. Otherwise every stream that it closes on
+        # its way out would wake us for nothing, and delay its end.
         self.theirs = self.theirs[1:]
 
-    def let_go(self) -> None:
+    def close_child_ends(self) -> None:
         """
-        Close the hook's ends of the output, so that our ends tell when nobody has them any more.
+        Close the hook's ends of the output, so that ours report when no process has them any more.
         """
         for descriptor in self.theirs:
             os.close(descriptor)
@@ -236,60 +248,60 @@ class HookStdio:
 
     def stream_names(self) -> dict[str, int]:
         """
-        Name what lies behind the hook's streams, as /proc does, with the number of each stream.
+        Return the names of the files behind the hook's streams, with the number of each stream.
         """
         if self.names:
             return {name: number for number, name in enumerate(self.names)}
-        ours = self.source.fd, self.sinks[0].fd, self.sinks[1].fd
-        return {_name(fd, PIPE): number for number, fd in enumerate(ours) if fd >= 0}
+        our_end = self.source.fd, self.sinks[0].fd, self.sinks[1].fd
+        return {_name(fd, PIPE): number for number, fd in enumerate(our_end) if fd >= 0}
 
     def close(self) -> None:
         """
-        Give everything back.
+        Close everything.
         """
-        self.let_go()
+        self.close_child_ends()
         self.source.close()
         for sink in self.sinks:
             sink.close()
 
 
-def _inlet(kind: str) -> tuple[int | _socket.socket, int]:
+def _open_input(kind: str) -> tuple[int | _socket.socket, int]:
     """
-    Open a stream that we write to: our end and the hook's.
+    Open a stream that we write to; return our end and the hook's.
     """
     if kind == TTY:
-        return _terminal()
+        return _open_terminal()
     if kind == PIPE:
-        theirs, ours = os.pipe()
-        return ours, theirs
-    # The bare type: the one of ``socket`` costs several times as much, three times per fire.
+        theirs, our_end = os.pipe()
+        return our_end, theirs
+    # The bare type: the class in ``socket`` costs several times as much, three times for each hook.
     end, their_end = _socket.socketpair()
     return end, their_end.detach()
 
 
-def _outlet(kind: str) -> tuple[int, int]:
+def _open_output(kind: str) -> tuple[int, int]:
     """
-    Open a stream that we read from: our end and the hook's.
+    Open a stream that we read from; return our end and the hook's.
     """
     if kind == PIPE:
         return os.pipe()
-    ours, theirs = _socket.socketpair()
-    return ours.detach(), theirs.detach()
+    our_end, theirs = _socket.socketpair()
+    return our_end.detach(), theirs.detach()
 
 
-def _terminal() -> tuple[int, int]:
+def _open_terminal() -> tuple[int, int]:
     """
     Open a terminal that does not echo and leaves line ends alone, so that what is read is what was written.
     """
-    ours, theirs = os.openpty()
+    our_end, theirs = os.openpty()
     modes = termios.tcgetattr(theirs)
     modes[1] &= ~termios.ONLCR
     modes[3] &= ~termios.ECHO
     termios.tcsetattr(theirs, termios.TCSANOW, modes)
-    return ours, theirs
+    return our_end, theirs
 
 
 def _name(descriptor: int, stdio: str) -> str:
     if stdio == TTY:
         return os.ttyname(descriptor)
-    return f"{'pipe' if stdio == PIPE else 'socket'}:[{os.fstat(descriptor).st_ino}]"
+    return _table.stream_name(descriptor, socket=stdio != PIPE)

@@ -1,8 +1,17 @@
 """
-The supervisor: one small process that forks a keeper for every item.
+The supervisor: one small process that forks an item supervisor for every item.
 
-Run as a program by path; the pytest process only needs its place. It is a process of
-its own so that the pytest process never has to be changed: no reaper flag, no signal handlers.
+It is started as a program, by path. It is a process of its own so that the pytest process stays unchanged:
+pytest must not become a reaper of orphans and needs no signal handlers.
+
+What always holds:
+
+* Every process that a hook starts hangs below an item supervisor, or below this process if its item
+supervisor was killed. So when both have swept, nothing survives.
+* pytest sees the end of an item's socket only after everything of the item is dead, because this process
+keeps the socket open until then.
+* This process ends when pytest does, even if pytest is killed: it watches pytest's socket and pytest's
+process.
 """
 
 from __future__ import annotations
@@ -19,18 +28,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MOMENT = 2000
+_END_TIMEOUT_MS = 2000
 PLAIN, ANY = b"g", b"o"  # the first asks for process groups only
 
 
 def main(arguments: list[str]) -> None:
     """
-    Serve until pytest is gone, then end all that is left.
+    Serve until pytest is gone, then end everything that is left.
     """
     from pytest_hookharness.execution.processes.spawn import Spawner
 
     _be_neutral()
-    # Nothing here makes circles worth a search, and what was loaded so far stays shared with the keepers.
+    # The loops create no reference cycles. Frozen objects are never written to, so the forked item
+    # supervisors keep sharing the memory that was loaded so far.
     gc.disable()
     gc.freeze()
     channel = socket.socket(fileno=int(arguments[0]))
@@ -39,13 +49,14 @@ def main(arguments: list[str]) -> None:
 
 def _be_neutral() -> None:
     """
-    Undo what this process inherited and a hook must not inherit in turn.
+    Reset the signal state that this process inherited and that a hook must not inherit in turn.
     """
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    # A handler, not "ignore": an exec resets the former, and a careless `kill 0` of a hook finds us anyway.
+    # A handler and not SIG_IGN: an exec resets a handler, so no hook inherits it. A hook's careless `kill 0`
+    # reaches this process too and must not end it.
     for number in (
         signal.SIGINT,
         signal.SIGTERM,
@@ -59,24 +70,25 @@ def _be_neutral() -> None:
 
 class Supervision:
     """
-    The keepers that live, and the two signs that pytest does.
+    The item supervisors that are alive, and the connection to pytest.
     """
 
     def __init__(self, channel: socket.socket, pytest_pid: int, spawner: object) -> None:
+        from pytest_hookharness.execution import platform
         from pytest_hookharness.execution.processes import item_supervisor
 
         self._channel = channel
         self._spawner = spawner
-        self._keepers: dict[int, socket.socket] = {}
+        self._peers: dict[int, socket.socket] = {}
         self._tiers: dict[str, str] = {}
         self._wake = item_supervisor.watch_children()
-        # The socket alone would not do: a process forked from pytest may hold its other end open.
-        self._pytest = _watch_process(pytest_pid)
-        self._reaper = False
+        # The socket is not enough: a process forked from pytest may hold its other end open.
+        self._pytest = platform.spawning().open_process(pytest_pid)
+        self._is_subreaper = False
 
     def run(self) -> None:
         """
-        Open keepers as they are asked for.
+        Fork item supervisors on request until pytest is gone.
         """
         poll = select.poll()
         for descriptor in (self._channel.fileno(), self._wake, self._pytest):
@@ -89,13 +101,13 @@ class Supervision:
                 self._reap()
             if self._pytest in ready:
                 break
-            if self._channel.fileno() in ready and not self._open():
+            if self._channel.fileno() in ready and not self._fork_item_supervisor():
                 break
         self._end()
 
-    def _open(self) -> bool:
+    def _fork_item_supervisor(self) -> bool:
         """
-        Fork a keeper for one item; false if nobody is left to ask for it.
+        Fork an item supervisor; return false if the other side is gone.
         """
         try:
             kind, descriptors, _, _ = socket.recv_fds(self._channel, 1, 1)
@@ -107,22 +119,23 @@ class Supervision:
         peer.set_inheritable(False)
         if not self._tiers:
             self._tiers = _probe()
-        if kind == ANY and not self._reaper and not self._tiers["subreaper"]:
-            from pytest_hookharness.execution.isolation import namespaces
+        if kind == ANY and not self._is_subreaper and not self._tiers["subreaper"]:
+            from pytest_hookharness.execution import platform
 
-            # A keeper that is killed by force leaves its orphans to us.
-            namespaces.become_subreaper()
-            self._reaper = True
+            # The orphans of an item supervisor that is killed become children of this process.
+            platform.spawning().become_subreaper()
+            self._is_subreaper = True
         pid = os.fork()
         if pid == 0:
-            self._become_keeper(peer)
-        # Held until the keeper is reaped and swept after: pytest sees the end of the socket only then.
-        self._keepers[pid] = peer
+            self._become_item_supervisor(peer)
+        # Kept open until the item supervisor is reaped and its orphans are dead, for pytest takes the end of
+        # the socket as the proof of that.
+        self._peers[pid] = peer
         return True
 
-    def _become_keeper(self, peer: socket.socket) -> None:
+    def _become_item_supervisor(self, peer: socket.socket) -> None:
         """
-        Turn this child into a keeper; it never returns.
+        Turn this child into an item supervisor; never returns.
         """
         from pytest_hookharness.execution.processes import framing, item_supervisor
 
@@ -132,20 +145,20 @@ class Supervision:
                 if descriptor >= 0:
                     os.close(descriptor)
             self._channel.close()
-            for other in self._keepers.values():
+            for other in self._peers.values():
                 other.close()
-            self._keepers.clear()
-            item_supervisor.keep(peer, self._spawner, self._tiers)  # type: ignore[arg-type]
+            self._peers.clear()
+            item_supervisor.serve_item(peer, self._spawner, self._tiers)  # type: ignore[arg-type]
         except (EOFError, ConnectionError):
             pass
-        except BaseException as problem:  # noqa: BLE001  # whatever it is, pytest is told  # whatever it is, pytest is told
-            framing.send(peer, ("failed", item_supervisor.trace(problem)))
+        except BaseException as problem:  # noqa: BLE001  # pytest reports any error
+            framing.send(peer, ("failed", item_supervisor.describe_error(problem)))
         finally:
             os._exit(0)
 
     def _reap(self) -> None:
         """
-        Let go of keepers that ended, and end what they left behind.
+        Reap the item supervisors that ended, and end what they left behind.
         """
         while True:
             try:
@@ -154,21 +167,24 @@ class Supervision:
                 pid = 0
             if pid == 0:
                 return
-            peer = self._keepers.pop(pid, None)
+            peer = self._peers.pop(pid, None)
             if peer is not None:
-                self._sweep_strangers()
+                self._kill_orphans()
                 peer.close()
 
-    def _sweep_strangers(self) -> None:
+    def _kill_orphans(self) -> None:
         """
-        End the orphans that came to us, and theirs, until there are none.
+        End the orphans that became our children, with their descendants, until there are none.
         """
-        from pytest_hookharness.execution.processes import proc_table, process_tree
+        from pytest_hookharness.execution import platform
+        from pytest_hookharness.execution.processes import process_tree
 
-        while strangers := [pid for pid in proc_table.children(os.getpid()) if pid not in self._keepers]:
-            for pid in strangers:
-                process_tree.send([pid, *proc_table.descendants(pid)], signal.SIGKILL)
-            for pid in strangers:
+        table = platform.processes()
+        # A loop, for the children of a killed process become ours in turn.
+        while orphans := [pid for pid in table.children(os.getpid()) if pid not in self._peers]:
+            for pid in orphans:
+                process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)
+            for pid in orphans:
                 try:
                     os.waitpid(pid, 0)
                 except ChildProcessError:
@@ -176,32 +192,26 @@ class Supervision:
 
     def _end(self) -> None:
         """
-        Have the keepers end what is theirs, then end all that is left.
+        Let the item supervisors end their processes, then end everything that is left.
         """
-        # Most have seen the end of their own socket; one whose other end was inherited by somebody has not.
-        for pid in self._keepers:
+        # Most have noticed the end of their own socket. One has not if another process inherited the other
+        # end. Those that do not end in time are killed, and their orphans become our children.
+        for pid in self._peers:
             os.kill(pid, signal.SIGHUP)
         poll = select.poll()
         poll.register(self._wake, select.POLLIN)
-        while self._keepers and poll.poll(_MOMENT):
+        while self._peers and poll.poll(_END_TIMEOUT_MS):
             os.read(self._wake, 4096)
             self._reap()
-        for pid in self._keepers:
+        for pid in self._peers:
             os.kill(pid, signal.SIGKILL)
-        self._keepers.clear()
-        self._sweep_strangers()
-
-
-def _watch_process(pid: int) -> int:
-    try:
-        return os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return -1
+        self._peers.clear()
+        self._kill_orphans()
 
 
 def _probe() -> dict[str, str]:
     """
-    Try each tier once; give the reasons against those that are not available.
+    Try each tier once; return the reason why it is not available, empty if it is.
     """
     from pytest_hookharness.execution.processes import item_supervisor
 
@@ -214,34 +224,34 @@ def _probe() -> dict[str, str]:
 
 def _try(attempt: Callable[[], None]) -> str:
     """
-    Do something irrevocable in a child, and tell why it failed.
+    Do something irrevocable in a child process; return why it failed, empty if it did not.
     """
-    seen, told = os.pipe()
+    read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             attempt()
         except OSError as problem:
-            os.write(told, str(problem).encode() or b"refused")
+            os.write(write_end, str(problem).encode() or b"refused")
         finally:
             os._exit(0)
-    os.close(told)
-    reason = os.read(seen, 4096).decode()
-    os.close(seen)
+    os.close(write_end)
+    reason = os.read(read_end, 4096).decode()
+    os.close(read_end)
     os.waitpid(pid, 0)
     return reason
 
 
 def _enter_namespaces() -> None:
-    from pytest_hookharness.execution.isolation import namespaces
+    from pytest_hookharness.execution import platform
 
-    namespaces.enter(False)
+    platform.isolation().enter(False)
     pid = os.fork()
     if pid == 0:
         try:
-            namespaces.arrange(False)
+            platform.isolation().set_up(False)
         except OSError as problem:
-            # The report of the parent's parent is a pipe that this process has as well.
+            # The pipe of the report belongs to the grandparent, so only a number can be returned.
             os._exit((problem.errno or 1) & 0x7F)
         finally:
             os._exit(0)
@@ -251,16 +261,16 @@ def _enter_namespaces() -> None:
 
 
 def _become_subreaper() -> None:
-    from pytest_hookharness.execution.isolation import namespaces
+    from pytest_hookharness.execution import platform
 
-    namespaces.become_subreaper()
+    platform.spawning().become_subreaper()
 
 
 def _make_package_importable() -> None:
     """
-    Let this program import its package without running the package's ``__init__``, which costs time.
+    Make this program's package importable without running the package's ``__init__``, which costs time.
 
-    It is started by its path, so the folder that holds the package is not on ``sys.path``.
+    The program is started by its path, so the folder that holds the package is not on ``sys.path``.
     """
     package = types.ModuleType("pytest_hookharness")
     package.__path__ = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]

@@ -1,7 +1,7 @@
 """
-Steering: fires side by side, each held before it changes what others have read.
+Interleaving control: hook runs side by side, each held before it changes what others have read.
 
-The program that does it is ``pilot``; this is how it is started and understood.
+The program that does it is ``scheduler``; this module starts it and reads its report.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from pytest_hookharness.model.processes import (
 )
 
 _PROGRAM = Path(scheduler.__file__)
-# What a pipe can be made to hold; the pilot writes all of it before a fire begins.
+# Bytes that a pipe holds; the scheduler writes all of the input before a process begins.
 LONGEST_INPUT = 1 << 16
 _SPARE = 5.0
 _REPORT = 64 << 20
-_UNSEEN = "no fire was seen to change these files"
+_UNSEEN = "no hook run was seen to change these files"
 
 Starter = Callable[[Sequence[ProcessSpec], float], tuple[ProcessResult, ...]]
 
@@ -40,12 +40,12 @@ Starter = Callable[[Sequence[ProcessSpec], float], tuple[ProcessResult, ...]]
 @dataclass(frozen=True, slots=True)
 class InterleavingResult:
     """
-    What became of fires side by side.
+    The result of hook runs side by side.
 
     Attributes:
-        runs: The fires.
+        runs: The hook runs.
         holds: How often one of them was held.
-        reason: Why they were not steered; empty if they were.
+        reason: Why they were not controlled; empty if they were.
     """
 
     runs: tuple[ProcessResult, ...]
@@ -53,63 +53,63 @@ class InterleavingResult:
     reason: str
 
 
-def fire_steered(
-    start: Starter, launches: Sequence[ProcessSpec], watched: Sequence[str], apart: float, budget: float
+def run_interleaved(
+    start: Starter, specs: Sequence[ProcessSpec], watched: Sequence[str], delay: float, budget: float
 ) -> InterleavingResult:
     """
-    Start all launches at once, or apart, and steer them.
+    Start all processes at once, or delayed, and control how they interleave.
 
     Args:
-        start: Runs launches in the sandbox.
-        launches: The fires.
-        watched: The files before whose changes they are held, absolute.
-        apart: Seconds between their starts.
+        start: Runs process specs in the sandbox.
+        specs: The hook runs.
+        watched: Absolute paths of the files before whose changes they are held.
+        delay: Seconds between their starts.
         budget: Seconds for all of it.
 
     Raises:
         ExecutionError: The program inside the sandbox failed.
     """
-    limit = min(budget, max(min(launch.limit, launch.hook_timeout) for launch in launches) + _SPARE)
-    orders = [_order(launch) for launch in launches]
-    spec = {"hook_runs": orders, "watched": [*watched], "apart": apart, "limit": limit}
-    flight = ProcessSpec(
+    limit = min(budget, max(min(spec.limit, spec.hook_timeout) for spec in specs) + _SPARE)
+    processes = [_encode(spec) for spec in specs]
+    spec = {"hook_runs": processes, "watched": [*watched], "apart": delay, "limit": limit}
+    program = ProcessSpec(
         argv=(sys.executable, "-I", "-S", "-B", str(_PROGRAM)),
         cwd="/",
-        env={name: value for name, value in launches[0].env.items() if name.endswith("LIBRARY_PATH")},
+        env={name: value for name, value in specs[0].env.items() if name.endswith("LIBRARY_PATH")},
         stdin=Stdin(data=json.dumps(spec).encode()),
         limit=limit + _SPARE,
         hook_timeout=limit + _SPARE,
         output_limit=_REPORT,
     )
-    (run,) = start([flight], limit + 2 * _SPARE)
+    (run,) = start([program], limit + 2 * _SPARE)
     try:
         report = json.loads(run.stdout.data)
-        runs = tuple(_run(fire, limit) for fire in report["hook_runs"])
+        runs = tuple(_decode(result, limit) for result in report["hook_runs"])
         holds, reason = int(report["holds"]), str(report["reason"])
         return InterleavingResult(runs, holds, reason or ("" if holds else _UNSEEN))
     except (ValueError, KeyError, TypeError) as problem:
-        said = run.stderr.text[-500:]
-        raise ExecutionError(f"fires could not be steered: {run.ending}: {said}") from problem
+        errors = run.stderr.text[-500:]
+        raise ExecutionError(f"the interleaving scheduler failed: {run.ending}: {errors}") from problem
 
 
-def _order(launch: ProcessSpec) -> Mapping[str, Any]:
-    data = launch.stdin.data
+def _encode(spec: ProcessSpec) -> Mapping[str, Any]:
+    data = spec.stdin.data
     if len(data) > LONGEST_INPUT:
         raise ExecutionError(
-            f"fires with {len(data)} bytes of input cannot be steered; {LONGEST_INPUT} are the most"
+            f"a hook run with {len(data)} bytes of input cannot be interleaved; the limit is {LONGEST_INPUT}"
         )
     return {
-        "argv": launch.argv,
-        "cwd": launch.cwd,
-        "env": launch.env,
+        "argv": spec.argv,
+        "cwd": spec.cwd,
+        "env": spec.env,
         "stdin": data.decode("utf-8", "surrogateescape"),
     }
 
 
-def _run(fire: Mapping[str, Any], limit: float) -> ProcessResult:
-    status: int | None = fire["status"]
+def _decode(result: Mapping[str, Any], limit: float) -> ProcessResult:
+    status: int | None = result["status"]
     ending: Ending = TimedOut(limit, Cut.HOOK_TIMEOUT)
     if status is not None:
         ending = Exited(status) if status >= 0 else Signaled(-status)
-    out, err = (part.encode("latin-1") for part in fire["said"])
+    out, err = (part.encode("latin-1") for part in result["output"])
     return ProcessResult(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))

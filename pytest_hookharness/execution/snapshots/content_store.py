@@ -1,9 +1,9 @@
 """
-The store: the contents of files that may have to be written again.
+The content store: contents of files that may have to be written again.
 
-Contents are named by their digest, so that equal ones are kept once. Blocks of
-zeros are neither digested nor kept, and holes are not even read. Small contents share one file, for to make
-a file costs more than to write it; each large one has its own.
+Contents are named by their digest, so equal ones are kept once. Blocks of zeros are neither digested nor
+kept, and holes are not even read. Small contents share one file, since making a file costs more than writing
+it; each large content has its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ContentStore:
 
     Attributes:
         folder: Where it is.
-        largest: Bytes of the largest content that is read; what is zero in it does not count.
+        largest: Bytes of the largest content that is read; zeros in it do not count.
     """
 
     def __init__(self, folder: Path, largest: int) -> None:
@@ -46,7 +46,7 @@ class ContentStore:
 
     def digest(self, descriptor: int, *, keep: bool) -> str:
         """
-        What names the content of an open file; empty if it is too large.
+        Return the name of the content of an open file; empty if it is too large.
 
         Args:
             descriptor: The file.
@@ -85,7 +85,7 @@ class ContentStore:
         Replace the content of an open file by a kept one.
 
         Raises:
-            OSError: It cannot be written, or what was kept is no longer as it was.
+            OSError: It cannot be written, or the kept copy was changed.
         """
         if digest in self._small:
             size, data = self._small.read(digest)
@@ -124,8 +124,8 @@ class PackSlot:
 
     Attributes:
         place: Where it begins.
-        length: How many bytes are there; none for zeros.
-        size: How many bytes it has.
+        length: How many bytes are stored; none for zeros.
+        size: How many bytes the content has.
     """
 
     place: int
@@ -135,7 +135,7 @@ class PackSlot:
 
 class Pack:
     """
-    A file that holds small contents one after the other; it is there, and open, while there are any.
+    A file that holds small contents one after the other; it exists, and is open, while there are any.
 
     Attributes:
         path: Where it is.
@@ -144,7 +144,7 @@ class Pack:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor: int | None = None
-        # In the order of their places.
+        # In the order of their places in the file.
         self._slots: dict[str, PackSlot] = {}
         self._end = 0
 
@@ -153,7 +153,7 @@ class Pack:
 
     def add(self, digest: str, size: int, data: bytes) -> None:
         """
-        Append a content; without data it is all zeros.
+        Append a content; one without data is all zeros.
 
         Raises:
             OSError: It cannot be written.
@@ -164,7 +164,7 @@ class Pack:
 
     def read(self, digest: str) -> tuple[int, bytes]:
         """
-        The size of a content, and its data.
+        Return the size of a content and its data.
 
         Raises:
             OSError: It cannot be read.
@@ -174,7 +174,7 @@ class Pack:
 
     def free(self, needed: Collection[str]) -> None:
         """
-        Remove all contents but the needed ones, which move together.
+        Remove all contents but the needed ones, and close the gaps.
 
         Raises:
             OSError: They cannot be moved.
@@ -219,8 +219,8 @@ def _digest(size: int, blocks: Iterable[Block]) -> str:
 
 def _fill(target: int, size: int, blocks: Iterable[Block]) -> None:
     if os.fstat(target).st_size:
-        # One byte is left and cleared: some file systems write to the disk, before they go on, what
-        # was truncated to nothing.
+        # One byte is kept and cleared: some file systems write a file that was truncated to nothing to the
+        # disk before they continue.
         os.ftruncate(target, 1)
         os.pwrite(target, b"\0", 0)
     os.ftruncate(target, size)
@@ -236,7 +236,7 @@ def _write(target: int, data: bytes, place: int) -> None:
 
 def _blocks(descriptor: int, size: int) -> Iterator[Block]:
     """
-    The blocks that hold anything but zeros, each with its place.
+    Yield the blocks that hold anything but zeros, each with its place.
     """
     for place in _places(descriptor, size):
         block = os.pread(descriptor, _BLOCK, place)
@@ -246,9 +246,9 @@ def _blocks(descriptor: int, size: int) -> Iterator[Block]:
 
 def _places(descriptor: int, size: int) -> Iterator[int]:
     """
-    Where the blocks begin that are no holes.
+    Yield where the blocks begin that are no holes.
     """
-    # Asking for the holes of a small file costs more than reading them.
+    # Asking for the holes of a small file costs more than reading it.
     if size <= _BLOCK:
         yield from range(min(size, 1))
         return
@@ -259,7 +259,7 @@ def _places(descriptor: int, size: int) -> Iterator[int]:
         except OSError as error:
             if error.errno == errno.ENXIO:
                 return
-            # This file system cannot tell: then all of it is data.
+            # This file system does not know its holes: then all of it is data.
             if error.errno != errno.EINVAL:
                 raise
         yield place

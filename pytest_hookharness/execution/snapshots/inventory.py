@@ -1,8 +1,8 @@
 """
-The listing: all that the system knows of what stands in some folders.
+The inventory: everything the system knows of the files in some folders.
 
-Links are never followed and nothing but regular files and folders is opened. A file
-is read again only if the system's notes on it differ, or are so young that a later write could look the same.
+Links are never followed, and only regular files and folders are opened. A file is read again only if its
+status differs, or if its last change is so recent that a later write could have the same time.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 import time
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.snapshots.permissions import Permissions
@@ -25,9 +25,9 @@ Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
 Key: TypeAlias = tuple[int, int, int, int, int, int, int]
 
-# Two ticks of the coarsest clock that kernels stamp files with.
+# Nanoseconds: two ticks of the coarsest clock by which kernels stamp files.
 _RACY = 20_000_000
-# Those of other kinds, such as labels, are the system's own and set by it.
+# Attributes of other kinds, such as security labels, are set by the system itself.
 _SPACES = ("user.", "trusted.", "system.posix_acl_")
 _CAPABILITY = "security.capability"
 _NOATIME: int = getattr(os, "O_NOATIME", 0)
@@ -36,12 +36,12 @@ _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOE
 
 class SnapshotError(Exception):
     """
-    Folders cannot be remembered, or not be made again what they were.
+    Folders cannot be recorded or restored.
 
     Attributes:
         path: Where.
         found: What was found there.
-        reason: Why that cannot be put back, and what to do.
+        reason: Why that cannot be restored, and what to do.
     """
 
     def __init__(self, path: str, found: str, reason: str) -> None:
@@ -62,7 +62,7 @@ class InventoryEntry:
         size: Bytes; zero for folders, where it means nothing.
         modified: Nanoseconds.
         accessed: Nanoseconds; never compared, for reading is no change.
-        device: What a device node stands for.
+        device: The number of a device node.
         content: The digest of a file, or what stands for it; the target of a link; otherwise empty.
         attributes: Extended attributes and access lists that programs and people set.
         number: File system and inode.
@@ -84,7 +84,7 @@ class InventoryEntry:
 
     def resembles(self, other: InventoryEntry) -> bool:
         """
-        Whether there is nothing to put back between the two.
+        Return whether there is nothing to restore between the two.
         """
         return self is other or self._compared() == other._compared()
 
@@ -99,9 +99,9 @@ class FolderScan:
     What one walk through the folders saw.
 
     Attributes:
-        statuses: What the system says of each path, folders before what is in them.
-        inside: How many names of each inode were seen, of those that have several.
-        too_deep: Folders whose path is too long to look into.
+        statuses: The status of each path, folders before what is in them.
+        inside: How many names of each inode were seen, of inodes that have several.
+        too_deep: Folders whose path is too long to list.
     """
 
     statuses: Mapping[str, os.stat_result]
@@ -110,7 +110,7 @@ class FolderScan:
 
     def foreign(self, status: os.stat_result) -> int:
         """
-        How many names an inode has that were not seen.
+        Return how many names an inode has that were not seen.
         """
         several = status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
         return status.st_nlink - self.inside[number_of(status)] if several else 0
@@ -118,27 +118,27 @@ class FolderScan:
 
 class Inventory:
     """
-    What is known of all that stands in some folders.
+    Everything known of the files in some folders.
 
     Attributes:
         folders: Their real paths.
         store: Where contents are kept.
-        locks: What had to be opened to look.
+        permissions: Permissions that were widened to look.
     """
 
     def __init__(self, folders: Sequence[str], store: ContentStore) -> None:
         self.folders = tuple(sorted(set(folders)))
         self.store = store
-        self.locks = Permissions()
-        # What was found, the system's notes on it, and when.
+        self.permissions = Permissions()
+        # What was found, the status at that time, and when.
         self._known: dict[str, tuple[InventoryEntry, Key, int]] = {}
 
     def walk(self) -> FolderScan:
         """
-        See what stands in the folders, and at their own paths; what is missing there is left out.
+        Scan the folders themselves and everything in them; a folder that is missing is left out.
 
         Raises:
-            SnapshotError: One is no folder, or cannot be looked into.
+            SnapshotError: One is not a folder, or cannot be listed.
         """
         statuses: dict[str, os.stat_result] = {}
         too_deep: list[str] = []
@@ -149,7 +149,7 @@ class Inventory:
                 continue
             statuses[folder] = status = os.lstat(folder)
             if not stat.S_ISDIR(status.st_mode):
-                raise SnapshotError(folder, "it is no folder", "another one is not what others hold open")
+                raise SnapshotError(folder, "it is not a folder", "another one is not what others hold open")
             pending.append(folder)
         while pending:
             folder = pending.pop()
@@ -169,7 +169,7 @@ class Inventory:
         return FolderScan(statuses, Counter(map(number_of, several)), tuple(too_deep))
 
     def _list(self, folder: str, mode: int) -> list[tuple[str, os.stat_result]]:
-        self.locks.open(folder, mode, 0o500)
+        self.permissions.open(folder, mode, 0o500)
         descriptor = _open(folder, os.O_DIRECTORY)
         try:
             with os.scandir(descriptor) as entries:
@@ -177,41 +177,41 @@ class Inventory:
         finally:
             os.close(descriptor)
 
-    def recall(self, path: str, sight: FolderScan) -> InventoryEntry | None:
+    def recall(self, path: str, scan: FolderScan) -> InventoryEntry | None:
         """
-        What was found at a path that was seen, if that must still be so, but for the time of access.
+        Return what was found at a scanned path, if that must still be true but for the time of access.
         """
         known = self._known.get(path)
         if known is None:
             return None
         found, key, when = known
-        status = sight.statuses[path]
+        status = scan.statuses[path]
         if key != _key(status) or status.st_ctime_ns >= when - _RACY:
             return None
-        return found if found.foreign == sight.foreign(status) else None
+        return found if found.foreign == scan.foreign(status) else None
 
-    def find(self, path: str, sight: FolderScan, *, keep: bool) -> InventoryEntry:
+    def find(self, path: str, scan: FolderScan, *, keep: bool) -> InventoryEntry:
         """
-        Find out all about a path that was seen.
+        Return everything about a scanned path.
 
         Args:
             path: Where.
-            sight: What was seen there.
-            keep: Whether the content of a file is to be kept.
+            scan: The scan that saw it.
+            keep: Whether to keep the content of a file.
 
         Raises:
             SnapshotError: It cannot be read.
         """
-        status = sight.statuses[path]
-        known = self.recall(path, sight)
+        status = scan.statuses[path]
+        known = self.recall(path, scan)
         if known is not None and not (keep and self._is_missing(known)):
             same = known.accessed == status.st_atime_ns
             return known if same else replace(known, accessed=status.st_atime_ns)
         when = time.time_ns()
         try:
-            with self.locks.readable(path, status):
-                found = self._read(path, status, sight.foreign(status), keep=keep)
-            # Making it readable changes the time of its last change.
+            with self.permissions.readable(path, status):
+                found = self._read(path, status, scan.foreign(status), keep=keep)
+            # Taken after reading: making the file readable changes its status.
             key = _key(os.lstat(path))
         except OSError as error:
             raise SnapshotError(
@@ -247,7 +247,7 @@ class Inventory:
 
     def _content(self, path: str, *, keep: bool) -> tuple[str, str]:
         """
-        The digest of a file, and why there is none.
+        Return the digest of a file, or why there is none.
         """
         try:
             descriptor = _open(path)
@@ -263,14 +263,14 @@ class Inventory:
 
     def settle(self, path: str, found: InventoryEntry) -> None:
         """
-        Take note of what a path was made to be.
+        Record what a path was made to be.
         """
         status = os.lstat(path)
         self._known[path] = (replace(found, number=number_of(status)), _key(status), time.time_ns())
 
     def forget(self, there: Container[str]) -> None:
         """
-        Drop what is known of paths that are no longer there.
+        Drop what is known of paths that no longer exist.
         """
         for path in [path for path in self._known if path not in there]:
             del self._known[path]
@@ -278,34 +278,27 @@ class Inventory:
 
 def number_of(status: os.stat_result) -> Number:
     """
-    What tells an inode from all others, as long as it lives.
+    Return what identifies an inode as long as it exists.
     """
     return status.st_dev, status.st_ino
 
 
 def attributes_of(path: str) -> Attributes:
     """
-    The extended attributes and access lists of a path itself that programs and people set.
+    Return the extended attributes and access lists of a path itself that programs and people set.
 
     Raises:
         OSError: They cannot be read.
     """
-    if sys.platform != "linux":
-        return ()
-    try:
-        return tuple(
-            (name, os.getxattr(path, name, follow_symlinks=False))
-            for name in sorted(os.listxattr(path, follow_symlinks=False))
-            if name.startswith(_SPACES) or name == _CAPABILITY
-        )
-    except OSError as error:
-        if error.errno == errno.ENOTSUP:
-            return ()
-        raise
+    return tuple(platform.files().read_attributes(path, _is_kept).items())
+
+
+def _is_kept(name: str) -> bool:
+    return name.startswith(_SPACES) or name == _CAPABILITY
 
 
 def _key(status: os.stat_result) -> Key:
-    # Of each path at each look, so it is flat and calls nothing.
+    # Called for each path in each scan, so it is flat and calls nothing.
     return (
         status.st_dev,
         status.st_ino,
@@ -319,7 +312,7 @@ def _key(status: os.stat_result) -> Key:
 
 def _open(path: str, flags: int = 0) -> int:
     """
-    Open to read, without a trace where we may.
+    Open for reading, without changing the time of access where we may.
     """
     try:
         return os.open(path, _READING | flags | _NOATIME)

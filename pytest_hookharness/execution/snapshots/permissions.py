@@ -1,5 +1,5 @@
 """
-Locks: permissions that stand in the way of looking and of putting back.
+Permissions that prevent looking and restoring, widened for a while.
 
 With rights over the machine none do, and nothing happens here.
 """
@@ -14,17 +14,17 @@ from contextlib import contextmanager
 
 class Permissions:
     """
-    Permissions that were widened for a while, so that a user without rights over the machine can do his work.
+    Permissions that were widened so that a user without rights over the machine can look and restore.
     """
 
     def __init__(self) -> None:
-        # With the number of the inode, for something else may stand there when this is undone.
+        # With the number of the inode, for another file may stand there when this is undone.
         self._modes: dict[str, tuple[int, int]] = {}
         self._uid = os.geteuid()
 
     def open(self, path: str, mode: int, bits: int) -> None:
         """
-        Give ourselves permissions on a file or folder.
+        Widen the permissions of a file or folder.
 
         Raises:
             OSError: It is not ours.
@@ -48,7 +48,7 @@ class Permissions:
 
     def restore(self) -> None:
         """
-        Give everything that is opened its permissions back.
+        Reset all widened permissions.
         """
         for path, (mode, number) in sorted(self._modes.items(), reverse=True):
             if os.path.lexists(path) and os.lstat(path).st_ino == number:
@@ -58,7 +58,7 @@ class Permissions:
     @contextmanager
     def readable(self, path: str, status: os.stat_result) -> Generator[None]:
         """
-        Let ourselves read a file of ours for the time of a block.
+        Make one of our own files readable for the time of a block.
         """
         mode = status.st_mode
         if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:

@@ -1,22 +1,22 @@
 """
-Restoring: what has to be done so that folders hold again what they held.
+Restoring: find what differs from a snapshot, then undo it.
 
-First all differences are found, and nothing is touched if one of them cannot be
-undone. An inode is written in place only where all its new names are in the folders: whoever links a file of
-somebody else into a folder does not have it overwritten.
+A restore is sound because all differences are found first, and nothing is touched if one of them cannot be
+undone. An inode is written in place only where all its new names are in the folders: a file of another
+program that is linked into a folder is not overwritten.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,
@@ -38,11 +38,11 @@ class Plan:
     What differs, by path.
 
     Attributes:
-        surplus: What is not wanted there, folders before what is in them.
+        surplus: What is to be removed, folders before what is in them.
         missing: What is to be made, folders before what is in them.
         rewritten: Files whose content is to be written in place.
-        changed: What else is to be put right, the files above included.
-        leaders: The path by which each wanted inode that lives on is reached.
+        changed: What else is to be set right, the rewritten files included.
+        leaders: The path by which each wanted inode that still exists is reached.
     """
 
     surplus: tuple[str, ...]
@@ -53,136 +53,145 @@ class Plan:
 
     def paths(self) -> tuple[str, ...]:
         """
-        All paths that differ.
+        List all paths that differ.
         """
         return tuple(sorted({*self.surplus, *self.missing, *self.changed}))
 
 
-def compare(wanted: Entries, sight: FolderScan, listing: Inventory) -> Plan:
+def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
     """
-    Find out what differs.
+    Find what differs between a snapshot and the folders.
 
     Raises:
         SnapshotError: A difference cannot be undone.
     """
-    for folder in listing.folders:
-        if folder in wanted and not _is_folder(sight, folder):
+    for folder in inventory.folders:
+        if folder in wanted and not _is_folder(scan, folder):
             raise SnapshotError(folder, "the folder is gone", "a new one is not what others hold open")
-    seen = sight.statuses
-    # Most paths, as a rule: nothing more needs to be known of them.
-    steady = {path for path, found in wanted.items() if path in seen and listing.recall(path, sight) is found}
-    hosts = _choose_hosts(wanted, sight, listing, steady)
+    seen = scan.statuses
+    # Usually most paths; nothing more needs to be known of them.
+    unchanged = {
+        path for path, found in wanted.items() if path in seen and inventory.recall(path, scan) is found
+    }
+    chosen = _choose_inodes(wanted, scan, inventory, unchanged)
     leaders: dict[Number, str] = {}
     missing: list[str] = []
     rewritten: list[str] = []
     changed: list[str] = []
     for path, found in wanted.items():
-        if path in steady:
+        if path in unchanged:
             leaders.setdefault(found.number, path)
             continue
         status = seen.get(path)
         if stat.S_ISDIR(found.mode):
             stands = status is not None and stat.S_ISDIR(status.st_mode)
         else:
-            stands = status is not None and hosts.get(found.number) == number_of(status)
+            stands = status is not None and chosen.get(found.number) == number_of(status)
         if not stands or status is None:
             missing.append(path)
-            _check_kept(path, found, listing)
+            _check_kept(path, found, inventory)
             continue
         leaders.setdefault(found.number, path)
-        # What is longer or shorter differs, however much of it there is to read.
+        # A file of another size differs, so it need not be read.
         if stat.S_ISREG(found.mode) and status.st_size != found.size:
             same = False
         else:
-            now = listing.find(path, sight, keep=False)
+            now = inventory.find(path, scan, keep=False)
             if now.resembles(found):
                 continue
             same = now.content == found.content
         changed.append(path)
         if not same:
-            _check_kept(path, found, listing)
+            _check_kept(path, found, inventory)
             rewritten.append(path)
     wrong = {path for path in missing if path in seen}
     surplus = (path for path in seen if path in wrong or path not in wanted)
     return Plan(tuple(surplus), tuple(missing), tuple(rewritten), tuple(changed), leaders)
 
 
-def _is_folder(sight: FolderScan, path: str) -> bool:
-    return path in sight.statuses and stat.S_ISDIR(sight.statuses[path].st_mode)
+def _is_folder(scan: FolderScan, path: str) -> bool:
+    return path in scan.statuses and stat.S_ISDIR(scan.statuses[path].st_mode)
 
 
-def _check_kept(path: str, found: InventoryEntry, listing: Inventory) -> None:
+def _check_kept(path: str, found: InventoryEntry, inventory: Inventory) -> None:
     if not stat.S_ISREG(found.mode):
         return
     if found.unkept:
         raise SnapshotError(path, "it differs from what it was", f"that was not kept: {found.unkept}")
-    if found.content not in listing.store:
+    if found.content not in inventory.store:
         raise SnapshotError(path, "it differs from what it was", "that was freed; name it to `keep`")
 
 
-def _choose_hosts(
-    wanted: Entries, sight: FolderScan, listing: Inventory, steady: Container[str]
+def _choose_inodes(
+    wanted: Entries, scan: FolderScan, inventory: Inventory, unchanged: Container[str]
 ) -> dict[Number, Number]:
     """
-    Choose the inode that is to be each wanted one; those without one are made anew.
+    Choose the existing inode that becomes each wanted one; the others are made anew.
     """
     groups: dict[Number, list[str]] = {}
-    hosts: dict[Number, Number] = {}
+    chosen: dict[Number, Number] = {}
     for path, found in wanted.items():
-        if path in steady:
-            hosts[found.number] = found.number
+        if path in unchanged:
+            chosen[found.number] = found.number
         elif not stat.S_ISDIR(found.mode):
             groups.setdefault(found.number, []).append(path)
-    claimed = set(hosts)
-    # Those that are still where they were come first; then what stands in their place, if all of it is ours.
+    claimed = set(chosen)
+    # First the inodes that are still in place; then what stands in their place, if all its names are in the
+    # folders.
     for itself in (True, False):
         for number, paths in groups.items():
-            for path in paths if number not in hosts else ():
-                status = sight.statuses.get(path)
+            for path in paths if number not in chosen else ():
+                status = scan.statuses.get(path)
                 if status is None or (here := number_of(status)) in claimed or itself != (here == number):
                     continue
+                # The inode itself may have had outside names before, but must not have got more.
                 most = wanted[path].foreign if itself else 0
-                if sight.foreign(status) <= most and _fits(path, wanted[path], sight, listing):
-                    hosts[number] = here
+                if scan.foreign(status) <= most and _fits(path, wanted[path], scan, inventory):
+                    chosen[number] = here
                     claimed.add(here)
                     break
-    return hosts
+    return chosen
 
 
-def _fits(path: str, found: InventoryEntry, sight: FolderScan, listing: Inventory) -> bool:
+def _fits(path: str, found: InventoryEntry, scan: FolderScan, inventory: Inventory) -> bool:
     """
-    Whether an inode can become a wanted one: only the content of a file can be replaced.
+    Return whether an inode can become a wanted one: only the content of a file can be replaced.
     """
-    status = sight.statuses[path]
+    status = scan.statuses[path]
     if stat.S_IFMT(status.st_mode) != stat.S_IFMT(found.mode):
         return False
     if stat.S_ISREG(found.mode):
         return True
-    now = listing.find(path, sight, keep=False)
+    now = inventory.find(path, scan, keep=False)
     return (now.content, now.device) == (found.content, found.device)
 
 
 class Restore:
     """
-    The work that a plan asks for.
+    The changes that a plan asks for.
     """
 
-    def __init__(self, wanted: Entries, sight: FolderScan, listing: Inventory, plan: Plan) -> None:
+    def __init__(self, wanted: Entries, scan: FolderScan, inventory: Inventory, plan: Plan) -> None:
         self._wanted = wanted
-        self._sight = sight
-        self._listing = listing
+        self._scan = scan
+        self._inventory = inventory
         self._plan = plan
         self._leaders = dict(plan.leaders)
         self._inside = Counter(found.number for found in wanted.values())
 
-    def carry_out(self) -> None:
+    def apply(self) -> None:
         """
-        Do it.
+        Apply the planned changes to the folders.
+
+        The order matters: names are removed and made before contents are written, since a link may be the
+        only way to a content; metadata comes last, and folders after everything in them, since every change
+        in a folder sets its time.
 
         Raises:
-            SnapshotError: The system refused a part of it; all before that is done.
+            SnapshotError: The system refused a change; the changes before it are done.
         """
         plan, wanted = self._plan, self._wanted
+        # A folder whose names change gets another time, so it is set again even if it did not differ itself.
         touched = {os.path.dirname(path) for path in (*plan.surplus, *plan.missing)}
         self._clear(touched)
         written = {wanted[path].number: path for path in reversed(plan.rewritten)}
@@ -196,25 +205,27 @@ class Restore:
             self._leaders[number] = settled[number] = path
             if stat.S_ISREG(mode):
                 written[number] = path
+        # Each inode is written once, whichever of its names comes first.
         for path in written.values():
             self._attempt(path, self._write)
         folders = {path for path in settled.values() if stat.S_ISDIR(wanted[path].mode)}
         for path in settled.values():
             if path not in folders:
                 self._attempt(path, self._settle)
-        folders |= touched | self._listing.locks.opened
+        folders |= touched | self._inventory.permissions.opened
+        # Inner folders first: an outer one may lose the permission to reach them.
         for path in sorted(folders & wanted.keys(), reverse=True):
             if stat.S_ISDIR(wanted[path].mode):
                 self._attempt(path, self._settle)
-        self._listing.locks.forget()
+        self._inventory.permissions.forget()
 
     def _clear(self, touched: set[str]) -> None:
         """
-        Remove what is not wanted.
+        Remove what the snapshot does not have.
         """
-        # A name that comes or goes changes its folder, and needs the permission to do so.
+        # Adding or removing a name changes the folder, and needs permission to do so.
         for folder in touched:
-            if folder in self._wanted and _is_folder(self._sight, folder):
+            if folder in self._wanted and _is_folder(self._scan, folder):
                 self._attempt(folder, self._open_folder)
         surplus = set(self._plan.surplus)
         for path in self._plan.surplus:
@@ -230,10 +241,10 @@ class Restore:
             ) from error
 
     def _open_folder(self, path: str) -> None:
-        self._listing.locks.open(path, os.lstat(path).st_mode, 0o700)
+        self._inventory.permissions.open(path, os.lstat(path).st_mode, 0o700)
 
     def _remove(self, path: str) -> None:
-        if not stat.S_ISDIR(self._sight.statuses[path].st_mode):
+        if not stat.S_ISDIR(self._scan.statuses[path].st_mode):
             os.unlink(path)
             return
         left = remove_tree(Path(path))
@@ -245,7 +256,7 @@ class Restore:
         kind = stat.S_IFMT(found.mode)
         if kind == stat.S_IFDIR:
             os.mkdir(path)
-            # The list that new folders inherit may not let their owner in.
+            # The access list that new folders inherit may lock out their owner.
             os.chmod(path, 0o700)
         elif kind == stat.S_IFLNK:
             os.symlink(found.content, path)
@@ -257,25 +268,26 @@ class Restore:
         os.link(leader, path, follow_symlinks=False)
 
     def _write(self, path: str) -> None:
-        self._listing.locks.open(path, os.lstat(path).st_mode, 0o600)
+        self._inventory.permissions.open(path, os.lstat(path).st_mode, 0o600)
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         descriptor = os.open(path, flags)
         try:
-            self._listing.store.write(self._wanted[path].content, descriptor)
+            self._inventory.store.write(self._wanted[path].content, descriptor)
         finally:
             os.close(descriptor)
 
     def _settle(self, path: str) -> None:
         """
-        Put back all but the content, in an order in which nothing undoes what came before.
+        Restore everything but the content, in an order in which no step undoes an earlier one.
         """
         found = self._wanted[path]
         status = os.lstat(path)
         is_link = stat.S_ISLNK(found.mode)
         if not is_link:
             bits = 0o700 if stat.S_ISDIR(found.mode) else 0o600
-            self._listing.locks.open(path, status.st_mode, bits)
-        # A new owner takes away special permissions and capabilities, and a list sets the mode's bits.
+            self._inventory.permissions.open(path, status.st_mode, bits)
+        # Changing the owner clears special permissions and capabilities, and an access list sets bits of the
+        # mode.
         if (status.st_uid, status.st_gid) != found.owner:
             os.chown(path, *found.owner, follow_symlinks=False)
         _set_attributes(path, found)
@@ -283,21 +295,17 @@ class Restore:
             os.chmod(path, stat.S_IMODE(found.mode))
         os.utime(path, ns=(found.accessed, found.modified), follow_symlinks=False)
         status = os.lstat(path)
+        # Checked afterwards, since some file systems ignore a change without an error.
         now = (status.st_mode, (status.st_uid, status.st_gid), status.st_mtime_ns)
         if now != (found.mode, found.owner, found.modified):
-            said = f"mode {status.st_mode:o}, owner {now[1]}, modified {status.st_mtime_ns}"
+            seen = f"mode {status.st_mode:o}, owner {now[1]}, modified {status.st_mtime_ns}"
             wanted = f"mode {found.mode:o}, owner {found.owner}, modified {found.modified}"
-            raise SnapshotError(path, said, f"the system did not accept {wanted}; {_BY_HAND}")
+            raise SnapshotError(path, seen, f"the system did not accept {wanted}; {_BY_HAND}")
         foreign = 0 if stat.S_ISDIR(found.mode) else status.st_nlink - self._inside[found.number]
-        self._listing.settle(path, replace(found, foreign=foreign))
+        self._inventory.settle(path, replace(found, foreign=foreign))
 
 
 def _set_attributes(path: str, found: InventoryEntry) -> None:
-    if sys.platform != "linux":
-        return
     now, wanted = dict(attributes_of(path)), dict(found.attributes)
-    for name in now.keys() - wanted.keys():
-        os.removexattr(path, name, follow_symlinks=False)
-    for name, value in wanted.items():
-        if now.get(name) != value:
-            os.setxattr(path, name, value, follow_symlinks=False)
+    changed = {name: value for name, value in wanted.items() if now.get(name) != value}
+    platform.files().change_attributes(path, now.keys() - wanted.keys(), changed)

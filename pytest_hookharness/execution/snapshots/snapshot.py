@@ -1,9 +1,8 @@
 """
-Snapshots: all that one simulation may write, remembered and put back.
+Snapshots: everything one simulation may write, recorded and restored.
 
-A lap that is played from a changed state leaves its marks; afterwards the folders
-are made again what they were, at a cost that follows from what changed: each path costs one look, and only
-what differs is read or written.
+A cycle repetition that is played from a perturbed state changes the folders; afterwards they are restored.
+The cost follows from what changed: each path costs one status call, and only what differs is read or written.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Snapshot:
 
     def contents(self) -> frozenset[str]:
         """
-        The names of the contents that it needs to be put back.
+        Return the names of the contents that restoring it needs.
         """
         return frozenset(
             found.content for found in self.entries.values() if stat.S_ISREG(found.mode) and not found.unkept
@@ -49,30 +48,29 @@ class Snapshots:
     """
     The snapshots of some folders.
 
-    Put back are names, kinds, contents, permissions, owners, times, link targets, device numbers, which names
-    are one inode, and the extended attributes and access lists that programs and people set, those of an
-    overlay included. A file that still is where it was is written in place, so that names it has elsewhere,
-    and whoever watches it, stay right; what was removed or replaced comes back as a new inode.
+    Restored are names, kinds, contents, permissions, owners, times, link targets, device numbers, which names
+    share an inode, and the extended attributes and access lists that programs and people set, those of an
+    overlay included. A file that is still in place is written in place, so that its names elsewhere stay
+    valid and programs that watch it notice; a file that was removed or replaced comes back as a new inode.
 
-    What cannot be put back: the time of the last change of an inode, its number, the attributes that the
-    system keeps for itself, holes, and the name outside of the folders of a file that was replaced. What was
-    merely read keeps its new time of access, for putting that back would change the inode. Where a folder or
-    file has no permission for its owner, looking into it changes the time of its last change, unless we have
-    rights over the machine.
+    Not restored: the time of an inode's last status change, its number, attributes that the system keeps for
+    itself, holes, and the outside name of a file that was replaced. What was only read keeps its new time of
+    access, for restoring that would change the inode. Looking into a file or folder without permission for
+    its owner changes the time of its last status change, unless we have rights over the machine.
 
-    No process may run in the folders meanwhile, and no overlay that writes to them may be mounted. The
-    folders themselves stay what they are, for they may be mounted elsewhere: one that is gone is an error.
+    This is sound only while no process runs in the folders and no overlay that writes to them is mounted. The
+    folders themselves are never replaced, for they may be mounted elsewhere: one that is gone is an error.
     """
 
     def __init__(self, folders: Sequence[Path], store: Path, *, largest: int = LARGEST) -> None:
         """
-        Say what is remembered, and where.
+        Set what is recorded, and where contents are kept.
 
         Args:
-            folders: All folders whose content is put back. One that did not exist will not exist again.
+            folders: All folders whose content is restored. One that did not exist will not exist again.
             store: A new folder for the kept contents, outside of all of them.
             largest: Bytes of the largest file whose content is kept; zeros do not count. A larger one must
-                not have changed when a snapshot is put back.
+                not have changed when a snapshot is restored.
 
         Raises:
             SnapshotError: The store lies in one of the folders, or the reverse, or cannot be made.
@@ -88,50 +86,54 @@ class Snapshots:
             raise SnapshotError(
                 place, f"it cannot be made: {error.strerror}", "choose another store"
             ) from error
-        self._listing = Inventory(real, self._store)
+        self._inventory = Inventory(real, self._store)
 
     def take(self) -> Snapshot:
         """
-        Remember everything as it is now.
+        Record everything as it is now.
 
         Raises:
             SnapshotError: Something cannot be read.
         """
         try:
-            sight = self._listing.walk()
-            if sight.too_deep:
+            scan = self._inventory.walk()
+            if scan.too_deep:
                 raise SnapshotError(
-                    sight.too_deep[0], "its path is too long", "no path leads to what is in it"
+                    scan.too_deep[0], "its path is too long", "no path leads to what is in it"
                 )
-            entries = {path: self._listing.find(path, sight, keep=True) for path in sight.statuses}
+            # Contents are copied now: a file may be gone when they are needed.
+            entries = {path: self._inventory.find(path, scan, keep=True) for path in scan.statuses}
         finally:
-            self._listing.locks.restore()
-        self._listing.forget(entries)
+            self._inventory.permissions.restore()
+        self._inventory.forget(entries)
         return Snapshot(MappingProxyType(entries))
 
     def put_back(self, snapshot: Snapshot) -> tuple[Path, ...]:
         """
-        Make the folders hold again what they held when the snapshot was taken.
+        Restore what the folders held when the snapshot was taken.
 
         Returns:
-            The paths that had differed.
+            The paths that differed.
 
         Raises:
-            SnapshotError: A difference cannot be undone. Nothing was touched if that could be foreseen.
+            SnapshotError: A difference cannot be undone. Nothing was changed if that could be foreseen.
         """
-        wanted, listing = snapshot.entries, self._listing
+        wanted, inventory = snapshot.entries, self._inventory
         try:
-            sight = listing.walk()
-            plan = compare(wanted, sight, listing)
-            Restore(wanted, sight, listing, plan).carry_out()
+            scan = inventory.walk()
+            # First the whole plan, which fails before anything is touched if a difference cannot be undone.
+            plan = compare(wanted, scan, inventory)
+            Restore(wanted, scan, inventory, plan).apply()
         finally:
-            listing.locks.restore()
-        listing.forget(wanted)
+            inventory.permissions.restore()
+        inventory.forget(wanted)
         return tuple(map(Path, plan.paths()))
 
     def keep(self, *snapshots: Snapshot) -> None:
         """
-        Free all contents that none of these snapshots needs; others cannot be put back where that is missing.
+        Free all contents that none of these snapshots needs.
+
+        Other snapshots can be restored only where no content is missing.
 
         Raises:
             SnapshotError: A content cannot be removed.
@@ -146,7 +148,7 @@ class Snapshots:
 
     def close(self) -> None:
         """
-        Remove the store; no snapshot can be put back any more.
+        Remove the store; no snapshot can be restored any more.
 
         Raises:
             SnapshotError: Something in it could not be removed.

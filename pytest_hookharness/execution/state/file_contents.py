@@ -1,16 +1,9 @@
 """
-Contents: the bytes of covered files, read and changed by state path.
+The content of covered files: digests for their entries, and reading and changing it by state path.
 
-Only for times at which no process of a fire lives.
-
-The content of entries: a digest of what a file holds, and of what is set on it.
-
-Never more is read than a bound, and nothing but regular files is opened.
-
-Databases: SQLite files as the text that makes them.
-
-What changes in such a file is a row and not a byte, so its content is looked into,
-and changed, as statements.
+Only regular files are opened, never more than a limit is read, and all of it happens while no process of a
+hook run lives. In a SQLite database what changes is a row and not a byte, so its content is read and changed
+as statements.
 """
 
 from __future__ import annotations
@@ -19,20 +12,14 @@ import errno
 import os
 import sqlite3
 import stat
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from pytest_hookharness.execution.paths import (
-    WorkspaceError,
-    confine,
-    make_folders,
-    read_bytes,
-    write_bytes,
-)
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 
-# Bytes of the largest file that is read: a sparse one of any size is made at once.
+# Bytes of the largest file that is read; a sparse file of any size takes no time to make.
 LARGEST = 256 << 20
 _CHUNK = 1 << 20
 _LISTS = ("system.posix_acl_access", "system.posix_acl_default")
@@ -47,18 +34,18 @@ _OTHERS: Mapping[int, str] = {
 
 def kind_of(mode: int) -> str:
     """
-    The kind of an entry.
+    Return the kind of an entry.
     """
     return _KINDS.get(stat.S_IFMT(mode), "other")
 
 
 def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str] | None) -> str:
     """
-    What stands for the content of an entry.
+    Return what stands for the content of an entry.
 
     Args:
         real: The path.
-        status: What the system says of it.
+        status: Its status.
         digest: Makes a digest of the bytes of a file; ``None`` for one of all of them.
 
     Raises:
@@ -83,23 +70,20 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
 
 def attributes_of(real: str) -> str:
     """
-    A digest of the extended attributes that programs and people set; empty if there are none.
+    Return a digest of the extended attributes that programs and people set; empty if there are none.
     """
-    if sys.platform != "linux":
-        return ""
     try:
-        names = os.listxattr(real, follow_symlinks=False)
-        # Those of an overlay are its own book-keeping.
-        found = {
-            name: os.getxattr(real, name, follow_symlinks=False)
-            for name in sorted(names)
-            if name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
-        }
+        found = platform.files().read_attributes(real, _is_of_a_program)
     except OSError as error:
-        if error.errno in (errno.ENOTSUP, errno.ENODATA):
+        if error.errno == errno.ENODATA:
             return ""
         raise
     return blake2b(repr(found).encode(), digest_size=16).hexdigest() if found else ""
+
+
+def _is_of_a_program(name: str) -> bool:
+    # Those of an overlay are the kernel's own records.
+    return name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
 
 
 def _digest(descriptor: int, size: int) -> str:
@@ -114,7 +98,7 @@ def _digest(descriptor: int, size: int) -> str:
 
 def _parts(descriptor: int, size: int) -> Iterator[bytes]:
     """
-    The content of a file, up to the most that is read.
+    Yield the content of a file, up to the largest size that is read.
 
     Raises:
         OSError: It is larger.
@@ -128,28 +112,28 @@ def _parts(descriptor: int, size: int) -> Iterator[bytes]:
     raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20} MiB")
 
 
-# Numbers in the head of the file that programs may set, and that are in no statement.
+# Numbers in the header that programs may set and that no statement shows.
 _HEADS = ("user_version", "application_id")
 _MAGIC = b"SQLite format 3\0"
 
 
 def is_database(data: bytes) -> bool:
     """
-    Whether some bytes are those of a SQLite file.
+    Return whether some bytes are those of a SQLite file.
     """
     return data.startswith(_MAGIC)
 
 
 def is_statements(text: bytes | None) -> bool:
     """
-    Whether a content is the statements that make a database, as `statements` gives them.
+    Return whether a content is the statements that make a database, as `statements` returns them.
     """
     return text is not None and text.startswith(f"PRAGMA {_HEADS[0]}=".encode())
 
 
 def statements(data: bytes) -> bytes:
     """
-    The statements that make a database; the bytes themselves if it cannot be read.
+    Return the statements that make a database; the bytes themselves if it cannot be read.
     """
     connection = sqlite3.connect(":memory:")
     try:
@@ -169,7 +153,7 @@ def _value(connection: sqlite3.Connection, name: str) -> int:
 
 def database(text: bytes) -> bytes:
     """
-    The database that some statements make.
+    Return the database that some statements make.
 
     Raises:
         ValueError: They make none.
@@ -184,7 +168,7 @@ def database(text: bytes) -> bytes:
         connection.close()
 
 
-# Bytes of the largest file whose content is looked into.
+# Bytes of the largest file whose content the prober reads and changes.
 LARGEST_STATE_FILE = 4 << 20
 
 
@@ -198,17 +182,21 @@ class Contents:
 
     def read(self, path: str) -> bytes | None:
         """
-        The content of a covered file, the statements that make it if it is a database; ``None`` without one.
+        Return the content of a covered file, as statements if it is a database.
+
+        ``None`` if it does not exist.
 
         Raises:
-            WorkspaceError: It is no regular file, is larger than 4 MiB, or cannot be read.
+            WorkspaceError: It is not a regular file, is larger than 4 MiB, or cannot be read.
         """
         data = read_bytes(self._place(path), most=LARGEST_STATE_FILE)
         return statements(data) if data is not None and is_database(data) else data
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
         """
-        Give files other contents, in the form of `read`; ``None`` removes one. A missing one is made.
+        Write other contents to files, in the form of `read`.
+
+        ``None`` removes a file; a missing one is made.
 
         Raises:
             WorkspaceError: A path leads out of the covered folders, or cannot be written.
@@ -261,4 +249,4 @@ class Contents:
             if path.startswith(f"{name}/"):
                 root = self._roots[name]
                 return confine(root / path[len(name) + 1 :], [root])
-        raise WorkspaceError(path, f"is no state path; it begins with one of {', '.join(self._roots)}")
+        raise WorkspaceError(path, f"is not a state path; it begins with one of {', '.join(self._roots)}")

@@ -1,11 +1,10 @@
 """
-The state of a repository: which of git's own files decide how things go on.
+The state of a repository: which of git's own files can influence later steps.
 
-Pure. Everything below a ``.git`` counts (HEAD, refs, configuration, hooks,
-a merge under way, a lock left behind, and whatever is none of git's own), with three exceptions: objects
-under the names that git gives them, which nothing refers to until a ref does; of a log of refs the times
-in its lines; and of the index all but its entries, for git writes times into it whenever somebody asks
-for the status.
+Everything below a ``.git`` counts (HEAD, refs, configuration, hooks, an unfinished merge, a lock left behind,
+and files that are not git's own), with three exceptions. Objects under the names that git gives them do not
+count, for nothing refers to them until a ref does. Of a log of refs, the times in its lines do not count. Of
+the index only the entries count, for git writes times into it whenever a program asks for the status.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _EXTENDED = 0x4000
 _SIGNATURE = b"DIRC"
 
 _NAME = "[0-9a-f]{40}(?:[0-9a-f]{24})?"
-# Not what tells git where to find further objects, or which to keep.
+# Not the files that tell git where to find more objects, or which to keep.
 _OBJECT = re.compile(
     "objects/(?:[0-9a-f]{2}/[0-9a-f]{38}(?:[0-9a-f]{24})?"
     rf"|pack/(?:pack-{_NAME}\.(?:pack|idx|rev|bitmap|mtimes)|multi-pack-index(?:-{_NAME}\.(?:rev|bitmap))?)"
@@ -38,7 +37,7 @@ _LOGGED = re.compile(
 
 def counts(path: str, *, folder: bool = False) -> bool:
     """
-    Whether a state path counts itself; below a folder that does not, something may count nevertheless.
+    Return whether a state path itself counts; below a folder that does not, something may still count.
     """
     if "/objects/" not in path:
         return True
@@ -47,7 +46,7 @@ def counts(path: str, *, folder: bool = False) -> bool:
 
 def head_of_log(path: str, real: str) -> str:
     """
-    Where the HEAD of a repository must stand if a path is that of a log of its refs; empty if it is not.
+    Return where the HEAD of the repository must stand if a path is a log of its refs; empty if it is not.
 
     Args:
         path: The state path.
@@ -59,21 +58,21 @@ def head_of_log(path: str, real: str) -> str:
 
 def log_digest(data: bytes) -> str:
     """
-    A digest of the lines of a log of refs, but for when they were written.
+    Return a digest of the lines of a log of refs, without their times.
     """
     return "log:" + blake2b(_LOGGED.sub(rb"\1", data), digest_size=16).hexdigest()
 
 
 def is_index(path: str) -> bool:
     """
-    Whether a state path is that of an index.
+    Return whether a state path is that of an index.
     """
     return _place(path) == ["index"]
 
 
 def _place(path: str) -> list[str]:
     """
-    Where a path stands in its repository: of the repository itself, of a submodule or of a worktree.
+    Return the path inside its repository: of the repository itself, a submodule or a worktree.
     """
     if "/.git/" not in path:
         return []
@@ -89,7 +88,9 @@ def _place(path: str) -> list[str]:
 
 def index_digest(data: bytes) -> str:
     """
-    A digest of the entries of an index; of all its bytes if it is written in a way not known here.
+    Return a digest of the entries of an index; of all its bytes if its format is unknown.
+
+    The format: https://git-scm.com/docs/index-format.
     """
     digest = blake2b(digest_size=16)
     try:
@@ -105,7 +106,7 @@ def _entries(data: bytes) -> list[bytes]:
     body, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
     if signature != _SIGNATURE or version not in (2, 3, 4):
         raise ValueError("not an index")
-    # Git may be told to leave the checksum out; then it is zero. Longer object names fail here.
+    # Git can be configured to leave the checksum out; then it is zero. Longer object names fail here.
     if checksum not in (bytes(_CHECKSUM), sha1(body, usedforsecurity=False).digest()):
         raise ValueError("another kind of checksum")
     found: list[bytes] = []
@@ -145,8 +146,8 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 def _check_extensions(body: bytes, position: int) -> None:
     while position < len(body):
         name, size = struct.unpack_from(">4sI", body, position)
-        # Names in small letters are those that must be understood: here the other half of the entries
-        # stands in another file, or whole folders are one entry.
+        # Extensions named in small letters must be understood by a reader: with these, the other half of the
+        # entries is in another file, or whole folders are one entry.
         if not name[:1].isupper():
             raise ValueError("an extension that changes what the entries mean")
         position += 8 + size

@@ -1,7 +1,5 @@
 """
-Masks: what of a file's content the author declared irrelevant.
-
-Pure.
+Masks: which parts of a file's content the author declared irrelevant.
 """
 
 from __future__ import annotations
@@ -22,11 +20,11 @@ _LEFT_OUT = "(masked)"
 @dataclass(frozen=True, slots=True)
 class Masked:
     """
-    A file's content as it counts.
+    A file's content without what is masked.
 
     Attributes:
         data: What is left of it; ``None`` if nothing of it counts.
-        changed: Whether a mask really left something out.
+        changed: Whether a mask left something out.
         problem: Why a mask that names the file could not be applied; empty if all could.
     """
 
@@ -37,10 +35,10 @@ class Masked:
 
 class Hidden:
     """
-    What the masks of one run hid: content that differed where what they left of it did not.
+    Records where masks hid a difference: the content differed, but what the masks left of it did not.
 
     Attributes:
-        paths: The state paths of it, whatever became of them later.
+        paths: State paths where that happened, whatever became of them later.
     """
 
     def __init__(self) -> None:
@@ -49,7 +47,7 @@ class Hidden:
 
     def note(self, path: str, whole: str, left: str) -> None:
         """
-        Note that a file was seen, by the digests of all its content and of what was left of that.
+        Record the digests of a file's whole content and of what the masks left of it.
         """
         if self._seen.setdefault((path, left), whole) != whole:
             self.paths.add(path)
@@ -57,7 +55,7 @@ class Hidden:
 
 class Masking:
     """
-    The masks of a scenario, made ready.
+    The masks of a scenario, compiled.
     """
 
     def __init__(self, masks: Sequence[Mask], transcripts: Collection[str] = ()) -> None:
@@ -68,13 +66,13 @@ class Masking:
 
     def naming(self, path: str) -> list[tuple[Mask, re.Pattern[str]]]:
         """
-        The masks that name a state path.
+        List the masks that name a state path.
         """
         return [(mask, text) for files, mask, text in self._masks if files.fullmatch(path)]
 
     def apply(self, path: str, data: bytes) -> Masked:
         """
-        Take out of a file's content what its masks say.
+        Remove what the masks of a file hide from its content.
         """
         masks = self.naming(path)
         if not masks:
@@ -82,7 +80,7 @@ class Masking:
         if any(not mask.keys and not mask.text for mask, _ in masks):
             return Masked(None, changed=True)
         result, changed = data, False
-        # Text first: its expressions were written for the file as it stands.
+        # Text first: its expressions were written for the unchanged file.
         for mask, pattern in masks:
             if mask.text:
                 result, removed = _without_text(result, pattern)
@@ -93,7 +91,7 @@ class Masking:
         try:
             result, removed = _without_values(result, keys)
         except ValueError as error:
-            problem = f"{path} is no JSON, so {', '.join(sorted(keys))} could not be masked in it: {error}"
+            problem = f"{path} is not JSON, so {', '.join(sorted(keys))} could not be masked in it: {error}"
             return Masked(result, changed, problem)
         return Masked(result, changed or removed)
 
@@ -109,13 +107,13 @@ def _expression_of(mask: Mask) -> re.Pattern[str]:
         return re.compile(mask.text)
     except re.error as error:
         raise WorkspaceError(
-            f"mask of {mask.file}", f"{mask.text!r} is no regular expression: {error}"
+            f"mask of {mask.file}", f"{mask.text!r} is not a regular expression: {error}"
         ) from error
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
     """
-    A glob over state paths as a regular expression: only ``**`` crosses folders.
+    Return a glob over state paths as a regular expression: only ``**`` crosses folders.
     """
     tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)
     return re.compile("".join(map(_expression, tokens)), re.DOTALL)
@@ -146,7 +144,7 @@ def _without_text(data: bytes, pattern: re.Pattern[str]) -> tuple[bytes, bool]:
 def _without_values(data: bytes, keys: frozenset[str]) -> tuple[bytes, bool]:
     found = 0
 
-    # Pairs, not mappings: of a key that is written twice, a mapping would keep the last value alone.
+    # Pairs and not mappings: a mapping keeps only the last value of a key that is written twice.
     def leave_out(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal found
         found += sum(key in keys for key, _ in pairs)
@@ -167,5 +165,5 @@ def _by_key(pair: tuple[str, Any]) -> str:
 
 
 def _number(text: str) -> dict[str, str]:
-    # As it is written, for 0.1 and 0.10 are not the same file.
+    # As it is written: a file with 0.1 and one with 0.10 differ.
     return {"number": text}

@@ -1,8 +1,8 @@
 """
 The scan: the entries of all covered files after each step.
 
-Where the system tells what was touched, only that is looked at; else all files
-are, by what the system says of them. :meth:`Scanner.verify` trusts neither and reads everything.
+Where the system reports touched paths, only those are looked at; elsewhere the status of every file is.
+:meth:`Scanner.verify` trusts neither and reads everything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution.state.inotify import TouchedPaths, Watch, Watches
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch, WatchPool
 from pytest_hookharness.execution.state.masks import Hidden, Masking
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
@@ -22,10 +23,10 @@ from pytest_hookharness.model.trace import StateEntry
 
 class Scanner:
     """
-    The eye on the covered folders of one simulation. It is right only while no process of a fire lives.
+    Observes the covered folders of one simulation. It is right only while no process of a hook run lives.
 
-    A state path is the name of its root and the path below it. A root inside another one is not listed
-    twice; its files stand under the outer one's name.
+    A state path is the name of its root and the path below it. A root inside another one is not listed twice;
+    its files have state paths below the outer one.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class Scanner:
         skip: Collection[str | Path] = (),
         transcripts: Sequence[Path] = (),
         watch: bool = True,
-        watches: Watches | None = None,
+        watches: WatchPool | None = None,
         walked: Collection[str] = (),
     ) -> None:
         """
@@ -46,11 +47,11 @@ class Scanner:
             roots: The covered folders by name.
             masks: What the author declared irrelevant.
             skip: Paths that do not count themselves, though what is below them does.
-            transcripts: Files whose readers are of interest.
-            watch: Whether to ask the system what was touched, if it can tell.
+            transcripts: Files for which it matters whether a hook opened them.
+            watch: Whether to ask the system which paths were touched, if it can tell.
             watches: Where a watch is taken from and given back to; ``None`` for one of its own.
-            walked: Names of folders of which all is looked at every time, for the system may not tell:
-                kernels differ in whether a write through an overlay is one to the folder behind it.
+            walked: Names of folders that are walked every time, for the system may not report them: kernels
+                differ in whether a write through an overlay is one to the folder behind it.
         """
         self._roots = _outermost(roots)
         self._walked = {name: root for name, root in self._roots.items() if name in walked}
@@ -61,8 +62,8 @@ class Scanner:
         self._hidden = Hidden()
         self._survey = Survey(self._masking, self._skip, self._hidden)
         self._trouble: tuple[str, ...] = ()
-        self._watches = watches or Watches()
-        self._lends = watches is not None
+        self._watches = watches or platform.watch_pool()
+        self._shares_watches = watches is not None
         self._watch = _begin(self._watches) if watch else None
         self._since = TouchedPaths(lost=True)
         self._postponed: set[str] = set()
@@ -74,7 +75,7 @@ class Scanner:
     @property
     def watching(self) -> bool:
         """
-        Whether the system tells what was touched.
+        Whether the system reports which paths were touched.
         """
         return self._watch is not None
 
@@ -88,7 +89,7 @@ class Scanner:
     @property
     def masked(self) -> frozenset[str]:
         """
-        State paths whose content differed at some time where what a mask left of it did not.
+        State paths whose content once differed where what a mask left of it did not.
         """
         return frozenset(self._hidden.paths)
 
@@ -101,20 +102,20 @@ class Scanner:
 
     def unmasked(self, path: str, data: bytes) -> bytes | None:
         """
-        What the masks leave of the content of a covered file; ``None`` for nothing.
+        Return what the masks leave of the content of a covered file; ``None`` for nothing.
         """
         return self._masking.apply(path, data).data
 
     @property
     def written(self) -> Mapping[str, int] | None:
         """
-        How often each file was written between the last two scans, by state paths; ``None`` if not known.
+        How often each file was written between the last two scans, by state path; ``None`` if unknown.
         """
         return self._written
 
     def scan(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
         """
-        The entries as they are now; the very same mapping as before if nothing differs.
+        Return the entries as they are now; the same mapping object as before if nothing differs.
 
         Args:
             without: State paths that are left out, and not even read.
@@ -136,7 +137,7 @@ class Scanner:
 
     def verify(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
         """
-        The entries as they are now, everything read anew.
+        Return the entries as they are now, with everything read again.
         """
         self._take_in()
         survey = Survey(self._masking, self._skip, self._hidden)
@@ -148,10 +149,10 @@ class Scanner:
 
     def opened(self, path: Path) -> bool | None:
         """
-        Whether anybody opened, moved or removed a transcript since this was last asked.
+        Return whether a transcript was opened, moved or removed since this was last asked.
 
         Returns:
-            ``None`` if that cannot be known.
+            ``None`` if that is unknown.
         """
         self._take_in()
         file = self._places.get(path) or _place(path)
@@ -163,14 +164,14 @@ class Scanner:
             return True
         if before is None or now is None:
             return None
-        # Not there before, so nobody could read it; what is there now was made by somebody.
+        # It did not exist before, so no process could read it; a process has made it since.
         return now and not before
 
     def settle(self) -> None:
         """
-        Take everything that was opened until now as opened by ourselves.
+        Count everything that was opened until now as opened by the harness.
 
-        To be called after each of our own writes to a transcript.
+        Call it after each of our own writes to a transcript.
         """
         self._take_in()
         self._since.opened.clear()
@@ -184,12 +185,12 @@ class Scanner:
         if self._watch is not None:
             self._watches.give_back(self._watch)
             self._watch = None
-        if not self._lends:
+        if not self._shares_watches:
             self._watches.close()
 
     def _observe(self, file: str) -> bool | None:
         """
-        Begin to watch a transcript, and say whether it is there; ``None`` if it cannot be watched.
+        Begin to watch a transcript; return whether it exists, or ``None`` if it cannot be watched.
         """
         self._readable.pop(file, None)
         if self._watch is None:
@@ -206,7 +207,7 @@ class Scanner:
 
     def _disregard_own_reading(self) -> None:
         """
-        Forget that a transcript was opened by this very scan; keep the rest for the next one.
+        Forget that this very scan opened a transcript; keep the other events for the next scan.
         """
         if self._watch is not None:
             opened = set(self._since.opened)
@@ -220,20 +221,22 @@ class Scanner:
         self._postponed = set(left_out)
 
     def _look_at(self, touched: TouchedPaths, left_out: frozenset[str]) -> None:
-        # A root that was away is in nobody's view.
+        # No watch covers a root that was away.
         missing = {root for name, root in self._roots.items() if name not in self._survey.entries}
-        again = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
+        postponed = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
         self._postponed &= left_out
         anew = touched.folders | missing
+        # The watches of a folder that is listed anew are made anew too, since another folder may have its
+        # name.
         for path in anew:
             if self._watch is not None:
                 self._watch.forget_below(path)
-        for path in sorted(touched.paths | anew | again):
+        for path in sorted(touched.paths | anew | postponed):
             self._look_at_one(path, path in anew, left_out)
         self._look_at_linked(left_out)
 
     def _look_at_linked(self, left_out: frozenset[str]) -> None:
-        # A file that is written by one of its names is not reported under the others.
+        # A write to a file is reported only under the name that was used for it.
         others = {name: path for name in self._survey.find_linked() if (path := self._path(name)) is not None}
         for name, path in {**self._survey.linked, **others}.items():
             if name not in left_out:
@@ -259,7 +262,7 @@ class Scanner:
             self._watch.add_folder(path)
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.EACCES):
-                # No more watches are to be had, and half a watch is worse than none.
+                # The system has no more watches, and watching only a part is worse than watching nothing.
                 self.close()
 
     def _publish(self, left_out: frozenset[str]) -> Mapping[str, StateEntry]:
@@ -289,7 +292,7 @@ class Scanner:
         return None
 
 
-def _begin(watches: Watches) -> Watch | None:
+def _begin(watches: WatchPool) -> Watch | None:
     try:
         return watches.take()
     except OSError:
@@ -298,7 +301,7 @@ def _begin(watches: Watches) -> Watch | None:
 
 def _nothing(_: str) -> None:
     """
-    Enter a folder without watching it.
+    Do nothing: the folder is not watched.
     """
 
 
@@ -313,6 +316,6 @@ def _outermost(roots: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _place(path: str | Path) -> str:
-    # Not the file itself: what a transcript's own name stands for is not our concern.
+    # Not resolved to its end: the target of a transcript that is a link does not matter here.
     folder, name = os.path.split(path)
     return os.path.join(os.path.realpath(folder), name)

@@ -1,12 +1,13 @@
 """
-The survey: what is known of the covered files, and reading them anew.
+The survey: what is known of the covered files, and reading them again.
 
-Files are known by what the system says of them (its times, size, number and
-mode) and are read again only if that differs, or is so young that a later write could look the same.
-The content of an entry is followed, after a zero byte, by an owner that is not ourselves and by extended
-attributes and access lists, if it has any.
-A write into memory that a process mapped before the last look leaves no trace while that process lives:
-look only when no process of a fire is left.
+Files are known by their status (times, size, inode number, mode). They are read again only if that differs,
+or if the last change is so recent that a later write could have the same time. The content of an entry is
+followed, after a zero byte, by the owner if that is not ourselves, and by extended attributes and access
+lists if there are any.
+
+A write into memory that a process mapped before the last look leaves no trace while that process lives. So
+look only when no process of a hook run is left.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pytest_hookharness.model.trace import StateEntry
 
 Key: TypeAlias = tuple[int, int, int, int, int]
 
-# Two ticks of the coarsest clock that kernels stamp files with.
+# Nanoseconds: two ticks of the coarsest clock by which kernels stamp files.
 _RACY = 20_000_000
 
 
@@ -46,8 +47,8 @@ class Survey:
         unreadable: Why something could not be read.
         hidden: What masks hid.
         unapplied: Why a mask could not be applied.
-        linked: Where the files with several names stand, which change without their folder's knowledge.
-        inodes: Their numbers, as far as they were found since this was last emptied.
+        linked: Paths of the files with several names, which can change without notice in their folder.
+        inodes: Their inode numbers, as far as they were found since this was last emptied.
         changed: Whether anything differs since this was last set to false.
     """
 
@@ -68,12 +69,12 @@ class Survey:
 
     def look(self, real: str, name: str, *, anyway: bool = True) -> bool:
         """
-        Look at one path itself, and say whether it is a folder whose content must be looked at anew.
+        Look at one path; return whether it is a folder whose content must be listed again.
 
         Args:
             real: The path.
             name: Its state path.
-            anyway: Whether to read it also if it seems to be as it was.
+            anyway: Whether to read it even if its status is unchanged.
         """
         if anyway:
             self._keys.pop(name, None)
@@ -103,7 +104,7 @@ class Survey:
         without: Collection[str] = (),
     ) -> None:
         """
-        Look at a folder and everything below it; what is no longer there is dropped.
+        Look at a folder and everything below it; what no longer exists is dropped.
 
         Args:
             real: Its path.
@@ -152,7 +153,7 @@ class Survey:
 
     def note(self, real: str, name: str, status: os.stat_result) -> None:
         """
-        Bring the entry of a path up to date with what the system says of it.
+        Update the entry of a path from its status.
         """
         mode = status.st_mode
         if not counts(name, folder=stat.S_ISDIR(mode)):
@@ -160,8 +161,11 @@ class Survey:
             return
         key = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, mode)
         known = self._keys.get(name)
+        # The same status means the same content only if the last change is older than the clock's resolution:
+        # a later write within one tick would have the same time.
         if known is not None and known[0] == key and key[0] < known[1] - _RACY:
             return
+        # Before reading: a change during the read then counts as too recent to trust.
         now = time.time_ns()
         try:
             entry = self._read(real, name, status)
@@ -215,9 +219,9 @@ class Survey:
 
     def _metadata(self, real: str, status: os.stat_result) -> str:
         owner = (status.st_uid, status.st_gid)
-        said = "" if owner == self._owner else f"\0owner {owner[0]}:{owner[1]}"
+        prefix = "" if owner == self._owner else f"\0owner {owner[0]}:{owner[1]}"
         attributes = attributes_of(real)
-        return f"{said}\0attributes {attributes}" if attributes else said
+        return f"{prefix}\0attributes {attributes}" if attributes else prefix
 
     def _masked_digest(self, name: str, data: bytes) -> str:
         masked = self._masking.apply(name, data)
@@ -233,7 +237,7 @@ class Survey:
 
     def find_linked(self) -> list[str]:
         """
-        The names of files that share their number with one that was found to have several names.
+        List the files that share their inode with a file that was found to have several names.
         """
         if not self.inodes:
             return []
@@ -243,7 +247,7 @@ class Survey:
 
     def drop(self, name: str) -> None:
         """
-        Drop a path that is no longer there, with everything below it.
+        Drop a path that no longer exists, with everything below it.
         """
         known = self.entries.get(name)
         if name in self._skip or name in self._uncounted or (known is not None and known.kind == "folder"):
@@ -257,6 +261,6 @@ class Survey:
 
     def _forget(self, name: str) -> None:
         self.changed = self.entries.pop(name, None) is not None or self.changed
-        for ledger in (self._keys, self.unreadable, self.unapplied, self.linked):
-            ledger.pop(name, None)
+        for known_paths in (self._keys, self.unreadable, self.unapplied, self.linked):
+            known_paths.pop(name, None)
         self._uncounted.discard(name)

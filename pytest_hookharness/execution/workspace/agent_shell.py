@@ -1,8 +1,8 @@
 """
-The agent's shell: one that leaves word of the folder in which it ended.
+The agent's shell, which records the folder in which a command line ended.
 
-The shell writes that word itself when it exits, whatever makes it exit; only one
-that is killed, that becomes another program or that is in POSIX mode from the start leaves none.
+The shell writes the record itself when it exits, whatever makes it exit. It writes none if it is killed, if
+it becomes another program, or if it is in POSIX mode from the start.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pytest_hookharness.execution.paths import WorkspaceError, make_folders, rea
 
 _VARIABLE = "BASH_ENV"
 _LONGEST = 1 << 16
-# The word is left first of all in a trap on EXIT. A trap that the command sets itself is kept behind it, for
-# which `trap` is a function; subshells have a process number of their own, and leave no word. Errors are
-# thrown away, so that `set -x` shows nothing, and `&& :` hands on an exit code that `set -e` would trip over.
-_PRELUDE = """\
+# The folder is written first of all in a trap on EXIT. A trap that the command sets itself is kept behind it,
+# by a function named `trap`; subshells have a process number of their own and write nothing. Errors are
+# discarded, so that `set -x` shows nothing, and `&& :` passes on an exit code that `set -e` would stop at.
+_PRELOAD = """\
 __left() {{ local code=$?; [[ $BASHPID != "$$" ]] || builtin pwd -P >|{note}; return $code; }}
 [[ -o posix ]] || eval 'trap() {{
   builtin trap "$@" || return
@@ -44,7 +44,7 @@ class AgentShell:
     The shell of one workspace's agent.
 
     Attributes:
-        folder: Where it keeps what it reads first, and the word that it leaves; no part of the state.
+        folder: Where it keeps its preload script and the record; not part of the state.
     """
 
     folder: Path
@@ -57,44 +57,47 @@ class AgentShell:
         self, command: str, environment: Mapping[str, str], sourced: Sequence[str] = ()
     ) -> tuple[tuple[str, ...], Mapping[str, str]]:
         """
-        The words and the environment that run a command line.
+        Return the words and the environment that run a command line.
 
-        What is ours is read before the command line, so that its own messages count lines from the first.
+        The preload script is read before the command line, so that bash's own messages count lines from the
+        first.
 
         Args:
             command: The command line.
-            environment: The environment that it is to have.
+            environment: The environment that it gets.
             sourced: Files that are read first, absolute.
 
         Raises:
-            WorkspaceError: Something stands in the way of the shell's own files.
+            WorkspaceError: The shell's own files cannot be written.
         """
         make_folders(self.folder)
         self._forget()
         own = environment.get(_VARIABLE)
         restored = f"unset {_VARIABLE}" if own is None else f"{_VARIABLE}={shlex.quote(own)}"
-        # The shell fills in variables in this name, as in a text between double quotes.
-        theirs = (own or "").replace('"', r"\"")
-        usual = [f'[[ ! -r "{theirs}" ]] || . "{theirs}"'] if own else []
-        prelude = self.folder / "prelude.sh"
+        # The shell expands variables in this name, as in a text between double quotes.
+        quoted = (own or "").replace('"', r"\"")
+        usual = [f'[[ ! -r "{quoted}" ]] || . "{quoted}"'] if own else []
+        preload = self.folder / "preload.sh"
         lines = [restored, *usual, *(f". {shlex.quote(file)}" for file in sourced)]
-        text = _PRELUDE.format(note=shlex.quote(str(self._note))) + "\n".join(lines) + "\n"
-        write_bytes(prelude, text.encode("utf-8", "surrogateescape"))
+        text = _PRELOAD.format(note=shlex.quote(str(self._note))) + "\n".join(lines) + "\n"
+        write_bytes(preload, text.encode("utf-8", "surrogateescape"))
         return ("bash", "-c", command), {
             **environment,
-            _VARIABLE: re.sub(r"[\\$`]", r"\\\g<0>", str(prelude)),
+            _VARIABLE: re.sub(r"[\\$`]", r"\\\g<0>", str(preload)),
         }
 
-    def take_word(self) -> str:
+    def pop_folder(self) -> str:
         """
-        The folder in which the last command line ended, absolute; empty if it left no word.
+        Return the absolute folder in which the last command line ended, and forget it.
+
+        Empty if it was not recorded.
 
         Raises:
-            WorkspaceError: Something that is no file stands in the place of its word.
+            WorkspaceError: The record is not a regular file.
         """
-        said = read_bytes(self._note, most=_LONGEST)
+        text = read_bytes(self._note, most=_LONGEST)
         self._forget()
-        folder = os.fsdecode(said or b"").removesuffix("\n")
+        folder = os.fsdecode(text or b"").removesuffix("\n")
         return folder if folder.startswith("/") else ""
 
     def _forget(self) -> None:

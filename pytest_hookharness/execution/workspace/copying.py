@@ -1,13 +1,9 @@
 """
-Lending: what a project has on this machine and is no part of it.
+Copying a project into the workspace, without the files that git ignores.
 
-What git ignores (packages that were installed, caches, secrets) is not copied. Its
-folders are lent: a link leads to the real ones, where nothing that is written reaches them.
-
-Copying: a project as it was written, and nothing but it.
-
-Modes and times are kept; hard links become files of their own; the top
-``.git`` and every ``.git`` file (which points to a repository elsewhere) are left out.
+Modes and times are kept; hard links become separate files; the top ``.git`` and every ``.git`` file (which
+points to a repository elsewhere) are left out. Ignored files (installed packages, caches, secrets) are not
+copied. Ignored folders are linked: a link leads to the real ones, whose files no write reaches.
 """
 
 from __future__ import annotations
@@ -36,8 +32,8 @@ def copy_folder(source: Path, target: Path, without: Collection[Path] = ()) -> N
         without: Paths below it that are left out.
 
     Raises:
-        WorkspaceError: It is no folder, cannot be read, or holds something that cannot be copied: a
-            link that leaves it, a pipe, a socket or a device.
+        WorkspaceError: It is not a folder, cannot be read, or holds something that cannot be copied: a link
+            that leaves it, a pipe, a socket or a device.
     """
     source = Path(os.path.realpath(source))
     if not source.is_dir():
@@ -57,17 +53,22 @@ def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]
     for entry in entries:
         place = target / entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
+        # A nested repository (a folder) is copied; a worktree's or submodule's ``.git`` file points out of
+        # the project.
         if (entry.name == ".git" and (source == top or not is_folder)) or source / entry.name in without:
             continue
         if is_folder:
             place.mkdir()
             _copy_below(top, Path(entry.path), place, without)
         elif entry.is_symlink():
+            # Links are copied as links. One that leaves the project would let a hook write to the developer's
+            # files.
             place.symlink_to(_harmless(top, Path(entry.path)))
         elif entry.is_file(follow_symlinks=False):
             shutil.copy2(entry.path, place)
         else:
             raise WorkspaceError(entry.path, "is neither file, folder nor link; remove it from the project")
+    # Last, since copying into a folder changes its time.
     shutil.copystat(source, target)
 
 
@@ -83,12 +84,12 @@ def _harmless(top: Path, link: Path) -> str:
 
 def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
     """
-    Whether a link never leaves a folder, on no step of its way, so that its copy does not either.
+    Return whether a link never leaves a folder, on any step of its way, so that its copy does not either.
 
     Args:
         top: The folder.
         folder: Where the link stands, relative to it.
-        target: What it says.
+        target: The target that the link names.
     """
     done = list(folder)
     pending = target.split("/")[::-1]
@@ -122,12 +123,12 @@ _MOST_NAMED = 5
 @dataclass(frozen=True, slots=True)
 class IgnoredFiles:
     """
-    What of a project is not copied.
+    The files of a project that are not copied.
 
     Attributes:
         project: The project.
-        folders: Folders that can be lent, relative to it.
-        files: Files that stay away.
+        folders: Folders that can be linked, relative to it.
+        files: Files that are left out.
     """
 
     project: Path
@@ -137,11 +138,11 @@ class IgnoredFiles:
     @classmethod
     def of(cls, project: Path, home: Path) -> Self:
         """
-        What git ignores, if the project is a repository.
+        Return what git ignores, if the project is a repository.
 
         Args:
             project: The project.
-            home: A folder without any configuration of git.
+            home: A folder without any git configuration.
 
         Raises:
             WorkspaceError: Git refuses.
@@ -154,11 +155,11 @@ class IgnoredFiles:
     @property
     def paths(self) -> frozenset[Path]:
         """
-        All of it, as full paths.
+        All of them, as full paths.
         """
         return frozenset(self.project / path for path in (*self.folders, *self.files))
 
-    def lend(self, root: Path) -> None:
+    def make_links(self, root: Path) -> None:
         """
         Link to the folders from a copy of the project.
         """
@@ -167,19 +168,19 @@ class IgnoredFiles:
             if place.parent.is_dir() and not os.path.lexists(place):
                 place.symlink_to(self.project / path)
 
-    def told(self, what: str, *, lent: bool) -> str:
+    def describe(self, what: str, *, linked: bool) -> str:
         """
-        A sentence about it; empty if nothing is ignored.
+        Return a sentence about them; empty if nothing is ignored.
         """
-        away = self.files if lent else (*self.folders, *self.files)
-        said = [f"lent as links and not watched: {_named(self.folders)}"] if lent and self.folders else []
-        said += [f"left out: {_named(away)}"] if away else []
-        return f"Of what git ignores in the {what}, {'; '.join(said)}." if said else ""
+        away = self.files if linked else (*self.folders, *self.files)
+        parts = [f"linked and not watched: {_named(self.folders)}"] if linked and self.folders else []
+        parts += [f"left out: {_named(away)}"] if away else []
+        return f"Of what git ignores in the {what}, {'; '.join(parts)}." if parts else ""
 
 
 class LinkedFiles:
     """
-    What of the project and of the plugin of a workspace is not copied.
+    The ignored files of a workspace's project and plugin.
     """
 
     def __init__(self, home: Path) -> None:
@@ -187,7 +188,7 @@ class LinkedFiles:
         Begin with nothing.
 
         Args:
-            home: A folder without any configuration of git.
+            home: A folder without any git configuration.
         """
         self._home = home
         self._made: dict[str, tuple[IgnoredFiles, Path]] = {}
@@ -199,30 +200,32 @@ class LinkedFiles:
         Raises:
             WorkspaceError: It cannot be copied, or git refuses.
         """
-        lending = IgnoredFiles.of(source, self._home)
-        copy_folder(source, target, without=lending.paths)
-        self._made[what] = lending, target
+        files = IgnoredFiles.of(source, self._home)
+        copy_folder(source, target, without=files.paths)
+        self._made[what] = files, target
 
-    def lend(self) -> None:
+    def make_links(self) -> None:
         """
         Link to the folders that were not copied.
         """
-        for lending, target in self._made.values():
-            lending.lend(target)
+        for files, target in self._made.values():
+            files.make_links(target)
 
     def folders(self, target: Path) -> tuple[str, ...]:
         """
-        The folders that a copy is without, relative to it.
+        Return the folders that a copy lacks, relative to it.
         """
         return tuple(
-            path for lending, place in self._made.values() if place == target for path in lending.folders
+            path for files, place in self._made.values() if place == target for path in files.folders
         )
 
-    def told(self, *, lent: bool) -> Iterator[str]:
+    def describe(self, *, linked: bool) -> Iterator[str]:
         """
-        A sentence about each of them of which something is ignored.
+        Yield a sentence for the project and the plugin, where something is ignored.
         """
-        yield from filter(None, (lending.told(what, lent=lent) for what, (lending, _) in self._made.items()))
+        yield from filter(
+            None, (files.describe(what, linked=linked) for what, (files, _) in self._made.items())
+        )
 
 
 def _named(paths: tuple[str, ...]) -> str:

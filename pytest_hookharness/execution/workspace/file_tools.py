@@ -1,11 +1,8 @@
 """
-Corruption: harm done to a file between turns.
+The tools that need no process: writing, editing, reading and damaging a file.
 
-Always the same harm to the same file.
-
-The tools that need no process: writing, editing and reading a file.
-
-What goes wrong is a value that the agent will see, never an exception.
+An error of a tool is a value that the agent will see, never an exception. Damage between turns depends on the
+content alone, so the same file is always damaged in the same way.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ def perform(
         root: The workspace; a relative path starts here.
         operation: What to do.
         folders: Further folders that the agent may reach by an absolute path.
-        private: Mount points that the hooks see, and the folders that really stand behind them.
+        private: Mount points that the hooks see, and the folders behind them.
     """
     try:
         path = _locate(root, operation.file, folders, private or {})
@@ -77,7 +74,7 @@ def _text(path: Path) -> str | None:
 
 
 def _data(text: str) -> bytes:
-    # Half a character, which JSON can say and UTF-8 cannot, becomes a question mark.
+    # Half a character (a lone surrogate), which JSON can hold and UTF-8 cannot, becomes a question mark.
     return text.encode("utf-8", "replace")
 
 
@@ -115,7 +112,7 @@ def _replace(path: Path, old: str, new: str) -> Performance:
 
 def performance_of(run: ProcessResult) -> Performance:
     """
-    What a shell command did, as its tool sees it.
+    Return the result of a shell command, as its tool sees it.
     """
     ending, stdout, stderr = run.ending, run.stdout.text, run.stderr.text
     match ending:
@@ -129,24 +126,24 @@ def performance_of(run: ProcessResult) -> Performance:
         case NotStarted(reason):
             return Performance(error=reason)
         case HeldOpen():
-            raise TypeError(f"an exit that nobody knows: {ending.exit!r}")
+            raise TypeError(f"an unknown exit: {ending.exit!r}")
         case _:
             assert_never(ending)
 
 
 _BOM = b"\xef\xbb\xbf"
 _GARBAGE = b"\x00\xff\xfe{\x80garbage"
-_WAYS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "chmod", "replace")
+_KINDS_OF_DAMAGE = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "chmod", "replace")
 
 
 def corrupt(root: Path, event: Corrupt) -> None:
     """
-    Harm a file of the workspace. Deleting what is not there is no error, for it is gone.
+    Damage a file of the workspace. Deleting a missing file is no error.
 
     Raises:
-        WorkspaceError: The file is outside, or is not there to be harmed, or the way is not known.
+        WorkspaceError: The file is outside, does not exist, or the kind of damage is unknown.
     """
-    # Only the folder is resolved: a link is harmed itself where it is deleted.
+    # Only the folder is resolved: a link is deleted itself.
     named = root / event.file
     if named == root:
         raise WorkspaceError(root, "is the workspace itself; name a file in it")
@@ -159,18 +156,20 @@ def corrupt(root: Path, event: Corrupt) -> None:
         write_bytes(place, event.text.encode("utf-8", "surrogateescape"))
     elif event.how == "chmod":
         _change_mode(place, event.text or "0000")
-    elif event.how in _WAYS:
+    elif event.how in _KINDS_OF_DAMAGE:
         data = read_bytes(place)
         if data is None:
-            raise WorkspaceError(place, f"cannot be harmed ({event.how}), for there is no such file")
-        write_bytes(place, harmed(data, event.how))
+            raise WorkspaceError(place, f"cannot be damaged ({event.how}): there is no such file")
+        write_bytes(place, damaged(data, event.how))
     else:
-        raise WorkspaceError(place, f"there is no harm {event.how!r}; allowed: {', '.join(_WAYS)}")
+        raise WorkspaceError(
+            place, f"unknown kind of damage {event.how!r}; allowed: {', '.join(_KINDS_OF_DAMAGE)}"
+        )
 
 
-def harmed(data: bytes, how: str) -> bytes:
+def damaged(data: bytes, how: str) -> bytes:
     """
-    Content after a harm that depends on the content alone.
+    Return content after damage that depends on the content alone.
     """
     match how:
         case "truncate":

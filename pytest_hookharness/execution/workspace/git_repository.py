@@ -1,8 +1,8 @@
 """
 The repository: the workspace as one commit, always the same one.
 
-Git is asked without the developer's configuration, templates and hooks, and
-with fixed people and times, so that the same files give the same commit.
+Git runs without the developer's configuration, templates and hooks, and with fixed people and times, so that
+equal files give equal commits.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _HARDENED = (
     "gc.auto=0",
     "maintenance.auto=false",
     "init.defaultBranch=main",
-    # Nothing of a repository is run, whoever owns it.
+    # No program of a repository is run, whoever owns it.
     "safe.directory=*",
 )
-_PATIENCE = 120.0
-# In a pattern of git, by "gitignore" in its manual.
+_TIMEOUT = 120.0
+# Special characters of a git pattern, by "gitignore" in its manual.
 _MEANS_MORE = re.compile(r"[\\*?\[]| (?= *$)")
 
 
@@ -40,7 +40,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
 
     Args:
         root: The folder.
-        home: A folder without any configuration of git.
+        home: A folder without any git configuration.
         excluded: Paths that are never part of it.
 
     Raises:
@@ -69,7 +69,9 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
 
 def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
     """
-    What git ignores in a repository, by relative path; a folder of which all is ignored ends with a slash.
+    Return the relative paths that git ignores in a repository.
+
+    A folder that is ignored as a whole ends with a slash.
 
     Raises:
         WorkspaceError: Git refuses.
@@ -91,7 +93,7 @@ def _environment(home: Path) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
-        # What is missing in a store of objects is not fetched, for a repository says by which program.
+        # Missing objects are not fetched, for the repository itself names the program that would do it.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_CEILING_DIRECTORIES": str(home),
@@ -110,12 +112,12 @@ def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, st
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise WorkspaceError(root, f"git {words[0]} could not be run: {error}") from error
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-        raise WorkspaceError(root, f"git {words[0]} failed with exit {done.returncode}: {said}")
+        message = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        raise WorkspaceError(root, f"git {words[0]} failed with exit {done.returncode}: {message}")
     return done.stdout

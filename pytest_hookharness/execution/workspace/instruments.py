@@ -1,5 +1,5 @@
 """
-Instruments: the clock of hooks, and what records them.
+Instruments: the clock of hooks, and the recorder of the lines that they run.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class Instruments:
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """
-        An environment whose programs see the clock, and are recorded if somebody asks what they run.
+        Return an environment whose programs see the clock, and are recorded if coverage is wanted.
         """
         env = self._clock.environment(env)
         return env if self._recorder is None else self._recorder.environment(env)
 
-    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
+    def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
         """
-        A launch of a hook whose processes do.
+        Return the process spec of a hook that sees the clock and is recorded.
         """
-        launch = self._clock.shown_to(launch)
-        return launch if self._recorder is None else self._recorder.shown_to(launch)
+        spec = self._clock.apply_to(spec)
+        return spec if self._recorder is None else self._recorder.apply_to(spec)
 
     def settle(self) -> None:
         """
-        See to what a fire left for the instruments, while no process of it lives.
+        Collect what a hook run left for the instruments. No process of it may live.
         """
         self._clock.settle()
         if self._recorder is not None:
@@ -50,7 +50,7 @@ class Instruments:
 
     def close(self) -> None:
         """
-        Put them away, as long as the workspace is still there.
+        Close the instruments, while the workspace still exists.
         """
         if self._recorder is not None:
             self._recorder.close()

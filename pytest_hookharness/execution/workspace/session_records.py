@@ -1,11 +1,11 @@
 """
-Lineage: which session of a stand-in was started from which, and its records.
+Records of the sessions that fake agents play, and which session started which.
 
-A stand-in is a process inside the sandbox, so it can only leave records; hooks can
-reach them too, so whoever reads them takes nothing for granted. Whose child a session is follows from the
-table of processes and not from what a hook passes on: a stand-in is the reaper of all that it starts, so
-that neither a cleared environment nor a second fork hides a descendant. Where the system has no such table
-every session counts as one of the first level, and only their number is limited.
+A fake agent is a process inside the sandbox, so it can only leave records; hooks can reach these too, so a
+reader trusts nothing in them. The parent of a session follows from the process table and not from what a hook
+passes on: a fake agent is the reaper of everything that it starts, so neither a cleared environment nor a
+second fork hides a descendant. Where the system has no such table every session counts as one of the first
+level, and only their number is limited.
 """
 
 from __future__ import annotations
@@ -17,16 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness.execution.paths import (
-    WorkspaceError,
-    confine,
-    make_folders,
-    read_bytes,
-    write_bytes,
-)
-from pytest_hookharness.execution.processes import proc_table
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession, Nesting
 from pytest_hookharness.model.expectations import counted
+
+_table = platform.processes()
 
 _MOST_RECORD = 8 << 20
 _MOST_SESSIONS = 200
@@ -37,7 +33,7 @@ _LONGEST_WORD = 4096
 @dataclass(frozen=True, slots=True)
 class SessionRecords:
     """
-    The sessions of one workspace's stand-ins.
+    The sessions of one workspace's fake agents.
 
     Attributes:
         folder: Where their records are.
@@ -48,7 +44,7 @@ class SessionRecords:
     @property
     def count(self) -> int:
         """
-        How many sessions were started so far.
+        The number of sessions that were started so far.
         """
         number = 0
         while number < _MOST_COUNTED and (self.folder / str(number + 1)).is_dir():
@@ -57,7 +53,7 @@ class SessionRecords:
 
     def begin(self) -> int:
         """
-        Note that what is started from now on belongs to another event; return how many there were before.
+        Record that sessions from now on belong to another event; return how many there were before.
 
         Raises:
             WorkspaceError: Something else stands in the place of the records.
@@ -70,7 +66,7 @@ class SessionRecords:
 
     def enter(self, limits: Nesting) -> SessionRecord:
         """
-        Enter one more session, started by this very process.
+        Record one more session, started by this very process.
         """
         ancestors = tuple(_ancestors())
         parent, above = self._parent(ancestors)
@@ -82,8 +78,8 @@ class SessionRecords:
         elif number - before > limits.sessions:
             session = replace(session, refused=f"{counted(limits.sessions, 'session')} of one event")
         own = os.getpid()
-        row = proc_table.row(own)
-        known = {"number": number, "depth": session.depth, "born": row.since_boot if row else 0.0}
+        row = _table.row(own)
+        known = {"number": number, "depth": session.depth, "born": row.started if row else 0.0}
         write_bytes(self.folder / "living" / str(own), json.dumps(known).encode())
         return SessionRecord(self.folder / str(number), session)
 
@@ -99,20 +95,20 @@ class SessionRecords:
 
     def _parent(self, ancestors: tuple[int, ...]) -> tuple[int, int]:
         for pid in ancestors:
-            said, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), proc_table.row(pid)
-            known = json.loads(said) if said and row is not None else {}
-            # The number of a process that is gone may be another's by now.
-            if known and row is not None and known["born"] == row.since_boot:
+            record, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), _table.row(pid)
+            known = json.loads(record) if record and row is not None else {}
+            # The number of a process that is gone may belong to another one now.
+            if known and row is not None and known["born"] == row.started:
                 return int(known["number"]), int(known["depth"])
         return 0, 0
 
     def read(self, after: int) -> tuple[ChildSession, ...]:
         """
-        The sessions that were started after so many others, in order; a great many are cut short.
+        Return the sessions that were started after the first ``after``, in order; at most 200.
 
         Raises:
-            WorkspaceError: Their records cannot be read: hooks can reach them, and may have put anything
-                in their place.
+            WorkspaceError: Their records cannot be read: hooks can reach them, and may have put anything in
+                their place.
         """
         if not self.folder.is_dir():
             return ()
@@ -122,14 +118,14 @@ class SessionRecords:
             try:
                 found[number] = _read(number, read_bytes(place / "record", most=_MOST_RECORD) or b"")
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                message = f"is no record of a session: {error}; did a hook write there?"
+                message = f"is not a record of a session: {error}; did a hook write there?"
                 raise WorkspaceError(place / "record", message) from error
         return tuple(_started(session, found) for session in found.values())
 
 
 class SessionRecord:
     """
-    What one session leaves behind, written line by line, since it may be ended at any time.
+    The record of one session, written line by line, since the session may be killed at any time.
 
     Attributes:
         session: What is known of it at its start.
@@ -140,39 +136,39 @@ class SessionRecord:
         self.folder = folder
         self.session = session
 
-    def note(self, **values: object) -> None:
+    def append(self, **values: object) -> None:
         """
-        Write one line.
+        Append one line.
         """
         write_bytes(self.folder / "record", json.dumps(values).encode() + b"\n", append=True)
 
 
 def prepare(folder: Path) -> SessionRecords:
     """
-    The lineage of a new workspace.
+    Make the folder for the session records of a new workspace.
     """
     make_folders(folder / "living")
     return SessionRecords(folder)
 
 
 def _ancestors() -> Iterator[int]:
-    row = proc_table.row(os.getpid())
+    row = _table.row(os.getpid())
     while row is not None and row.parent > 0:
         yield row.parent
-        row = proc_table.row(row.parent)
+        row = _table.row(row.parent)
 
 
 def _read(number: int, record: bytes) -> ChildSession:
     session = ChildSession(number=number)
-    # What stands behind the last line's end was cut off in the middle.
+    # What follows the last line end was cut off in the middle.
     for line in record.split(b"\n")[:-1]:
         session = _add(session, json.loads(line))
     return session
 
 
-def _add(session: ChildSession, said: Mapping[str, Any]) -> ChildSession:
-    if "start" in said:
-        start = said["start"]
+def _add(session: ChildSession, record: Mapping[str, Any]) -> ChildSession:
+    if "start" in record:
+        start = record["start"]
         words = tuple(str(word)[:_LONGEST_WORD] for word in start["argv"])
         environment = {str(name): str(value) for name, value in start["environment"].items()}
         return replace(
@@ -187,18 +183,20 @@ def _add(session: ChildSession, said: Mapping[str, Any]) -> ChildSession:
             folder=str(start["folder"]),
             refused=str(start["refused"]),
         )
-    if "hook_runs" in said:
-        # What was said to be under way has ended.
-        before = [fire for fire in session.hook_runs if fire.done]
-        return replace(session, hook_runs=(*before, *(ChildHookRun(**fire) for fire in said["hook_runs"])))
-    if "call" in said:
-        return replace(session, calls=(*session.calls, ChildCall(**said["call"])))
-    return replace(session, ended=str(said.get("ended", "")), trouble=str(said.get("trouble", "")))
+    if "hook_runs" in record:
+        # Hook runs that were recorded as running have ended.
+        before = [hook_run for hook_run in session.hook_runs if hook_run.done]
+        return replace(
+            session, hook_runs=(*before, *(ChildHookRun(**hook_run) for hook_run in record["hook_runs"]))
+        )
+    if "call" in record:
+        return replace(session, calls=(*session.calls, ChildCall(**record["call"])))
+    return replace(session, ended=str(record.get("ended", "")), trouble=str(record.get("trouble", "")))
 
 
 def _started(session: ChildSession, found: Mapping[int, ChildSession]) -> ChildSession:
     parent = found.get(session.parent)
     if parent is None:
         return session
-    fires = [(fire.event, fire.command, fire.pid) for fire in parent.hook_runs]
-    return replace(session, starter=session.find_starter(fires))
+    hook_runs = [(hook_run.event, hook_run.command, hook_run.pid) for hook_run in parent.hook_runs]
+    return replace(session, starter=session.find_starter(hook_runs))

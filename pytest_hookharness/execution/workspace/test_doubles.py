@@ -1,10 +1,10 @@
 """
-Doubles: stand-in commands, first on PATH, that record how they are called.
+Test doubles: commands first on PATH that replace real ones and record how they are called.
 
-A double is a small shell script, so that it costs what a shell costs. What it
-prints stands in files beside it, never in its code. A double that heals marks each failure by a file
-of its own; these files belong to the state, and there are never more of them than it needs to heal. One
-that stands in for an agent becomes a program that plays a session inside the same sandbox.
+A double is a small shell script, so that it costs what a shell costs. Its output is in files beside it, never
+in its code. A double that heals marks each failure by a file of its own; these files belong to the state, and
+there are never more of them than it needs to heal. A double that replaces an agent becomes a program that
+plays a session inside the same sandbox.
 """
 
 from __future__ import annotations
@@ -18,23 +18,18 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_hookharness.execution.paths import (
-    WorkspaceError,
-    confine,
-    make_folders,
-    read_bytes,
-    write_bytes,
-)
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
 
 STDIN_LIMIT = 1 << 20
-# More than the system lets anybody pass as arguments.
+# More bytes than the system accepts as arguments.
 _RECORD_LIMIT = 16 << 20
 PACKAGE = Path(__file__).parents[2]
-# A stand-in is a program of an upper floor, which is only named here. It has a file of its own, so that its
-# command line can be read where processes are listed.
+# The fake agent is a program of a higher layer, which is only named here. It has a file of its own, so that
+# its command line can be read in a list of processes.
 _PROGRAM = """\
 import sys
 sys.path.insert(0, {package!r})
@@ -42,28 +37,28 @@ from pytest_hookharness.simulation.session.fake_agent import main
 sys.exit(main([{sessions!r}, {name!r}, *sys.argv[1:]]))
 """
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
-# Seconds for which a double waits for the end of its own standard input. Some programs leave it open
-# for as long as their child lives; a double that waited for good would hang where no real command does.
+# Seconds for which a double waits for the end of its own standard input. Some programs leave it open for as
+# long as their child lives; a double that waited without limit would hang where no real command does.
 _STDIN_WAIT = "1"
 
 
 @dataclass(frozen=True, slots=True)
 class TestDoubles:
     """
-    The doubles of one workspace.
+    The test doubles of one workspace.
 
     Attributes:
         bin: The folder that stands first on PATH.
-        folder: Where they keep what they print and what they record.
+        folder: Where they keep their output and their records.
     """
 
     bin: Path
     folder: Path
 
     @property
-    def lineage(self) -> SessionRecords:
+    def session_records(self) -> SessionRecords:
         """
-        The sessions that were played in the place of agents.
+        The sessions that fake agents played.
         """
         return SessionRecords(self.folder / "sessions")
 
@@ -76,26 +71,26 @@ class TestDoubles:
 
     def records(self, name: str) -> Path:
         """
-        The folder in which one of them records its calls.
+        Return the folder in which one of them records its calls.
         """
         return self.folder / "calls" / name
 
     def write(self, scenario: Scenario) -> None:
         """
-        Write all doubles of a scenario.
+        Write all test doubles of a scenario.
 
         Raises:
-            WorkspaceError: A name cannot be a command's, or something cannot be written.
+            WorkspaceError: A name is not a bare command name, or something cannot be written.
         """
         make_folders(self.bin)
         make_folders(self.counters)
-        if scenario.stand_ins:
-            prepare(self.lineage.folder)
-            write_bytes(self.lineage.folder / "scenario", pickle.dumps(scenario))
+        if scenario.fake_agents:
+            prepare(self.session_records.folder)
+            write_bytes(self.session_records.folder / "scenario", pickle.dumps(scenario))
         for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:
                 raise WorkspaceError(
-                    self.bin, f"{name!r} cannot be the name of a double; allowed is a bare command name"
+                    self.bin, f"{name!r} cannot be the name of a test double; use a bare command name"
                 )
             self._write(name, double)
 
@@ -106,7 +101,11 @@ class TestDoubles:
         for kind in ("stdout", "stderr", "prompts"):
             write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
         if double.agent:
-            words = {"package": str(PACKAGE.parent), "sessions": str(self.lineage.folder), "name": name}
+            words = {
+                "package": str(PACKAGE.parent),
+                "sessions": str(self.session_records.folder),
+                "name": name,
+            }
             write_bytes(self.folder / "agents" / name, os.fsencode(_PROGRAM.format(**words)))
         script = self.bin / name
         write_bytes(script, os.fsencode(script_of(name, double, self.folder)))
@@ -114,11 +113,11 @@ class TestDoubles:
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """
-        The calls of one double, in order.
+        Return the calls of one double, in order.
 
         Raises:
-            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them,
-                and may have put anything in their place.
+            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them, and
+                may have put anything in their place.
         """
         folder = confine(self.records(name), [self.folder])
         try:
@@ -126,7 +125,9 @@ class TestDoubles:
             calls = (_read_call(folder, name, number) for number in numbers)
             return tuple(call for call in calls if call is not None)
         except FileNotFoundError as error:
-            raise WorkspaceError(folder, f"there is no double {name!r}; give it under `commands`") from error
+            raise WorkspaceError(
+                folder, f"there is no test double {name!r}; add it under `commands`"
+            ) from error
         except OSError as error:
             raise WorkspaceError(folder, f"its records cannot be read: {error.strerror}") from error
 
@@ -146,13 +147,14 @@ def _read_call(folder: Path, name: str, number: int) -> DoubleCall | None:
 
 def script_of(name: str, double: Double, folder: Path) -> str:
     """
-    The text of a double.
+    Return the text of a double.
     """
+    spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
     head = _HEAD.format(
         name=shlex.quote(name),
         calls=shlex.quote(str(folder / "calls" / name)),
-        stdin="/proc/self/fd/0" if sys.platform == "linux" else "/dev/fd/0",
+        stdin=spawning.SHELL_STDIN,
     )
     if double.module:
         # Its standard input is left to the module, which may be a hook.
@@ -161,8 +163,8 @@ def script_of(name: str, double: Double, folder: Path) -> str:
         words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
         return f'{head}exec {shlex.join(words)} "$@"\n'
     parts = [head]
-    if sys.platform == "linux" and (reader := _bounded_reader()):
-        parts.append(_STDIN.format(reader=reader))
+    if spawning.SHELL_HAS_OWN_STDIN and (reader := _bounded_reader()):
+        parts += [spawning.SHELL_HAS_OWN_STDIN, _STDIN.format(reader=reader)]
     cat = _tool("cat")
     if double.prompts:
         parts.append(_PROMPT.format(cat=cat, texts=texts))
@@ -185,7 +187,7 @@ def script_of(name: str, double: Double, folder: Path) -> str:
 
 def home_of_module(name: str) -> str:
     """
-    The folder or file of the package that a module belongs to.
+    Return the folder or file of the package that a module belongs to.
 
     Raises:
         WorkspaceError: The Python that runs the harness has no such package.
@@ -205,7 +207,9 @@ def _tool(name: str) -> str:
     # By its full path: the scenario may hide the tool, or have a double of the same name.
     found = shutil.which(name, path=_TOOLS_PATH)
     if found is None:
-        raise WorkspaceError(name, f"doubles need this command, which is not in {_TOOLS_PATH}; install it")
+        raise WorkspaceError(
+            name, f"test doubles need this command, which is not in {_TOOLS_PATH}; install it"
+        )
     return shlex.quote(found)
 
 
@@ -213,9 +217,9 @@ def _bounded_reader() -> str:
     found = shutil.which("timeout", path=_TOOLS_PATH)
     if found is None:
         return ""
-    # It must stay in the group of its hook, or a signal to the group would miss it.
+    # It must stay in the process group of its hook, or a signal to the group would miss it.
     foreground = "" if Path(found).resolve().name == "busybox" else "--foreground "
-    # The first passes on what it reads at once, the second stops it when that is enough.
+    # `cat` passes on what it reads at once, `head` stops it when that is enough.
     return f"{shlex.quote(found)} {foreground}{_STDIN_WAIT} {_tool('cat')} | {_tool('head')} -c {STDIN_LIMIT}"
 
 
@@ -248,16 +252,9 @@ set +C
 {{ printf '%s\\n' "$n" >"$calls/last"; }} 2>/dev/null
 """
 
-# A standard input is the command's own if neither its parent has the same one nor the command was
-# started by the host itself, in which case it leads its process group.
 _STDIN = """\
-leads() {{
-  set -- ${{1##*) }}
-  [ "$3" = "$$" ]
-}}
 case $kind in pipe | socket | file)
-  if {{ read -r status <"/proc/$$/stat"; }} 2>/dev/null && ! leads "$status" &&
-    [ -e "/proc/$PPID/fd/0" ] && ! [ /proc/self/fd/0 -ef "/proc/$PPID/fd/0" ]; then
+  if has_own_stdin; then
     {{ {reader} >"$calls/$n.stdin"; }} 2>/dev/null
   fi ;;
 esac

@@ -1,18 +1,12 @@
 """
-Surroundings: what a scenario wants of folders before anything starts in them.
+What a simulation sees of the developer's machine: environment, search path, visible and hidden files.
 
-The environment: the variables that a host of a simulation has itself.
+Of the developer's environment only the search path is taken over, so that no token, setting or half of a
+repository leaks into a hook.
 
-Pure. Of the developer's environment only the search path is taken over, so
-that no token, no setting and no half of a repository leaks into a hook.
-
-Neighbours: what of the developer's own files hooks must find.
-
-Hiding commands: a search path on which some are missing, and nothing else.
-
-Leaving a whole folder off the path would hide its other commands as well, and a
-guard that then stays silent would do so for the wrong reason. So a folder that holds a hidden command is
-replaced by one of links to everything else in it.
+A command is hidden by a replacement for its folder on the search path, with links to everything else in it.
+Leaving the whole folder out would hide its other commands too, and a guard hook that then stays silent would
+do so for the wrong reason.
 """
 
 from __future__ import annotations
@@ -42,14 +36,14 @@ def host_environment(
     *, path: str, root: str, home: str, tmp: str, doubles: str, given: Mapping[str, str]
 ) -> dict[str, str]:
     """
-    The host's environment.
+    Return the environment of the host itself.
 
     Args:
-        path: The search path, of which the developer's is the usual one.
+        path: The search path; usually the developer's.
         root: The workspace, which is the working folder.
         home: The home folder.
         tmp: The folder for temporary files.
-        doubles: The folder of the doubles; it stays first on the search path.
+        doubles: The folder of the test doubles; it stays first on the search path.
         given: What the scenario sets.
     """
     return {
@@ -64,18 +58,18 @@ def host_environment(
 
 def search_path(path: str) -> tuple[str, ...]:
     """
-    The absolute folders of a search path, each once; a relative one would mean the workspace.
+    Return the absolute folders of a search path, each once; a relative one would mean the workspace.
     """
     return tuple(dict.fromkeys(folder for folder in path.split(os.pathsep) if folder.startswith("/")))
 
 
-def find_neighbours(scenario: Scenario, private: Collection[str]) -> list[str]:
+def find_visible_paths(scenario: Scenario, private: Collection[str]) -> list[str]:
     """
-    What belongs to the developer and must be seen although places are private that may hide it.
+    List the developer's files that must stay visible although private places may hide them.
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins or scenario.parallel else [])]
+    found += [*scenario.reach, *([str(PACKAGE)] if scenario.fake_agents or scenario.parallel else [])]
     found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))
@@ -85,7 +79,7 @@ def find_neighbours(scenario: Scenario, private: Collection[str]) -> list[str]:
 
 
 def _home_of(folder: str) -> str:
-    # The programs of a virtual environment are nothing without the rest of it.
+    # The programs of a virtual environment do not work without the rest of it.
     parent = os.path.dirname(folder)
     return parent if os.path.exists(os.path.join(parent, "pyvenv.cfg")) else folder
 
@@ -98,12 +92,12 @@ class HiddenCommands:
     Attributes:
         names: The hidden commands.
         folders: The folders of the new path, in order.
-        instead: The folders that are stood in for, by their stand-in.
+        replaced: The folders that are replaced, by their replacement.
     """
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-    instead: Mapping[str, str] = field(default_factory=dict)
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def plan(cls, names: Sequence[str], path: str, place: Path) -> HiddenCommands:
@@ -113,7 +107,7 @@ class HiddenCommands:
         Args:
             names: The commands to hide.
             path: The search path.
-            place: Where stand-ins may be made.
+            place: Where replacements may be made.
         """
         folders: list[str] = []
         stand_ins: dict[str, str] = {}
@@ -124,7 +118,9 @@ class HiddenCommands:
                 folders.append(stand_ins.setdefault(real, str(place / str(len(stand_ins)))))
             else:
                 folders.append(folder)
-        return cls(tuple(names), tuple(folders), {stand_in: real for real, stand_in in stand_ins.items()})
+        return cls(
+            tuple(names), tuple(folders), {replacement: real for real, replacement in stand_ins.items()}
+        )
 
     @property
     def path(self) -> str:
@@ -135,37 +131,37 @@ class HiddenCommands:
 
     def make(self) -> None:
         """
-        Make the stand-ins, and prove that they hide what they should and nothing else.
+        Make the replacements, and prove that they hide exactly what they should.
 
         Raises:
             WorkspaceError: They cannot be made, or hide more or less than they should.
         """
-        for stand_in, folder in self.instead.items():
-            make_folders(Path(stand_in))
+        for replacement, folder in self.replaced.items():
+            make_folders(Path(replacement))
             for name in os.listdir(folder):
                 if name not in self.names:
-                    os.symlink(os.path.join(folder, name), os.path.join(stand_in, name))
-            gone = {*os.listdir(folder)}.difference(os.listdir(stand_in))
+                    os.symlink(os.path.join(folder, name), os.path.join(replacement, name))
+            gone = {*os.listdir(folder)}.difference(os.listdir(replacement))
             if not gone <= {*self.names}:
                 raise WorkspaceError(
-                    stand_in, f"hides {', '.join(sorted(gone))}; only {self.names} should be"
+                    replacement, f"hides {', '.join(sorted(gone))}; only {self.names} should be"
                 )
         for folder in self.folders if self.names else ():
             for name in self.names:
                 if os.path.lexists(os.path.join(folder, name)):
-                    raise WorkspaceError(folder, f"has the hidden {name} all the same; hide another command")
+                    raise WorkspaceError(folder, f"still has the hidden {name}; hide another command")
 
 
-def furnish_surroundings(
+def prepare_folders(
     scenario: Scenario, in_workspace: Callable[[str], Path], locate: Callable[[str], Path]
 ) -> None:
     """
-    Make the folders that hooks start in and those without room, and look for those that are read-only.
+    Make the folders that hooks start in and those without room, and check those that are read-only.
 
     Args:
         scenario: The scenario.
-        in_workspace: Gives the place of a path below the workspace.
-        locate: Gives the place of a state path.
+        in_workspace: Returns the place of a path below the workspace.
+        locate: Returns the place of a state path.
 
     Raises:
         WorkspaceError: A folder cannot be what the scenario wants.
@@ -180,4 +176,4 @@ def furnish_surroundings(
             raise WorkspaceError(folder, "is not empty, and a full disk would hide what it holds (`full`)")
     for path in scenario.readonly:
         if not locate(path).exists():
-            raise WorkspaceError(path, "is not there, so it cannot be made read-only (`readonly`)")
+            raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")

@@ -4,13 +4,13 @@ The workspace: everything one simulation may write to, made fresh and removed.
 All of it lies below one base folder::
 
     workspace/  home/  tmp/           what the agent and its hooks work in
-    bin/  doubles/                    stand-in commands, what they print and what they record
+    bin/  doubles/                    test doubles, their output and their records
     private/tmp  private/var-tmp  private/shm
                                       what the hooks see as /tmp, /var/tmp and /dev/shm
-    recorder/                         what records the hooks, if somebody asks which lines run
-    hidden/                           stand-ins for folders of PATH that hold a hidden command
+    recorder/                         the recorder of executed lines, if coverage is wanted
+    hidden/                           replacements for folders of PATH that hold a hidden command
     plugin/                           a copy of the scenario's plugin, if it has one
-    outside/upper                     what hooks write anywhere else, below its own path; see ``containment``
+    outside/upper                     what hooks write anywhere else, below its own path; see ``overlay``
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
-    find_neighbours,
-    furnish_surroundings,
+    find_visible_paths,
     host_environment,
+    prepare_folders,
     search_path,
 )
 from pytest_hookharness.model.line_coverage import CoverageStore
@@ -62,7 +62,7 @@ _PRIVATE: Mapping[str, tuple[str, str]] = {
     "/var/tmp": ("private-var-tmp", "private/var-tmp"),
     "/dev/shm": ("shm", "private/shm"),
 }
-_FOR_EVERYBODY = 0o1777
+_WORLD_WRITABLE = 0o1777
 
 
 class Workspace:
@@ -74,15 +74,15 @@ class Workspace:
         root: The workspace proper, in which the agent works.
         home: The home folder.
         tmp: The folder for temporary files.
-        bin: The folder of the doubles, first on PATH.
+        bin: The folder of the test doubles, first on PATH.
         shell: The agent's shell.
-        lineage: The sessions that stand-ins played.
+        session_records: The sessions that fake agents played.
         clock: The clock that the hooks and the agent's shell see.
-        instruments: That, and what records the hooks.
-        loans: What of the project and the plugin is not copied.
+        instruments: The clock, and the recorder of the hooks.
+        linked_files: The ignored files of project and plugin, which are not copied.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
-        visible: Paths that must be reachable at their own place also where such a mount point hides them.
+        visible: Paths that must be reachable at their own place even where such a mount point hides them.
         writable: Those of them that may be written; the others are the developer's.
         outside: The folder for what is written elsewhere, where the tier can do that.
         roots: The covered folders by the name that begins their state paths.
@@ -95,7 +95,7 @@ class Workspace:
         self._doubles = TestDoubles(base / "bin", base / "doubles")
         self.bin = self._doubles.bin
         self.shell = AgentShell(self._doubles.folder / "shell")
-        self.lineage = self._doubles.lineage
+        self.session_records = self._doubles.session_records
         self.plugin = base / "plugin" / scenario.place if scenario.plugin is not None else None
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
@@ -112,8 +112,8 @@ class Workspace:
         self.writable = _unique(
             [*(str(folder) for folder in own if folder is not None), *covered, *self.instruments.written]
         )
-        neighbours = find_neighbours(scenario, _PRIVATE)
-        self.visible = _unique([*self.writable, *self._hiding.instead, *neighbours, *self.instruments.seen])
+        visible = find_visible_paths(scenario, _PRIVATE)
+        self.visible = _unique([*self.writable, *self._hiding.replaced, *visible, *self.instruments.seen])
         environment = host_environment(
             path=self._hiding.path,
             root=str(self.root),
@@ -125,7 +125,7 @@ class Workspace:
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
-        self.loans = LinkedFiles(base)
+        self.linked_files = LinkedFiles(base)
         self._kept = False
 
     @classmethod
@@ -138,10 +138,10 @@ class Workspace:
         """
         for folder in scenario.cover:
             if not folder.startswith("/"):
-                raise WorkspaceError(folder, "cannot be covered; allowed are absolute folders")
+                raise WorkspaceError(folder, "cannot be covered; use an absolute path")
         workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
         try:
-            workspace._furnish(scenario)
+            workspace._fill(scenario)
         except OSError as error:
             workspace.close()
             where = error.filename or workspace.base
@@ -166,62 +166,62 @@ class Workspace:
     @property
     def written(self) -> tuple[Path, ...]:
         """
-        All folders that change while one simulation is played; what the doubles record is among them.
+        All folders that change during one simulation, with the records of the test doubles.
         """
         every = dict.fromkeys([*self.roots.values(), self._doubles.folder])
         return tuple(folder for folder in every if not any(other in folder.parents for other in every))
 
     def clear_overlay(self) -> None:
         """
-        Remove what an overlay that is no longer mounted kept for itself, so that another can take its place.
+        Remove the files of an overlay that is no longer mounted, so that another one can take its place.
 
         Raises:
-            WorkspaceError: It could not be removed.
+            WorkspaceError: They could not be removed.
         """
         for folder in (self.outside / "root", self.outside / "work"):
             left = remove_tree(folder)
             if left:
                 raise WorkspaceError(folder, f"is not empty: {left[0]}; is a sandbox still open?")
 
-    def _furnish(self, scenario: Scenario) -> None:
+    def _fill(self, scenario: Scenario) -> None:
         for folder in (self.root, self.home, self.tmp):
             make_folders(folder)
         for folder in map(Path, self.private.values()):
             make_folders(folder)
-            folder.chmod(_FOR_EVERYBODY)
+            folder.chmod(_WORLD_WRITABLE)
         make_folders(self.roots[OUTSIDE])
         if scenario.project is not None:
-            self.loans.copy("project", scenario.project, self.root)
+            self.linked_files.copy("project", scenario.project, self.root)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            self.loans.copy("plugin", scenario.plugin, self.plugin)
+            self.linked_files.copy("plugin", scenario.plugin, self.plugin)
         for path, text in scenario.files.items():
             _write_file(self._locate(path), text)
         for path, text in scenario.home.items():
             _write_file(confine(self.home / path, [self.home]), text)
-        # Deepest first, for a folder may become one that cannot be entered.
+        # Deepest first, for a new mode may make a folder inaccessible.
         for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
             place = self._locate(path)
             if not place.exists():
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
-        furnish_surroundings(scenario, self._locate, self.locate)
+        prepare_folders(scenario, self._locate, self.locate)
         self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
-            commit_all(self.root, self.base, excluded=self.loans.folders(self.root))
+            commit_all(self.root, self.base, excluded=self.linked_files.folders(self.root))
 
     def locate(self, state_path: str) -> Path:
         """
-        The place of a state path, or of a whole covered folder.
+        Return the place of a state path, or of a whole covered folder.
 
         Raises:
-            WorkspaceError: It is no state path, or leads out of the covered folders.
+            WorkspaceError: It is not a state path, or leads out of the covered folders.
         """
         name = next((name for name in self.roots if f"{state_path}/".startswith(name + "/")), None)
         if name is None:
             allowed = ", ".join(self.roots)
-            raise WorkspaceError(state_path, f"is no state path; it begins with one of {allowed}")
+            raise WorkspaceError(state_path, f"is not a state path; it begins with one of {allowed}")
         return confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
 
     def _locate(self, path: str) -> Path:
@@ -233,10 +233,10 @@ class Workspace:
 
     def read(self, state_path: str) -> str | None:
         """
-        The text of a covered file; ``None`` if there is no such file.
+        Return the text of a covered file; ``None`` if there is no such file.
 
         Raises:
-            WorkspaceError: It is there and is not readable UTF-8 text, or leads out of the covered folders.
+            WorkspaceError: It is not readable UTF-8 text, or leads out of the covered folders.
         """
         path = self.locate(state_path)
         data = read_bytes(path)
@@ -253,11 +253,11 @@ class Workspace:
             WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
         """
         append_lines(confine(path, [self.base]), lines)
-        self.clock.stamp(path)
+        self.clock.set_time_of(path)
 
     def make_folder(self, path: Path) -> None:
         """
-        Make a folder as the host does, where it is missing.
+        Make a folder as the host does, if it is missing.
 
         Raises:
             WorkspaceError: The path leads out of the workspace's folders, or something else stands there.
@@ -269,24 +269,24 @@ class Workspace:
 
     def present(self, folder: str) -> str:
         """
-        A folder, or the workspace in the place of one in it that is gone.
+        Return a folder, or the workspace if the folder lies in it and is gone.
         """
-        # Another may be one that only the sandbox sees.
+        # A folder outside of the workspace may exist in the sandbox alone.
         gone = Path(folder).is_relative_to(self.root) and not Path(folder).is_dir()
         return str(self.root) if gone else folder
 
     def corrupt(self, event: Corrupt) -> None:
         """
-        Harm a file of the workspace.
+        Damage a file of the workspace.
 
         Raises:
-            WorkspaceError: There is nothing to harm, or it is outside.
+            WorkspaceError: There is nothing to damage, or it is outside.
         """
         corrupt(self.root, event)
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """
-        The calls of one double so far, in order.
+        Return the calls of one test double so far, in order.
 
         Raises:
             WorkspaceError: There is no such double.
@@ -295,13 +295,13 @@ class Workspace:
 
     def records(self, name: str) -> Path:
         """
-        The folder in which one double records its calls.
+        Return the folder in which one test double records its calls.
         """
         return self._doubles.records(name)
 
     def keep(self) -> Path:
         """
-        Leave everything in place when the workspace is closed, and say where it is.
+        Leave everything in place when the workspace is closed; return where it is.
         """
         self._kept = True
         return self.base

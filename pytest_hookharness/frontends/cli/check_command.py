@@ -116,7 +116,7 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.json:
         print(json.dumps(reports.as_json(found, again), indent=2))
     else:
-        print("\n\n".join(reports.told(checkup, again) for checkup in found))
+        print("\n\n".join(reports.render_check(checkup, again) for checkup in found))
     return judge(found)
 
 

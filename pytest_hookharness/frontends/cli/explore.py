@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.campaigns.run import simulate
-from pytest_hookharness.campaigns.scenario_from_settings import draft
+from pytest_hookharness.campaigns.scenario_from_settings import scenario_from_settings
 from pytest_hookharness.frontends.harness import Harness, header, options
 from pytest_hookharness.frontends.node_ids import pick
 from pytest_hookharness.frontends.option_types import seconds
@@ -23,7 +23,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Sto
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.reports.terminal.exploration_report import conclude
+from pytest_hookharness.reports.terminal.exploration_report import conclusion_of
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 
 FREE, LOCKED, UNKNOWN = 0, 1, 2
@@ -90,8 +90,10 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         outcome, interrupted = error.outcome, True
         print("\ninterrupted: this was seen until then")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-    print(story.story(replace(outcome, violations=()), width=width, again=_again(arguments, settings)))
-    print(conclude(outcome.explored))
+    print(
+        story.story(replace(outcome, violations=()), width=width, replay_command=_again(arguments, settings))
+    )
+    print(conclusion_of(outcome.explored))
     return UNKNOWN if interrupted else judge(outcome)
 
 
@@ -104,7 +106,9 @@ def compose(arguments: argparse.Namespace) -> Scenario:
         scenario = pick(target)
     else:
         scenario = replace(
-            draft(Path(target), host=arguments.host), vary=(), script=Script(acts=(FIRST_PROMPT,))
+            scenario_from_settings(Path(target), host=arguments.host),
+            vary=(),
+            script=Script(acts=(FIRST_PROMPT,)),
         )
     commands = tuple(RunCommand(command=command) for command in arguments.run)
     wish = scenario.explore or ExploreOptions()

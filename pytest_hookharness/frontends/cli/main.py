@@ -26,17 +26,17 @@ from pytest_hookharness.frontends.option_types import seconds, whole
 from pytest_hookharness.frontends.output import incident_files
 from pytest_hookharness.frontends.output.trace_files import TraceItem
 from pytest_hookharness.frontends.progress import shell_line
+from pytest_hookharness.judging.findings.codes import look_up_ending
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up, nearest
-from pytest_hookharness.judging.findings.loop_endings import look_up_ending
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import story
 from pytest_hookharness.reports.terminal.host_facts import (
     codes_table,
+    describe_findings,
     explanation,
     hosts_table,
-    told_codes,
 )
 from pytest_hookharness.reports.trace.schema import schema as trace_schema
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
@@ -72,14 +72,18 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "item", metavar="NODEID", help="FILE::name[variant-host], as pytest and reports print it"
     )
-    run.set_defaults(scenario=_from_file, again=lambda _, scenario, settings: again(scenario, settings))
+    run.set_defaults(
+        scenario=_from_file, replay_command=lambda _, scenario, settings: again(scenario, settings)
+    )
 
     page = commands.add_parser(
         "entry", parents=[shown], help="play one item and write a debugging entry about it, in Markdown"
     )
     page.add_argument("item", metavar="NODEID", help="as for run; an expected verdict is told as any other")
     page.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (standard output)")
-    page.set_defaults(scenario=_from_file, again=run.get_default("again"), tell=_write_entry)
+    page.set_defaults(
+        scenario=_from_file, replay_command=run.get_default("replay_command"), tell=_write_entry
+    )
 
     once = commands.add_parser(
         "try",
@@ -88,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         description=try_hook.DESCRIPTION,
     )
     try_hook.add_arguments(once)
-    once.set_defaults(scenario=try_hook.compose, again=try_hook.again)
+    once.set_defaults(scenario=try_hook.compose, replay_command=try_hook.again)
 
     everything = commands.add_parser(
         "stress", parents=[shown], help="try everything on given hooks", description=stress.DESCRIPTION
@@ -178,12 +182,12 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
 def _analysis(given: argparse.Namespace) -> str:
     from pytest_hookharness.frontends.cli.report import analyze
     from pytest_hookharness.judging.detectors.messages import Limits
-    from pytest_hookharness.reports.terminal.loops import as_json, told
+    from pytest_hookharness.reports.terminal.loops import as_json, describe_loops
 
     limits = Limits(repetitions=given.repetitions, failures=given.failures, window=given.window)
     analysis = analyze(given.file, limits)
     given.status = BROKEN if analysis.loops else KEPT
-    return json.dumps(as_json(analysis), indent=2) if given.json else told(analysis)
+    return json.dumps(as_json(analysis), indent=2) if given.json else describe_loops(analysis)
 
 
 def _findings(words: Sequence[str]) -> str:
@@ -200,7 +204,7 @@ def _findings(words: Sequence[str]) -> str:
         meant = f"did you mean {near!r}?" if near else "without one, all are listed"
         raise ValueError(f"findings: {strange[0]!r} is neither code nor name; {meant}")
     found = [code for code in known.values() if code is not None]
-    return told_codes(found) if found else codes_table(catalogue())
+    return describe_findings(found) if found else codes_table(catalogue())
 
 
 def _whole(option: str, least: int) -> Callable[[str], int]:
@@ -278,14 +282,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _tell(arguments: argparse.Namespace) -> int:
     scenario, settings = arguments.scenario(arguments), _settings(arguments)
-    repeat = arguments.again(arguments, scenario, settings)
+    repeat = arguments.replay_command(arguments, scenario, settings)
     try:
         with coverage_data.recording(asked=arguments.cov) as ledger:
             outcome = _play(scenario, replace(settings, coverage_store=ledger), repeat)
     except Interrupted as interrupted:
-        print(story.story(interrupted.outcome, again=repeat))
+        print(story.story(interrupted.outcome, replay_command=repeat))
         return UNUSABLE
-    print(story.story(outcome, again=repeat))
+    print(story.story(outcome, replay_command=repeat))
     if outcome.passed:
         return KEPT
     return UNUSABLE if outcome.verdict_name == "undecided" else BROKEN
@@ -299,7 +303,7 @@ def _write_entry(arguments: argparse.Namespace) -> int:
     file: Path | None = arguments.output
     if file is not None:
         incident_files.require_new(file)
-    repeat = arguments.again(arguments, scenario, settings)
+    repeat = arguments.replay_command(arguments, scenario, settings)
     try:
         outcome, ended = _play(scenario, settings, repeat, to=sys.stderr), KEPT
     except Interrupted as interrupted:

@@ -9,8 +9,6 @@ goes wrong with the recording reaches hook or host.
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import functools
 import json
 import os
 import signal
@@ -21,14 +19,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from pytest_hookharness.execution.platform import spawning
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pytest_hookharness.reports.redaction import Secrets
 
 _CHUNK = 1 << 16
 MOST = 4 << 20
-# PR_SET_PDEATHSIG of Linux.
-_DEATH_SIGNAL = 1
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -75,15 +73,19 @@ def main(argv: Sequence[str]) -> int:
     os._exit(code & 0xFF)
 
 
-def _end_together() -> Callable[[], object] | None:
+def _end_together() -> Callable[[], None]:
     """
-    What has a hook killed with this process, as a host kills it that starts it itself; where Linux does that.
+    Return what has the system kill the hook with this process, as a host kills a hook that it starts itself.
     """
-    try:
-        control = ctypes.CDLL(None).prctl
-    except (OSError, AttributeError):
-        return None
-    return functools.partial(control, _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+    # Imported here and not between fork and exec.
+    die_with_parent = spawning().die_with_parent
+
+    def ask() -> None:
+        # Not every system offers it.
+        with contextlib.suppress(OSError):
+            die_with_parent()
+
+    return ask
 
 
 def _take_input() -> None:

@@ -24,7 +24,7 @@ from typing import Any
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_places
 from pytest_hookharness.frontends.output.incident_files import make_folder, replace_file
-from pytest_hookharness.hosts.settings.formats import command_keys, exchange
+from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -169,7 +169,7 @@ def _wrap(place: HookSet, folder: Path) -> Iterator[Wrapped]:
         file = (place.root / name).resolve()
         before = file.read_bytes()
         try:
-            text, number = exchange(before.decode("utf-8"), keys, commands)
+            text, number = replace_commands(before.decode("utf-8"), keys, commands)
         except UnicodeDecodeError as error:
             raise SimulationError(f"{file}: is no UTF-8: {error}") from error
         if number and not os.access(file.parent, os.W_OK):
@@ -270,7 +270,7 @@ def _restore(entry: Mapping[str, Any]) -> str:
         replace_file(file, before)
         return ""
     keys, commands = entry["keys"], entry["commands"]
-    text, _ = exchange(now.decode("utf-8"), keys, commands)
+    text, _ = replace_commands(now.decode("utf-8"), keys, commands)
     replace_file(file, text.encode())
     return f"{file}: was changed meanwhile; the hooks are as they were, the changes stay"
 

@@ -19,14 +19,14 @@ from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
 from pytest_hookharness.hosts.transcript_readers.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.offline import detect
-from pytest_hookharness.judging.detectors.window import is_own
+from pytest_hookharness.judging.detectors.window import is_guard_refusal
 from pytest_hookharness.model.actions import Action, ActionResult, Analysis
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
-from pytest_hookharness.reports.safe_text import laid_out, plain
-from pytest_hookharness.reports.terminal.table import render
+from pytest_hookharness.reports.safe_text import plain, plain_lines
+from pytest_hookharness.reports.terminal.table import render_table
 from pytest_hookharness.reports.trace.read import TraceRun, row
-from pytest_hookharness.scenario_files.writer import Records, UnreadableRecords
+from pytest_hookharness.scenario_files.json_records import Records, UnreadableRecords
 
 
 def analyze(path: Path, limits: Limits | None = None) -> Analysis:
@@ -50,7 +50,7 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
         actions=len(actions),
         unanswered=sum(action.outcome is ActionResult.UNKNOWN for action in actions),
         unread={**records.malformed, **stream.left_out},
-        own=sum(map(is_own, actions)),
+        own=sum(map(is_guard_refusal, actions)),
         loops=detect(stream.items, limits),
     )
 
@@ -131,7 +131,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _table(runs: Sequence[TraceRun]) -> str:
-    return render([row(run) for run in runs], width=_WIDTH)
+    return render_table([row(run) for run in runs], width=_WIDTH)
 
 
 def _entries(runs: Sequence[TraceRun]) -> str:
@@ -146,8 +146,8 @@ def _each_entry(runs: Sequence[TraceRun]) -> Iterator[str]:
         if run.end is None:
             yield unfinished(run)
         elif not run.end["passed"]:
-            entry = run.end["entry"]
-            yield "\n".join(laid_out(str(entry["text"] if isinstance(entry, dict) else entry))) + "\n"
+            entry = run.end["incident"]
+            yield "\n".join(plain_lines(str(entry["text"] if isinstance(entry, dict) else entry))) + "\n"
 
 
 _FORMATS: Mapping[str, Callable[[Sequence[TraceRun]], str]] = {

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.scenario_from_settings import draft, stressed
+from pytest_hookharness.campaigns.scenario_from_settings import scenario_from_settings, with_all_trials
 from pytest_hookharness.frontends.harness import Harness, header, options
 from pytest_hookharness.frontends.node_ids import pick
 from pytest_hookharness.model.outcome import Outcome
@@ -90,8 +90,8 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
 def _scenario(arguments: argparse.Namespace) -> Scenario:
     target: str = arguments.target
     if "::" in target or target.endswith(_SUFFIX):
-        return stressed(pick(target))
-    return draft(Path(target), host=arguments.host, refused=arguments.refused)
+        return with_all_trials(pick(target))
+    return scenario_from_settings(Path(target), host=arguments.host, refused=arguments.refused)
 
 
 def judge(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
@@ -149,7 +149,7 @@ def _print(outcome: Outcome, arguments: argparse.Namespace, settings: Settings) 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     print(f"as it is: {story.first_line(replace(outcome, violations=()))}")
     print(tables.table(outcome, lambda words: _again(words, arguments, settings), width=width))
-    print(tables.found(outcome), end="")
+    print(tables.describe_found(outcome), end="")
     if arguments.refuses_nothing and _refuses_calls(outcome):
         print(_REFUSED)
     if _guards_nothing(outcome) and not arguments.refuses_nothing:

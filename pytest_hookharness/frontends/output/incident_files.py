@@ -24,7 +24,7 @@ import pytest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.markdown.incident import IncidentContext, entry
+from pytest_hookharness.reports.markdown.incident import IncidentContext, incident_report
 from pytest_hookharness.reports.redaction import Secrets, find_secrets, redacted
 from pytest_hookharness.reports.trace import schema
 
@@ -60,17 +60,17 @@ def replace_file(file: Path, data: bytes, mode: int | None = None) -> None:
 _LONGEST = 80
 
 
-def compose(outcome: Outcome, again: str, asked: Sequence[Response] = ()) -> str:
+def compose(outcome: Outcome, replay_command: str, asked: Sequence[Response] = ()) -> str:
     """
     The entry of an outcome, with the day, and the versions of what it was played with; without secrets.
     """
     secrets = secrets_of(outcome.scenario)
     # States are told nowhere in it, and there may be very many.
     seen = replace(outcome, trace=replace(outcome.trace, states={}))
-    return entry(redacted(seen, secrets), redacted(circumstances(again, asked), secrets))
+    return incident_report(redacted(seen, secrets), redacted(circumstances(replay_command, asked), secrets))
 
 
-def circumstances(again: str, asked: Sequence[Response] = ()) -> IncidentContext:
+def circumstances(replay_command: str, asked: Sequence[Response] = ()) -> IncidentContext:
     """
     Of this day, and of what runs here.
     """
@@ -80,7 +80,9 @@ def circumstances(again: str, asked: Sequence[Response] = ()) -> IncidentContext
         f"{platform.system()} {platform.release()}",
     )
     day = datetime.now().astimezone().date().isoformat()
-    return IncidentContext(again=again, day=day, versions=versions, asked=asked, root=Path.cwd())
+    return IncidentContext(
+        replay_command=replay_command, day=day, versions=versions, asked=asked, root=Path.cwd()
+    )
 
 
 def secrets_of(scenario: Scenario) -> Secrets:

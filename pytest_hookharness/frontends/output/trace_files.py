@@ -19,17 +19,12 @@ from pathlib import Path
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.frontends.output.incident_files import (
-    circumstances,
-    create_in,
-    secrets_of,
-    write_all,
-)
+from pytest_hookharness.frontends.output.incident_files import circumstances, create_in, secrets_of, write_all
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Performed, State, Step, Trace
-from pytest_hookharness.reports.markdown.incident import entry
+from pytest_hookharness.reports.markdown.incident import incident_report
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.trace import records
 from pytest_hookharness.reports.trace.hook_runs import LONGEST, TraceRecord, bound
@@ -54,11 +49,11 @@ class TraceItem:
 
     Attributes:
         id: The node id of a test, or of an item of a scenario file.
-        again: The shell command that plays it again.
+        replay_command: The shell command that plays it again.
     """
 
     id: str
-    again: str
+    replay_command: str
 
     @classmethod
     def of_test(cls, node: str, seed: int) -> TraceItem:
@@ -68,16 +63,16 @@ class TraceItem:
         return cls(node, shlex.join(["pytest", node, "--hook-seed", str(seed)]))
 
     @classmethod
-    def of_scenario(cls, scenario: Scenario, again: str) -> TraceItem:
+    def of_scenario(cls, scenario: Scenario, replay_command: str) -> TraceItem:
         """
         An item of a scenario file, or a scenario that is in none.
         """
         file = "" if scenario.origin is None else f"{scenario.origin.file}::"
-        return cls(f"{file}{scenario.id}", again)
+        return cls(f"{file}{scenario.id}", replay_command)
 
 
 @contextmanager
-def recording(settings: Settings, item: TraceItem, scenario: Scenario, door: str) -> Generator[Observer]:
+def recording(settings: Settings, item: TraceItem, scenario: Scenario, front_end: str) -> Generator[Observer]:
     """
     A witness who writes all that it is told into a new file, or looks away if no folder is named.
 
@@ -87,7 +82,7 @@ def recording(settings: Settings, item: TraceItem, scenario: Scenario, door: str
     if settings.traces is None:
         yield Observer()
         return
-    recorder = _Recorder(settings.traces, item, scenario, settings.seed, door)
+    recorder = _Recorder(settings.traces, item, scenario, settings.seed, front_end)
     try:
         yield recorder
     except Interrupted as interrupted:
@@ -105,13 +100,13 @@ def recording(settings: Settings, item: TraceItem, scenario: Scenario, door: str
 
 
 class _Recorder(Observer):
-    def __init__(self, folder: Path, item: TraceItem, scenario: Scenario, seed: int, door: str) -> None:
+    def __init__(self, folder: Path, item: TraceItem, scenario: Scenario, seed: int, front_end: str) -> None:
         self._folder = folder
         self._secrets = secrets_of(scenario)
         self._item = redacted(item, self._secrets)
         self._scenario = scenario
         self._seed = seed
-        self._door = door
+        self._door = front_end
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._steps: list[Step] = []
         self._files: _Files | None = None
@@ -122,12 +117,12 @@ class _Recorder(Observer):
         self._begin(
             records.TraceHeader(
                 id=self._item.id,
-                door=self._door,
+                front_end=self._door,
                 host=stage.profile.id,
                 seed=self._seed,
                 tier=stage.sandbox.tier,
                 hooks=stage.configuration.hooks,
-                again=self._item.again,
+                replay_command=self._item.replay_command,
                 began=self._began,
             )
         )
@@ -151,8 +146,8 @@ class _Recorder(Observer):
         told = redacted(replace(outcome, trace=Trace()), self._secrets)
         told = replace(told, trace=Trace(steps=tuple(self._steps)))
         codes = {code.code: code for code in catalogue()}
-        around = redacted(circumstances(self._item.again), self._secrets)
-        self._write(records.end(told, codes, around.again, entry(told, around)))
+        around = redacted(circumstances(self._item.replay_command), self._secrets)
+        self._write(records.end(told, codes, around.replay_command, incident_report(told, around)))
 
     def give_up(self, why: str) -> None:
         """
@@ -161,10 +156,10 @@ class _Recorder(Observer):
         if self._file is None:
             occasion = records.TraceHeader(
                 id=self._item.id,
-                door=self._door,
+                front_end=self._door,
                 host=self._scenario.host,
                 seed=self._seed,
-                again=self._item.again,
+                replay_command=self._item.replay_command,
                 began=self._began,
             )
             self._begin(occasion)

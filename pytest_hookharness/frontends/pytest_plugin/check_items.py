@@ -81,7 +81,9 @@ class CheckItem(pytest.Item):
         """
         problem = excinfo.value
         if isinstance(problem, CheckFailed):
-            return self._told(reports.headline(problem.checkup), reports.told(problem.checkup, self._again))
+            return self._told(
+                reports.headline(problem.checkup), reports.render_check(problem.checkup, self._again)
+            )
         if isinstance(problem, harness.TROUBLE):
             said = plain(str(problem), 1000)
             return self._told(said, f"{self.name} could not be checked: {said}")

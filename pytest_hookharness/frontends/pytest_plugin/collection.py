@@ -16,13 +16,13 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.scenario_from_settings import stressed
+from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
 from pytest_hookharness.frontends import harness
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.reports.terminal.headline import gravest
+from pytest_hookharness.reports.terminal.headline import most_severe
 
 # Marks by which an item may turn out not to be run.
 _DOUBTS = frozenset({"skip", "skipif", "xfail"})
@@ -69,7 +69,7 @@ class ScenarioFile(pytest.Module):
         except scenario_files.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
         if self.config.getoption("--hook-stress"):
-            scenarios = tuple(map(stressed, scenarios))
+            scenarios = tuple(map(with_all_trials, scenarios))
         for scenario in scenarios:
             item = ScenarioItem.from_parent(
                 self, name=scenario.id, callobj=_play(scenario), scenario=scenario
@@ -143,9 +143,9 @@ class ScenarioItem(pytest.Function):
         problem = excinfo.value
         if isinstance(problem, ScenarioFailed):
             outcome = problem.outcome
-            broken = gravest(outcome)
+            broken = most_severe(outcome)
             again = harness.again(self.scenario, harness.settings(self.config))
-            told = story.story(outcome, again=again)
+            told = story.story(outcome, replay_command=again)
             return self._told(broken.path if broken else "expect", story.first_line(outcome), told)
         if isinstance(problem, harness.TROUBLE):
             said = plain(str(problem), 1000)

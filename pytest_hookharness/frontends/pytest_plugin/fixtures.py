@@ -19,7 +19,7 @@ from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.testbed.single_event import ask
+from pytest_hookharness.simulation.testbed.host_actions import run_event
 
 
 class HookLoop:
@@ -71,7 +71,7 @@ class HookFire:
             ValueError: The host has no such event, the event no such field, or no hook was fired.
         """
         scenario = self._bench.scenario({event: command} if command is not None else {})
-        response = ask(self._bench.stage(scenario), event, fields)
+        response = run_event(self._bench.stage(scenario), event, fields)
         self._bench.told.responses.append(response)
         if not response.hook_runs:
             raise ValueError(
@@ -101,7 +101,7 @@ class HookPayload:
 
         def sample(folder: str, operations: tuple[hosts.Operation, ...]) -> Mapping[str, Any]:
             facts = hosts.facts(profile, workspace=folder, home=folder, tmp=folder, seed=seed)
-            return hosts.sample_words(profile, rule, facts, fields, operations)
+            return hosts.sample_values(profile, rule, facts, fields, operations)
 
         return make_payload(rule.fields, seed=seed, sample=sample, **fields)
 

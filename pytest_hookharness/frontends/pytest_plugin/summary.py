@@ -21,15 +21,8 @@ from pytest_hookharness.frontends.pytest_plugin.test_context import TestResults
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import (
-    durations,
-    host_matrix,
-    host_paths,
-    story,
-    stress_table,
-    table,
-)
-from pytest_hookharness.reports.terminal.turns import write_response
+from pytest_hookharness.reports.terminal import durations, host_matrix, host_paths, story, stress_table, table
+from pytest_hookharness.reports.terminal.turns import render_response
 
 # A test that plays the loop in a loop should still have a readable report.
 MOST_STORIES = 5
@@ -50,7 +43,7 @@ def enrich(
         report.user_properties.append(("hook_error", True))
     if report.failed:
         for response in told.responses[-MOST_STORIES:]:
-            report.sections.append(("hook fire", write_response(response)))
+            report.sections.append(("hook fire", render_response(response)))
     outcomes = told.outcomes
     if not outcomes:
         return
@@ -61,7 +54,7 @@ def enrich(
         if outcomes[-1].varied:
             report.user_properties.append(("hook_varied", list(outcomes[-1].varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
-            report.user_properties.append(("hook_way", host_paths.way(outcomes[-1])))
+            report.user_properties.append(("hook_way", host_paths.path_of(outcomes[-1])))
     report.user_properties.append(("hook_timings", durations.rows(outcomes)))
     if is_scenario and item.config.getoption("--hook-update"):
         report.user_properties.append((update_files.PROPERTY, update_files.tell(item, outcomes[-1])))
@@ -73,7 +66,12 @@ def enrich(
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(
-                ("hook story", story.story(outcome, again=TraceItem.of_test(item.nodeid, outcome.seed).again))
+                (
+                    "hook story",
+                    story.story(
+                        outcome, replay_command=TraceItem.of_test(item.nodeid, outcome.seed).replay_command
+                    ),
+                )
             )
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
@@ -98,7 +96,7 @@ def _table(item: pytest.Item, outcome: Outcome) -> str:
 
 def _write_entry(item: pytest.Item, folder: Path, told: TestResults) -> str:
     outcome = incident_files.most_telling(told.outcomes)
-    by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).again
+    by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).replay_command
     again = harness.again(outcome.scenario, harness.settings(item.config)) or by_pytest
     name = redacted(item.nodeid, incident_files.secrets_of(outcome.scenario))
     return str(incident_files.write_in(folder, name, incident_files.compose(outcome, again, told.responses)))
@@ -147,7 +145,7 @@ def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence
     terminalreporter.section("hook scenarios")
     # In a file or a CI log nothing is gained by cutting names.
     width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
-    for line in table.render(rows, width=width).splitlines():
+    for line in table.render_table(rows, width=width).splitlines():
         terminalreporter.write_line(line)
     if terminalreporter.verbosity > 0:
         _write_varied(terminalreporter, properties)
@@ -156,7 +154,7 @@ def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence
         for found in properties
         if "hook_way" in found
     ]
-    compared = host_matrix.render(runs, width=width)
+    compared = host_matrix.render_matrix(runs, width=width)
     if compared:
         terminalreporter.section("hosts compared")
     for line in compared.splitlines():
@@ -166,7 +164,9 @@ def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence
 def _write_durations(terminalreporter: pytest.TerminalReporter, rows: Sequence[durations.Row]) -> None:
     most = terminalreporter.config.getoption("--hook-durations")
     least = LEAST if most is None and terminalreporter.verbosity <= 0 else 0.0
-    lines = durations.render(durations.read(rows), most=USUAL if most is None else most, least=least)
+    lines = durations.render_durations(
+        durations.read(rows), most=USUAL if most is None else most, least=least
+    )
     if lines:
         terminalreporter.section("slowest hooks")
     for line in lines:

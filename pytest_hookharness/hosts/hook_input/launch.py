@@ -1,8 +1,8 @@
 """
-How a host starts a hook.
+How a host starts a hook: command line, environment and limits.
 
-Variables that name a process or a server of the real host are left out: nothing
-stands behind them here, and a made-up process number would point at a stranger.
+Variables that name a process or a server of the real host are left out. Nothing answers to them here, and a
+made-up process id could belong to a process that has nothing to do with the run.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from pytest_hookharness.hosts.hook_input.stdin import encode, value_of
+from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
 
-# Bytes of each stream that are kept for a host that reads all of it: more than any was ever seen to be told.
-MOST_KEPT = 1 << 22
+# Bytes kept of each output stream for a host that reads all of it. No recorded hook printed as much.
+KEPT_BYTES = 1 << 22
 
 
 def launch(
@@ -35,23 +35,23 @@ def launch(
     index: int = 0,
 ) -> ProcessSpec:
     """
-    All that is needed to fire a hook once as its host would.
+    Return all that is needed to run a hook once as its host would.
 
     Args:
         profile: The host.
         hook: The hook; it must be a command.
         payload: Its standard input.
-        facts: What is fixed for the session.
+        facts: The facts of the session.
         base_env: The environment that the host's variables are added to.
-        hook_timeout: Seconds after which the fire is cut although the host would wait longer.
+        hook_timeout: Seconds after which the harness cuts the hook run although the host would wait longer.
         siblings: All hooks of the event, where they share a time budget.
-        index: The hook's place among them.
+        index: The hook's position among them.
     """
     rule, process = profile.events[hook.event], profile.process
-    cwd = str(value_of(rule, payload, "cwd") or facts.workspace)
-    tool = str(value_of(rule, payload, "tool_name") or "")
-    known = {**facts.words, "cwd": cwd, "tool": tool}
-    env = {**_left(profile, base_env), **_added(profile, hook, rule, known, index), **hook.env}
+    cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
+    tool = str(value_in(rule, payload, "tool_name") or "")
+    known = {**facts.template_values, "cwd": cwd, "tool": tool}
+    env = {**_inherited_env(profile, base_env), **_host_env(profile, hook, rule, known, index), **hook.env}
     env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
     return ProcessSpec(
         argv=_argv(profile, hook, env),
@@ -64,40 +64,40 @@ def launch(
         hook_timeout=hook_timeout,
         pipe_wait=process.pipe_wait,
         kill=process.kill,
-        output_limit=process.output_limit or MOST_KEPT,
+        output_limit=process.output_limit or KEPT_BYTES,
     )
 
 
 def env_folder(profile: Profile, facts: Facts) -> str:
     """
-    Where hooks leave variables for later commands of the agent, absolute; empty if the host has no place.
+    Return the folder where hooks leave variables for later commands of the agent, absolute; may be empty.
     """
-    return posixpath.dirname(profile.process.env_file[1]).format(**facts.words)
+    return posixpath.dirname(profile.process.env_file[1]).format(**facts.template_values)
 
 
 def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple[str, ...]:
     """
-    The files that the host reads before each shell command of the agent, absolute and in order.
+    Return the files that the host reads before each shell command of the agent, absolute and in order.
 
     Args:
         profile: The host.
-        facts: What is fixed for the session.
-        present: Names of the files that are in its ``env_folder``.
+        facts: The facts of the session.
+        present: Names of the files in its ``env_folder``.
     """
     folder, template = env_folder(profile, facts), posixpath.basename(profile.process.env_file[1])
     found: list[tuple[int, int, str]] = []
-    for place, rule in enumerate(profile.events.values()):
+    for position, rule in enumerate(profile.events.values()):
         parts = template.replace("{event}", rule.name.lower()).split("{index}")
         pattern = "([0-9]+)".join(re.escape(part) for part in parts)
         matched = (re.fullmatch(pattern, name) for name in present if rule.env_file and template)
-        found += [(place, int(match[1]), match[0]) for match in matched if match is not None]
+        found += [(position, int(match[1]), match[0]) for match in matched if match is not None]
     return tuple(posixpath.join(folder, name) for _, _, name in sorted(found))
 
 
 def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ...]:
     if hook.args is None:
         return (*_shell(profile, env), hook.command)
-    # Without a shell nobody else would fill in the places that the host promises to fill in.
+    # There is no shell to expand these variables, and the hosts document that they do it themselves.
     ends = profile.process.substituted
     names = [name for name in env if any(name.startswith(a) and name.endswith(b) for a, b in ends)]
 
@@ -114,7 +114,7 @@ def _shell(profile: Profile, env: Mapping[str, str]) -> tuple[str, ...]:
     return (own, "-lc") if posixpath.basename(own) in profile.process.login_shells else profile.process.shell
 
 
-def _left(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
+def _inherited_env(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
     removed = profile.process.removed
     return {
         name: value
@@ -123,18 +123,18 @@ def _left(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _added(
+def _host_env(
     profile: Profile, hook: Hook, rule: EventRule, known: Mapping[str, str], index: int
 ) -> dict[str, str]:
     process = profile.process
-    words = {**known, "event": hook.event.lower(), "event_name": hook.event, "index": str(index)}
-    filled = {name: template.format(**words) for name, template in process.env.items()}
+    values = {**known, "event": hook.event.lower(), "event_name": hook.event, "index": str(index)}
+    filled = {name: template.format(**values) for name, template in process.env.items()}
     env = {name: value for name, value in filled.items() if value}
     if rule.env_file and process.env_file[0]:
-        env[process.env_file[0]] = process.env_file[1].format(**words)
+        env[process.env_file[0]] = process.env_file[1].format(**values)
     if hook.plugin:
-        words["plugin"] = posixpath.basename(hook.plugin.rstrip("/"))
-        env |= {name: template.format(**words) for name, template in process.plugin_env.items()}
+        values["plugin"] = posixpath.basename(hook.plugin.rstrip("/"))
+        env |= {name: template.format(**values) for name, template in process.plugin_env.items()}
     return env
 
 

@@ -1,51 +1,49 @@
 """
-The standard input of hooks.
-
-The shape of standard input: the same content, written otherwise.
-
-Pure. No host promises an order of keys, and any may add one in its next version.
+The standard input of hooks: its keys, their order, and its bytes.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from pytest_hookharness.hosts.hook_input.samples import fixed_words, sample_words
+from pytest_hookharness.hosts.hook_input.payload_values import fixed_values, sample_values
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_uuid
+from pytest_hookharness.hosts.settings.handlers import name_hint
 from pytest_hookharness.model.mutations import Shaping
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
 
 def shape(payload: Payload, shaping: Shaping) -> Payload:
     """
-    An input in another shape.
+    Return the same input in another shape: keys reversed at every depth, or unknown keys added.
+
+    No host promises an order of keys, and any host may add a key in its next version.
     """
     content = _reversed(payload) if shaping.reversed else payload
     return {**content, **shaping.extra}
 
 
 def _reversed(content: Payload) -> dict[str, Json]:
-    return {key: _turned(content[key]) for key in reversed([*content])}
+    return {key: _reversed_value(content[key]) for key in reversed([*content])}
 
 
-def _turned(value: Json) -> Json:
+def _reversed_value(value: Json) -> Json:
     match value:
         case Mapping():
             return _reversed(value)
         case list() | tuple():
-            return [_turned(item) for item in value]
+            return [_reversed_value(item) for item in value]
         case _:
             return value
 
 
 def compose(fields: EventFields, values: Mapping[str, Json]) -> dict[str, Json]:
     """
-    The input of an event, keys in the host's order.
+    Return the input of an event, keys in the host's order.
 
     Raises:
         KeyError: A key that the host always gives has no value.
@@ -60,20 +58,20 @@ def compose(fields: EventFields, values: Mapping[str, Json]) -> dict[str, Json]:
         elif field.null:
             payload[field.name] = None
         elif not field.optional:
-            raise KeyError(f"{fields.event} hooks are always given {field.name!r}; there is no {source!r}")
+            raise KeyError(f"{fields.event}: no value for the required key {field.name!r} (from {source!r})")
     return payload
 
 
 def find_event(profile: Profile, event: str) -> EventRule:
     """
-    The event of a host that has a name.
+    Return the event of a host by its name.
 
     Raises:
-        ValueError: The host has no such event; the message names the nearest.
+        ValueError: The host has no such event; the message names the nearest one.
     """
     rule = profile.events.get(event)
     if rule is None:
-        raise ValueError(f"{profile.id} has no event {event!r}{_near(event, profile.events)}")
+        raise ValueError(f"{profile.id} has no event {event!r}{name_hint(event, profile.events, 'events')}")
     return rule
 
 
@@ -81,20 +79,20 @@ def payload_for(
     profile: Profile, event: str, facts: Facts, fields: Mapping[str, Json] | None = None
 ) -> dict[str, Json]:
     """
-    The input of an event outside of any session: given values, and plain ones for the rest.
+    Return the input of an event outside of any session: given values, and sample values for the rest.
 
     Raises:
-        ValueError: The host has no such event, or the event no such key.
+        ValueError: The host has no such event, or the event has no such key.
     """
     given = dict(fields or {})
     rule = find_event(profile, event)
     names = [field.name for field in rule.fields.fields]
     for name in given:
         if name not in names:
-            raise ValueError(f"{event} hooks are not given {name!r}{_near(name, names)}")
-    known: dict[str, Json] = {**fixed_words(profile, facts), "hook_event_name": event}
+            raise ValueError(f"the input of {event} has no key {name!r}{name_hint(name, names, 'keys')}")
+    known: dict[str, Json] = {**fixed_values(profile, facts), "hook_event_name": event}
     known |= profile.own_values(known)
-    known |= sample_words(profile, rule, facts, given)
+    known |= sample_values(profile, rule, facts, given)
     payload: dict[str, Json] = {}
     for field in rule.fields.fields:
         source = field.source or field.name
@@ -107,18 +105,11 @@ def payload_for(
         elif field.null:
             payload[field.name] = None
         elif not field.optional or field.kind == "uuid":
-            payload[field.name] = _plain(field, facts)
+            payload[field.name] = _plain_value(field, facts)
     return payload
 
 
-def _near(name: str, names: Iterable[str]) -> str:
-    names = list(names)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"; known are {', '.join(names)}{hint}"
-
-
-def _plain(field: Field, facts: Facts) -> Json:
+def _plain_value(field: Field, facts: Facts) -> Json:
     plain: Mapping[str, Json] = {
         "uuid": derive_uuid(facts.seed, field.name),
         "path": posixpath.join(facts.workspace, "file.txt"),
@@ -134,33 +125,33 @@ def _plain(field: Field, facts: Facts) -> Json:
     return plain.get(field.kind, field.choices[0] if field.choices else field.name)
 
 
-def value_of(rule: EventRule, payload: Payload, word: str) -> Json:
+def value_in(rule: EventRule, payload: Payload, word: str) -> Json:
     """
-    What an input says under a word of the session; ``None`` for nothing.
+    Return the value of an input by the engine's name of it; ``None`` for no value.
     """
-    return payload.get(name_of(rule, word))
+    return payload.get(key_of(rule, word))
 
 
-def name_of(rule: EventRule, word: str) -> str:
+def key_of(rule: EventRule, word: str) -> str:
     """
-    The key under which an input has a word of the session.
+    Return the key under which an input has a value, by the engine's name of it.
     """
     fields = rule.fields.fields
     return next((field.name for field in fields if (field.source or field.name) == word), word)
 
 
-def target_of(profile: Profile, event: str, payload: Payload) -> str:
+def matcher_target(profile: Profile, event: str, payload: Payload) -> str:
     """
-    What matchers are compared with, for an input.
+    Return the value of an input that matchers are compared with.
     """
     rule = profile.events[event]
-    return str(value_of(rule, payload, rule.target) or "") if rule.target else ""
+    return str(value_in(rule, payload, rule.target) or "") if rule.target else ""
 
 
 def encode(profile: Profile, payload: Payload) -> bytes:
     """
-    The very bytes that the host writes.
+    Return the bytes that the host writes to the standard input of a hook.
     """
     text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
-    # Half of a character that stands alone has no bytes; the escape is what the host writes for it.
+    # A lone half of a surrogate pair has no bytes in UTF-8. The hosts write it as a JSON escape.
     return (text + ("\n" if profile.process.newline else "")).encode("utf-8", "backslashreplace")

@@ -1,5 +1,5 @@
 """
-What an answer in JSON says, read by the key paths of its host.
+Read an answer in JSON, by the key paths of its host.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.replies.json_answer import dig, find_refusal, keys_of
+from pytest_hookharness.hosts.replies.json_answer import answer_keys, dig, find_refusal
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
@@ -20,9 +20,9 @@ _NO_STREAMS: Mapping[Stream, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class AnswerReader:
     """
-    Who reads what: the host, the hook, the event, and how answers are read on it.
+    The host, hook and event of an answer, and the rules for reading it.
     """
 
     profile: Profile
@@ -32,42 +32,42 @@ class Reader:
 
     def rule(self, name: str) -> Rule:
         """
-        A fact about the reading of replies.
+        Return a fact of the host about reading replies, by its name.
         """
         return self.profile.replies.rules[name]
 
-    def none(self, rule: str, fault: str | None = None) -> Reply:
+    def no_opinion(self, rule: str, fault: str | None = None) -> Reply:
         """
-        No opinion.
+        Return a reply without an opinion.
         """
         return Reply(rule=self.rule(rule), fault=fault)
 
     @property
     def blocks_on_failure(self) -> bool:
         """
-        Whether a failure of the hook is a refusal.
+        Whether a failure of the hook counts as a refusal.
         """
         return self.event.fails_closed and self.hook.on_failure == "block"
 
     @property
-    def filler(self) -> str:
+    def default_reason(self) -> str:
         """
-        What stands in for a reason that was not given.
+        The host's words for a reason that the hook did not give.
         """
         return self.profile.replies.no_reason.format(event=self.event.name)
 
     def refuse(self, reason: str, rule: str, *, silent: bool = False) -> Reply:
         """
-        A refusal, as far as the event knows one.
+        Return a refusal, or the reply that stands for one on events without the power to refuse.
         """
         if self.event.power is Power.NOTHING:
-            fault = f"ignored: a refusal means nothing on {self.event.name}"
+            fault = f"ignored: a refusal has no effect on {self.event.name}"
             return Reply(user_text=reason, fault=fault, rule=self.rule("no power"))
-        return self.limit(Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=self.rule(rule)))
+        return self.cut_texts(Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=self.rule(rule)))
 
-    def limit(self, reply: Reply) -> Reply:
+    def cut_texts(self, reply: Reply) -> Reply:
         """
-        The same reply with its texts cut as the host cuts them.
+        Return the reply with its texts cut at the host's limit.
         """
         limit = self.profile.replies.text_limit
         if limit is None:
@@ -77,53 +77,53 @@ class Reader:
         if longest <= limit.most:
             return reply
         unit = "bytes" if limit.in_bytes else "characters"
-        fault = reply.fault or f"too-long: {longest} {unit} were said and {limit.most} reach the model"
+        fault = reply.fault or f"too-long: of {longest} {unit}, {limit.most} reach the model"
         reason = reply.reason if self.event.role in limit.spared else limit.cut(reply.reason)
         return replace(reply, reason=reason, context=limit.cut(reply.context), fault=fault)
 
-    def means_nothing(self, key: str) -> str:
+    def no_effect(self, key: str) -> str:
         """
-        What is said of a key that the event has no use for.
+        Return the fault of a key that has no effect on the event.
         """
-        return f"ignored: {key!r} means nothing on {self.event.name}"
+        return f"ignored: {key!r} has no effect on {self.event.name}"
 
 
-def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
+def read_answer(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
     """
-    What an answer says; the streams serve where it has no words of its own.
+    Return the reply in an answer. The output streams give the reason if the answer has none.
     """
     rules = reader.answers
     if reader.profile.replies.announced and answer.get("async") is True:
-        return reader.none("async")
+        return reader.no_opinion("async")
     problem = rules.check and rules.check(reader.event.name, answer)
     if problem:
-        return reader.none("invalid", f"ignored: {problem}")
+        return reader.no_opinion("invalid", f"ignored: {problem}")
     if reader.event.role is Role.WORKTREE:
         folder = str(dig(answer, ("hookSpecificOutput", "worktreePath")) or "")
         named = Reply(folder=folder, rule=reader.rule("folder"))
-        return named if folder else reader.refuse("it named no folder", "no folder", silent=True)
+        return named if folder else reader.refuse("the answer names no folder", "no folder", silent=True)
     if not answer and rules.empty is not EmptyAnswer.NOTHING:
         return _read_empty(reader)
-    reply = _read_ruling(reader, answer, said)
-    reply = _add_halt(reader, reply, answer, said)
+    reply = _read_ruling(reader, answer, streams)
+    reply = _add_halt(reader, reply, answer, streams)
     reply = _add_texts(reader, reply, answer)
-    return reader.limit(replace(reply, fault=reply.fault or _useless(reader, reply, answer)))
+    return reader.cut_texts(replace(reply, fault=reply.fault or _useless_answer(reader, reply, answer)))
 
 
-def _read_empty(reader: Reader) -> Reply:
+def _read_empty(reader: AnswerReader) -> Reply:
     if reader.answers.empty is EmptyAnswer.REFUSES or reader.blocks_on_failure:
-        return replace(reader.refuse(reader.filler, "empty", silent=True), unmeant=True)
-    return reader.none("empty", "mangled: the answer has no word that the host looks for")
+        return replace(reader.refuse(reader.default_reason, "empty", silent=True), unmeant=True)
+    return reader.no_opinion("empty", "mangled: the answer is empty, and the host expects a decision in it")
 
 
-def _useless(reader: Reader, reply: Reply, answer: Payload) -> str | None:
-    if answer and not keys_of(reader.answers) & set(answer):
+def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
+    if answer and not answer_keys(reader.answers) & set(answer):
         return f"ignored: the host knows none of the keys {', '.join(answer)}"
     refusal = find_refusal(answer) if reply.ruling is Ruling.NONE and reply.halt is None else ""
-    return f"ignored: {refusal} is no refusal of {reader.event.name} on this host" if refusal else None
+    return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host" if refusal else None
 
 
-def _read_ruling(reader: Reader, answer: Payload, said: Mapping[Stream, str]) -> Reply:
+def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str]) -> Reply:
     grant = dig(answer, reader.answers.grant) if reader.answers.grant else None
     if isinstance(grant, Mapping) and reader.event.role is Role.PERMISSION:
         return _grant(reader, grant)
@@ -133,17 +133,17 @@ def _read_ruling(reader: Reader, answer: Payload, said: Mapping[Stream, str]) ->
             continue
         key = verdict.path[-1]
         if verdict.roles and reader.event.role not in verdict.roles:
-            return reader.none("no power", reader.means_nothing(key))
+            return reader.no_opinion("no power", reader.no_effect(key))
         if verdict.path[0] in reader.event.ignores:
-            return reader.none("ignored", reader.means_nothing(key))
-        ruling = _weigh(verdict, value)
+            return reader.no_opinion("ignored", reader.no_effect(key))
+        ruling = _ruling_of(verdict, value)
         if ruling is not None:
             reason = str(value) if verdict.any_text else str(dig(answer, verdict.reason) or "")
-            return _rule(reader, ruling, reason or _spoken(reader, said))
-    return reader.none("answer")
+            return _reply_for(reader, ruling, reason or _stream_text(reader, streams))
+    return reader.no_opinion("answer")
 
 
-def _weigh(verdict: VerdictPath, value: Json) -> Ruling | None:
+def _ruling_of(verdict: VerdictPath, value: Json) -> Ruling | None:
     if verdict.any_text:
         return Ruling.DENY if isinstance(value, str) and value.strip() else None
     if not isinstance(value, str | bool):
@@ -151,13 +151,13 @@ def _weigh(verdict: VerdictPath, value: Json) -> Ruling | None:
     return verdict.rulings.get(value.lower() if verdict.ignores_case and isinstance(value, str) else value)
 
 
-def _spoken(reader: Reader, said: Mapping[Stream, str]) -> str:
-    texts = (said.get(stream, "").strip() for stream in reader.answers.fallback_streams)
+def _stream_text(reader: AnswerReader, streams: Mapping[Stream, str]) -> str:
+    texts = (streams.get(stream, "").strip() for stream in reader.answers.fallback_streams)
     return next((text for text in texts if text), "")
 
 
-def _rule(reader: Reader, ruling: Ruling, reason: str) -> Reply:
-    no_reason = reader.filler
+def _reply_for(reader: AnswerReader, ruling: Ruling, reason: str) -> Reply:
+    no_reason = reader.default_reason
     match ruling:
         case Ruling.DENY:
             return reader.refuse(reason or no_reason, "answer", silent=not reason.strip())
@@ -170,20 +170,20 @@ def _rule(reader: Reader, ruling: Ruling, reason: str) -> Reply:
         case Ruling.DEFER:
             return Reply(ruling=ruling, reason=reason, rule=reader.rule("defer"))
         case Ruling.NONE:
-            return reader.none("answer")
+            return reader.no_opinion("answer")
         case _:
             assert_never(ruling)
 
 
-def _unheard(reader: Reader, reason: str) -> Unheard | None:
+def _unheard(reader: AnswerReader, reason: str) -> Unheard | None:
     rule = reader.profile.replies.rules.get("allow reason")
     return Unheard(place="reason of an allow", text=reason, rule=rule) if reason and rule else None
 
 
-def _grant(reader: Reader, given: Payload) -> Reply:
+def _grant(reader: AnswerReader, given: Payload) -> Reply:
     behaviour = given.get("behavior")
     if behaviour not in ("allow", "deny"):
-        return reader.none("invalid", f"ignored: 'behavior' is {behaviour!r}; the host knows allow, deny")
+        return reader.no_opinion("invalid", f"ignored: 'behavior' is {behaviour!r}; expected allow or deny")
     changed = given.get("updatedInput")
     message = str(given.get("message") or "")
     return Reply(
@@ -197,33 +197,33 @@ def _grant(reader: Reader, given: Payload) -> Reply:
     )
 
 
-def _add_halt(reader: Reader, reply: Reply, answer: Payload, said: Mapping[Stream, str]) -> Reply:
+def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, streams: Mapping[Stream, str]) -> Reply:
     rules = reader.answers
     if answer.get("continue") is not False or rules.halting is Halting.IGNORED:
         return reply
     if "continue" in reader.event.ignores:
-        return replace(reply, fault=reply.fault or reader.means_nothing("continue"))
+        return replace(reply, fault=reply.fault or reader.no_effect("continue"))
     text = str(dig(answer, rules.halting_reason) or "")
     if rules.halting is not Halting.REFUSES:
         return replace(reply, halt=text)
     if reply.ruling is Ruling.DENY and not text:
         return reply
-    text = text or _spoken(reader, said)
-    return reader.refuse(text or reader.filler, "halt", silent=not text.strip())
+    text = text or _stream_text(reader, streams)
+    return reader.refuse(text or reader.default_reason, "halt", silent=not text.strip())
 
 
-def _add_texts(reader: Reader, reply: Reply, answer: Payload) -> Reply:
+def _add_texts(reader: AnswerReader, reply: Reply, answer: Payload) -> Reply:
     rules, role, fault = reader.answers, reader.event.role, reply.fault
-    context, key = _find(answer, rules.context)
+    context, key = _find_first(answer, rules.context)
     if context and not reader.event.context:
-        fault, context = fault or reader.means_nothing(key), ""
-    changed, key = _find(answer, rules.changed_input)
+        fault, context = fault or reader.no_effect(key), ""
+    changed, key = _find_first(answer, rules.changed_input)
     if changed is not None and role is not Role.BEFORE_TOOL:
-        fault, changed = fault or reader.means_nothing(key), None
+        fault, changed = fault or reader.no_effect(key), None
     if rules.input_needs_allow and reply.ruling is not Ruling.ALLOW:
         changed = None
-    output, _ = _find(answer, rules.changed_output)
-    person, _ = _find(answer, rules.person)
+    output, _ = _find_first(answer, rules.changed_output)
+    person, _ = _find_first(answer, rules.person)
     context = str(context or "")
     return replace(
         reply,
@@ -236,6 +236,6 @@ def _add_texts(reader: Reader, reply: Reply, answer: Payload) -> Reply:
     )
 
 
-def _find(answer: Payload, paths: tuple[KeyPath, ...]) -> tuple[Json, str]:
+def _find_first(answer: Payload, paths: tuple[KeyPath, ...]) -> tuple[Json, str]:
     found = ((dig(answer, path), path[-1]) for path in paths)
     return next(((value, key) for value, key in found if value is not None), (None, ""))

@@ -1,5 +1,5 @@
 """
-Decisions: what the host makes of all replies to one event.
+Decisions: how the host combines all replies to one event.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Ru
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)
 _STOPS = (Role.STOP, Role.SUBAGENT_STOP)
 _TASKS = (Role.TASK_CREATED, Role.TASK_COMPLETED)
-_NO_WORDS = (Ruling.NONE, Ruling.ALLOW)
+_WITHOUT_REASONS = (Ruling.NONE, Ruling.ALLOW)
 _SUBJECTS = ("command", "file_path", "path")
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _HookReply:
     """
-    One reply with its hook and the place of that.
+    A reply with its hook and that hook's position.
     """
 
     reply: Reply
-    place: int
+    position: int
     command: str
     source: str
 
@@ -44,20 +44,20 @@ def aggregate(
     tool_input: Payload | None = None,
 ) -> Decision:
     """
-    What the host makes of the replies to one event.
+    Return the host's decision from the replies to one event.
 
     Args:
         profile: The host.
         event: Its name of the event.
-        replies: One for each hook, in the order of configuration.
-        finished: Places in ``replies`` in the order in which the hooks ended.
+        replies: One reply for each hook, in the order of the configuration.
+        finished: Positions in ``replies`` in the order in which the hooks ended.
         hooks: The hooks themselves; the host names some of them to the agent.
-        target: What matchers were compared with.
-        tool_input: The input of the call that it is about.
+        target: The value that matchers were compared with.
+        tool_input: The input of the call that the event is about.
     """
     rule = profile.events[event]
-    heard = _in_order(rule, replies, finished, hooks)
-    ended = [one.reply for one in heard]
+    replied = _in_order(rule, replies, finished, hooks)
+    ended = [one.reply for one in replied]
     ruling = _prevail(rule, ended)
     halt = next((reply.halt for reply in ended if reply.halt is not None), None)
     stopping = rule.role in _STOPS
@@ -65,34 +65,34 @@ def aggregate(
         ruling = Ruling.DENY
     if stopping and halt is not None:
         ruling = Ruling.NONE
-    speaker = _Speaker(profile, rule, ruling, heard, target, tool_input or {})
+    texts = _DecisionTexts(profile, rule, ruling, replied, target, tool_input or {})
     inputs = [reply.updated_input for reply in ended if reply.updated_input is not None]
     outputs = [reply.updated_output for reply in ended if reply.updated_output is not None]
     if rule.power is Power.REPLACES and ruling is Ruling.DENY:
-        outputs = [profile.wording.replaced.format(reason="\n".join(speaker.reasons()))]
+        outputs = [profile.wording.replaced.format(reason="\n".join(texts.reasons()))]
     return Decision(
         event=event,
         ruling=ruling,
         refused=_refused(rule, ruling),
-        reasons=speaker.told_reasons(),
-        to_agent=() if stopping and halt is not None else speaker.to_agent(),
-        to_user=(*speaker.to_user(), *((halt,) if halt else ())),
+        reasons=texts.all_reasons(),
+        to_agent=() if stopping and halt is not None else texts.to_agent(),
+        to_user=(*texts.to_user(), *((halt,) if halt else ())),
         updated_input=inputs[-1] if inputs else None,
         updated_output=outputs[-1] if outputs else None,
         halt=halt,
         folder=next((reply.folder for reply in reversed(ended) if reply.folder), ""),
-        rule=_because(profile, rule, ruling, ended, halt),
+        rule=_deciding_rule(profile, rule, ruling, ended, halt),
         rests_on=rule.rests_on,
     )
 
 
 def _in_order(
     rule: EventRule, replies: Sequence[Reply], finished: Sequence[int], hooks: Sequence[Hook]
-) -> list[_Heard]:
+) -> list[_HookReply]:
     first = finished if rule.merging.in_finish_order else ()
-    order = [*first, *(place for place in range(len(replies)) if place not in first)]
-    known = {place: (hook.command, hook.source) for place, hook in enumerate(hooks)}
-    return [_Heard(replies[place], place, *known.get(place, ("", ""))) for place in order]
+    order = [*first, *(position for position in range(len(replies)) if position not in first)]
+    known = {position: (hook.command, hook.source) for position, hook in enumerate(hooks)}
+    return [_HookReply(replies[position], position, *known.get(position, ("", ""))) for position in order]
 
 
 def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
@@ -101,8 +101,8 @@ def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
         case Precedence.STRONGEST | Precedence.FIRST_REFUSAL:
             ruling = max(rulings, key=_RANK.index, default=Ruling.NONE)
         case Precedence.LAST_SAID:
-            said = (ruling for ruling in reversed(rulings) if ruling is not Ruling.NONE)
-            ruling = next(said, Ruling.NONE)
+            given = (ruling for ruling in reversed(rulings) if ruling is not Ruling.NONE)
+            ruling = next(given, Ruling.NONE)
         case _:
             assert_never(rule.merging.precedence)
     undone = rule.merging.context_cancels_refusal and any(reply.context for reply in ended)
@@ -118,26 +118,26 @@ def _refused(rule: EventRule, ruling: Ruling) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Speaker:
+class _DecisionTexts:
     """
-    What is told of replies, in the host's words.
+    The texts of a decision for the agent and the user, in the host's words.
     """
 
     profile: Profile
     rule: EventRule
     ruling: Ruling
-    heard: list[_Heard]
+    replied: list[_HookReply]
     target: str
     tool_input: Payload
 
     @property
-    def refusals(self) -> list[_Heard]:
+    def refusals(self) -> list[_HookReply]:
         """
-        The replies whose ruling it was, as far as the host tells of them.
+        The replies that gave the ruling, as many as the host passes on.
         """
-        if self.ruling in _NO_WORDS:
+        if self.ruling in _WITHOUT_REASONS:
             return []
-        deciding = [one for one in self.heard if one.reply.ruling is self.ruling]
+        deciding = [one for one in self.replied if one.reply.ruling is self.ruling]
         match self.rule.merging.reasons:
             case ReasonChoice.EACH | ReasonChoice.JOINED:
                 return deciding
@@ -151,13 +151,13 @@ class _Speaker:
     @property
     def contexts(self) -> list[str]:
         """
-        Texts for the model, as the hooks said them.
+        Texts for the model, as the hooks gave them.
         """
-        return [one.reply.context for one in self.heard if one.reply.context]
+        return [one.reply.context for one in self.replied if one.reply.context]
 
     def reasons(self) -> list[str]:
         """
-        The reasons as the host tells them.
+        Return the reasons as the host passes them on.
         """
         if self.rule.merging.context_replaces_reason and self.contexts and self.refusals:
             return ["\n".join(self.contexts)]
@@ -165,18 +165,18 @@ class _Speaker:
         joins = self.rule.merging.reasons is ReasonChoice.JOINED and len(reasons) > 1
         return ["\n".join(reasons)] if joins else reasons
 
-    def told_reasons(self) -> tuple[str, ...]:
+    def all_reasons(self) -> tuple[str, ...]:
         """
-        The reasons, with the texts that keep a turn going.
+        Return the reasons, including texts that keep a turn going without a refusal.
         """
         going_on = self.contexts if self.rule.context_continues and self.ruling is Ruling.DENY else []
         return (*self.reasons(), *going_on)
 
     def to_user(self) -> tuple[str, ...]:
         """
-        Texts for the person.
+        Return the texts for the user.
         """
-        users = [one.reply.user_text for one in self.heard if one.reply.user_text]
+        users = [one.reply.user_text for one in self.replied if one.reply.user_text]
         apart = self.rule.role in (Role.BEFORE_TOOL, Role.PERMISSION, *_TASKS, *_STOPS)
         if apart or self.rule.power in (Power.INFORMS, Power.REPLACES):
             return tuple(users)
@@ -184,21 +184,21 @@ class _Speaker:
 
     def to_agent(self) -> tuple[str, ...]:
         """
-        Texts for the model.
+        Return the texts for the model.
         """
         role, words = self.rule.role, self.profile.wording
         contexts = [words.context.format(label=self._label, text=text) for text in self.contexts]
         if role is Role.BEFORE_TOOL:
-            return (*self._about_tool(), *contexts)
+            return (*self._tool_texts(), *contexts)
         if role is Role.PERMISSION:
             return tuple(reason for reason in self.reasons() if reason)
         if role in _TASKS:
-            return tuple(self._fed())
+            return tuple(self._feedback_texts())
         if role in _STOPS:
             shown = [] if self.rule.merging.context_replaces_reason and self.refusals else contexts
-            return (*self._notices(), *shown, *self._fed())
+            return (*self._blocked_texts(), *shown, *self._feedback_texts())
         if self.rule.power is Power.INFORMS:
-            return (*(self._notices() or self.reasons()), *contexts)
+            return (*(self._blocked_texts() or self.reasons()), *contexts)
         if self.ruling is Ruling.DENY and role is Role.PROMPT:
             return ()
         return tuple(contexts)
@@ -209,7 +209,7 @@ class _Speaker:
         template = self.profile.wording.label
         return template.format(event=self.rule.name, target=self.target) if by_tool else self.rule.name
 
-    def _about_tool(self) -> tuple[str, ...]:
+    def _tool_texts(self) -> tuple[str, ...]:
         template = {
             Ruling.DENY: self.profile.wording.refusal,
             Ruling.ASK: self.profile.wording.asked,
@@ -222,7 +222,7 @@ class _Speaker:
         named = {"label": self._label, "event": event, "tool": self.target, "subject": subject}
         return (template.format(reason=reason, **named),)
 
-    def _notices(self) -> list[str]:
+    def _blocked_texts(self) -> list[str]:
         template, by_code = self.profile.wording.blocked, self.profile.replies.rules.get("code refuses")
         if not template:
             return []
@@ -232,18 +232,18 @@ class _Speaker:
             if self.rule.power is Power.INFORMS or one.reply.rule != by_code
         ]
 
-    def _fed(self) -> list[str]:
+    def _feedback_texts(self) -> list[str]:
         template, event = self.profile.wording.feedback, self.rule.name
         reasons = self.reasons()
-        sources = [(one.place, one.source) for one in self.refusals[: len(reasons)]]
+        sources = [(one.position, one.source) for one in self.refusals[: len(reasons)]]
         pairs = zip(reasons, sources, strict=True)
         return [
-            template.format(event=event, reason=reason, index=place, source=source)
-            for reason, (place, source) in pairs
+            template.format(event=event, reason=reason, index=position, source=source)
+            for reason, (position, source) in pairs
         ]
 
 
-def _because(
+def _deciding_rule(
     profile: Profile, rule: EventRule, ruling: Ruling, ended: Sequence[Reply], halt: str | None
 ) -> Rule:
     rules = profile.replies.rules
@@ -253,7 +253,7 @@ def _because(
     if not deciding and ruling is Ruling.DENY:
         return rules["continuation"]
     if ruling is Ruling.NONE and any(reply.ruling is Ruling.DENY for reply in ended):
-        # How a refusal is undone belongs to its event.
+        # The event's own rule says how a refusal is undone.
         return rule.rule
     if len({reply.ruling for reply in ended}) > 1 and ruling is not Ruling.NONE:
         return rules["precedence"]

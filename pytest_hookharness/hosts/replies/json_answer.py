@@ -1,7 +1,7 @@
 """
-Answers in JSON: finding one in a hook's output, and a way to a value in it.
+Answers in JSON: find one in a hook's output, and a value in an answer.
 
-Refusals are known in the form of any host, so that one that is not heard is pointed out.
+Refusals are known in the form of any host, so that one which this host does not understand is reported.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.model.protocol import Json, Payload
 
-_MARK = "\ufeff"
-_OWN = "hookSpecificOutput"
-# Where one host or another looks for a refusal, and by which words it knows one.
+_BYTE_ORDER_MARK = "\ufeff"
+_EVENT_OUTPUT = "hookSpecificOutput"
+# The key paths where any of the hosts looks for a refusal, and the words that refuse there.
 _REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
     ("decision",): ("block", "deny"),
     ("permission",): ("deny",),
     ("permissionDecision",): ("deny",),
-    (_OWN, "permissionDecision"): ("deny",),
-    (_OWN, "decision"): ("block", "deny"),
+    (_EVENT_OUTPUT, "permissionDecision"): ("deny",),
+    (_EVENT_OUTPUT, "decision"): ("block", "deny"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Unparsable:
     """
-    Output that begins like an answer and is none.
+    Output that begins like an answer and cannot be parsed. ``why`` is the parser's message.
     """
 
     why: str
@@ -37,15 +37,15 @@ class Unparsable:
 
 def trim(rules: AnswerRules, output: str) -> str:
     """
-    Output without the white space around it, and without a byte order mark where that counts as such.
+    Return output without surrounding white space, and without a byte order mark where the host ignores one.
     """
     text = output.strip()
-    return text.strip(_MARK).strip() if rules.strips_mark else text
+    return text.strip(_BYTE_ORDER_MARK).strip() if rules.strips_mark else text
 
 
 def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
     """
-    The answer that an output is; ``None`` if it is plain text.
+    Return the answer in an output; ``None`` if the output is plain text.
     """
     text = trim(rules, output)
     if not text or not text.startswith(rules.starts):
@@ -72,9 +72,9 @@ def _refuse_constant(name: str) -> Json:
 
 def announces_background(rules: AnswerRules, output: str) -> bool:
     """
-    Whether output begins with the answer of a hook that goes on in the background.
+    Return whether output begins with the answer of a hook that goes on in the background.
 
-    The host reads that answer as soon as it is there; what follows it is not part of it.
+    The host reads that answer as soon as it is there; the text after it is not part of it.
     """
     first = parse(rules, trim(rules, output).partition("\n")[0])
     answer = first if isinstance(first, dict) else parse(rules, output)
@@ -83,7 +83,7 @@ def announces_background(rules: AnswerRules, output: str) -> bool:
 
 def dig(answer: Json, path: KeyPath) -> Json:
     """
-    What stands at a key path; ``None`` for nothing.
+    Return the value at a key path; ``None`` for no value.
     """
     for key in path:
         if not isinstance(answer, Mapping):
@@ -94,16 +94,16 @@ def dig(answer: Json, path: KeyPath) -> Json:
 
 def find_refusal(answer: Payload) -> str:
     """
-    The words by which an answer refuses on some host; empty if it does so on none.
+    Return the key and word by which an answer refuses on some host; empty if it refuses on none.
     """
-    said = ((path, dig(answer, path)) for path in _REFUSALS)
-    meant = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in said if word in _REFUSALS[path])
-    return next(meant, "")
+    found = ((path, dig(answer, path)) for path in _REFUSALS)
+    refusals = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in found if word in _REFUSALS[path])
+    return next(refusals, "")
 
 
-def keys_of(rules: AnswerRules) -> frozenset[str]:
+def answer_keys(rules: AnswerRules) -> frozenset[str]:
     """
-    The keys by which an answer for the host is known.
+    Return the top-level keys that the host reads in an answer.
     """
     if rules.known:
         return rules.known
@@ -114,18 +114,18 @@ def keys_of(rules: AnswerRules) -> frozenset[str]:
     return frozenset([*(path[0] for path in paths if path), *halting])
 
 
-def find_lost(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
+def find_misplaced_answer(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
     """
-    Where an answer stands that the host does not find; ``None`` if there is none.
+    Return where an answer is that the host does not find; ``None`` if there is none.
     """
-    keys = keys_of(rules)
-    text = stdout.strip().strip(_MARK).strip()
+    keys = answer_keys(rules)
+    text = stdout.strip().strip(_BYTE_ORDER_MARK).strip()
     try:
         whole = json.loads(text) if text else None
     except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict) and _is_answer(keys, whole):
-        return "the answer is not taken for JSON; something invisible is printed before it"
+        return "the host does not read the answer as JSON; an invisible character stands before it"
     if isinstance(whole, str) and _holds_answer(keys, whole):
         return "the answer is inside a JSON string"
     if isinstance(whole, list) and any(isinstance(item, dict) and _is_answer(keys, item) for item in whole):
@@ -143,14 +143,14 @@ def _is_answer(keys: frozenset[str], value: Payload) -> bool:
 
 def _holds_answer(keys: frozenset[str], text: str) -> bool:
     decoder = json.JSONDecoder()
-    place = text.find("{")
+    start = text.find("{")
     for _ in range(20):
-        if place < 0:
+        if start < 0:
             return False
         try:
-            value, _end = decoder.raw_decode(text, place)
+            value, _end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            place = text.find("{", place + 1)
+            start = text.find("{", start + 1)
             continue
         return isinstance(value, dict) and _is_answer(keys, value)
     return False

@@ -1,7 +1,5 @@
 """
-Replies: what the host reads from one fire.
-
-How a process ended stands here; what an answer in JSON says is read elsewhere.
+Replies: what the host reads from one hook run, by how its process ended and what it printed.
 """
 
 from __future__ import annotations
@@ -10,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.replies.answer_reader import Reader, read_answer
+from pytest_hookharness.hosts.replies.answer_reader import AnswerReader, read_answer
 from pytest_hookharness.hosts.replies.json_answer import (
     Unparsable,
     announces_background,
     dig,
-    find_lost,
+    find_misplaced_answer,
     parse,
     trim,
 )
@@ -23,40 +21,33 @@ from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Precedence, Stream
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.processes import (
-    Exited,
-    HeldOpen,
-    NotStarted,
-    ProcessResult,
-    Signaled,
-    TimedOut,
-)
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
-# What a shell says if it could not run the command.
-_NOT_RUN = (126, 127)
-# By which hooks of most hosts refuse.
-_REFUSAL = 2
-_SILENT = CodeRule()
+# Exit codes of a shell that could not run the command.
+_NOT_RUN_CODES = (126, 127)
+# The exit code that refuses on most hosts.
+_REFUSAL_CODE = 2
+_NO_OUTPUT = CodeRule()
 
 
 def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Payload | None) -> Reply:
     """
-    What the host reads from one fire, or from the answer that a scenario gives for a handler.
+    Return the host's reading of one hook run, or of the answer that a scenario gives for a handler.
 
-    A hook in the background has no say. The harness waits for it all the same, since all processes of a
-    fire end with it; the host goes on.
+    A hook in the background has no influence. The harness still waits for it, because all processes of a hook
+    run end with it; the host does not wait.
     """
     rules, rule = profile.replies, profile.events[event]
-    reader = Reader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
+    reader = AnswerReader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
     if run is None:
-        return reader.none("unanswered")
+        return reader.no_opinion("unanswered")
     if not isinstance(run, ProcessResult):
         return read_answer(reader, run)
     announced = rules.announced and announces_background(reader.answers, run.stdout.text)
-    asked = rules.background and hook.options.get("async") is True
-    if asked or announced or not rule.waits:
-        return reader.none("async")
+    configured = rules.background and hook.options.get("async") is True
+    if configured or announced or not rule.waits:
+        return reader.no_opinion("async")
     reply = _read_run(reader, run)
     cut = run.stdout.cut_at
     if cut is not None:
@@ -67,19 +58,20 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     return reply
 
 
-def _read_run(reader: Reader, run: ProcessResult) -> Reply:
+def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
     ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
     if reader.event.role is Role.WORKTREE:
         return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
     match ending:
         case Exited():
             if reader.profile.replies.undecodable_fails and not _decodable(run):
-                return _fail(reader, "mangled: what it printed is not UTF-8", "undecodable")
+                return _fail(reader, "mangled: the output is not UTF-8", "undecodable")
             return _read_exit(reader, ending.code, run.stdout.text, run.stderr.text)
         case TimedOut():
             held = " because its output stayed open" if ending.ended is not None else ""
-            said = " although it had already answered" if run.stdout.data.strip() else ""
-            return _fail(reader, f"timed-out: it was cut after {ending.after:g} s{held}{said}", "timed out")
+            answered = " although it had already answered" if run.stdout.data.strip() else ""
+            text = f"it was cut after {ending.after:g} s{held}{answered}"
+            return _fail(reader, f"timed-out: {text}", "timed out")
         case Signaled():
             fault = f"crashed: signal {ending.signal} ended it"
             by_signal = CodeRule(meaning=reader.profile.replies.signalled, rule="signalled")
@@ -100,7 +92,7 @@ def _decodable(run: ProcessResult) -> bool:
 
 
 def _read_folder(
-    reader: Reader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
+    reader: AnswerReader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
 ) -> Reply:
     match ending:
         case Exited(code=0):
@@ -121,74 +113,76 @@ def _read_folder(
     return reader.refuse(f"[{reader.hook.command}]: {why}", "no folder", silent=not stderr.strip())
 
 
-def _fail(reader: Reader, fault: str, rule: str) -> Reply:
+def _fail(reader: AnswerReader, fault: str, rule: str) -> Reply:
     if reader.blocks_on_failure:
-        words = fault.partition(": ")[2]
-        reply = reader.refuse(_by_code(reader, words), "failure blocks")
+        reply = reader.refuse(_code_reason(reader, fault.partition(": ")[2]), "failure blocks")
         return replace(reply, fault=fault, unmeant=fault.startswith("mangled"))
-    return reader.none(rule, fault)
+    return reader.no_opinion(rule, fault)
 
 
-def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
+def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Reply:
     own = reader.event.foreign_codes if reader.hook.foreign else ()
     table = own or reader.event.codes or reader.profile.replies.codes
-    rule = next((one for one in table if one.codes is None or code in one.codes), _SILENT)
+    rule = next((one for one in table if one.codes is None or code in one.codes), _NO_OUTPUT)
     if rule.ignores_silence and not stdout.strip():
-        return reader.none("silent")
-    answer = parse(reader.answers, _first(rule.answer, stdout, stderr))
+        return reader.no_opinion("silent")
+    answer = parse(reader.answers, _first_text(rule.answer, stdout, stderr))
     if isinstance(answer, Mapping):
         problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
         if not problem:
             return _note_code(_read_valid(reader, rule, answer, stdout, stderr), code)
         if not rule.overrides_answer:
-            return reader.none("invalid", f"ignored: {problem}")
+            return reader.no_opinion("invalid", f"ignored: {problem}")
     if isinstance(answer, Unparsable) and rule.meaning is CodeMeaning.PLAIN:
-        return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
-    kind, name = ("not-run", "not run") if code in _NOT_RUN else ("crashed", rule.rule)
-    said = f"exit code {code}: {_first_line(stderr)}"
+        fault = f"mangled: the output begins like JSON but cannot be parsed: {answer.why}"
+        return reader.no_opinion("unparsable", fault)
+    kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
+    text = f"exit code {code}: {_first_line(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
-        said = _told_failure(reader, table, code, stderr)
-    fault = f"{kind}: {said}"
-    if code == _REFUSAL and rule.meaning is CodeMeaning.REFUSES_IF_WORDS:
+        text = _describe_failure(reader, table, code, stderr)
+    fault = f"{kind}: {text}"
+    if code == _REFUSAL_CODE and rule.meaning is CodeMeaning.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
     if rule.meaning is CodeMeaning.IGNORED:
-        fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
+        fault = f"ignored: exit code {code} has no effect on {reader.event.name}"
     elif code == 0:
-        fault = "mangled: what it printed is no answer that the host knows"
+        fault = "mangled: the output is not an answer that the host knows"
     failed = replace(rule, rule=name) if rule.meaning is CodeMeaning.FAILS else rule
     return _read_alone(reader, failed, stdout, stderr, fault)
 
 
-def _told_failure(reader: Reader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
+def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
     """
-    A code that is a failure, with what the hook said beside it: it may have been meant as a refusal.
+    Return the fault of an exit code that is a failure, with the hook's words: it may have meant a refusal.
     """
     refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
-    refuses = any(_REFUSAL in (rule.codes or ()) and rule.meaning in refusing for rule in table)
-    meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL} does)" if refuses else ""
-    return f'exit code {code}{meant}: "{_first_line(stderr)}"'
+    refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.meaning in refusing for rule in table)
+    hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""
+    return f'exit code {code}{hint}: "{_first_line(stderr)}"'
 
 
-def _first(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
+def _first_text(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
     texts = (stdout if stream is Stream.OUT else stderr for stream in streams)
     return next((text for text in texts if text.strip()), "")
 
 
-def _read_alone(reader: Reader, rule: CodeRule, stdout: str, stderr: str, fault: str) -> Reply:
+def _read_alone(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str, fault: str) -> Reply:
     match rule.meaning:
         case CodeMeaning.PLAIN:
             return _read_plain(reader, stdout, stderr)
         case CodeMeaning.NOTHING:
-            return reader.none("silent")
+            return reader.no_opinion("silent")
         case CodeMeaning.IGNORED:
-            return reader.none(rule.rule, fault)
+            return reader.no_opinion(rule.rule, fault)
         case CodeMeaning.FAILS:
             return _fail(reader, fault, rule.rule)
         case CodeMeaning.REFUSES:
             return _refuse_by_code(reader, rule, stdout, stderr)
         case CodeMeaning.REFUSES_IF_WORDS:
-            if not _first(rule.reason_streams, stdout, stderr).strip():
-                return _fail(reader, f"{fault}; it refuses only with words", "wordless")
+            if not _first_text(rule.reason_streams, stdout, stderr).strip():
+                return _fail(
+                    reader, f"{fault}; the host takes it for a refusal only with a reason", "wordless"
+                )
             return _refuse_by_code(reader, rule, stdout, stderr)
         case _:
             assert_never(rule.meaning)
@@ -198,33 +192,35 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "nothing on standard error")
 
 
-def _by_code(reader: Reader, words: str) -> str:
-    return reader.profile.replies.code_reason.format(command=reader.hook.command, words=words)
+def _code_reason(reader: AnswerReader, text: str) -> str:
+    return reader.profile.replies.code_reason.format(command=reader.hook.command, words=text)
 
 
-def _refuse_by_code(reader: Reader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
-    said = _first(rule.reason_streams, stdout, stderr).strip()
-    words = said or reader.profile.replies.no_error_text.format(event=reader.event.name)
-    return reader.refuse(_by_code(reader, words), rule.rule, silent=not said)
+def _refuse_by_code(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
+    given = _first_text(rule.reason_streams, stdout, stderr).strip()
+    text = given or reader.profile.replies.no_error_text.format(event=reader.event.name)
+    return reader.refuse(_code_reason(reader, text), rule.rule, silent=not given)
 
 
-def _read_plain(reader: Reader, stdout: str, stderr: str) -> Reply:
-    lost = find_lost(reader.answers, stdout, stderr)
+def _read_plain(reader: AnswerReader, stdout: str, stderr: str) -> Reply:
+    lost = find_misplaced_answer(reader.answers, stdout, stderr)
     fault = f"mangled: {lost}" if lost else None
     text = trim(reader.answers, stdout)
     if not text:
-        return reader.none("silent", fault)
+        return reader.no_opinion("silent", fault)
     if reader.event.plain:
-        return reader.limit(Reply(context=text, fault=fault, rule=reader.rule("shown")))
+        return reader.cut_texts(Reply(context=text, fault=fault, rule=reader.rule("shown")))
     if reader.event.plain_fails:
-        return reader.none("plain fails", fault or f"mangled: plain text is no answer to {reader.event.name}")
-    reply = reader.none("plain", fault)
+        return reader.no_opinion(
+            "plain fails", fault or f"mangled: plain text is not an answer to {reader.event.name}"
+        )
+    reply = reader.no_opinion("plain", fault)
     if reader.event.role is not Role.PROMPT or fault:
         return reply
     return replace(reply, unheard=Unheard(place="output on a prompt", text=text, rule=reply.rule))
 
 
-def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
+def _read_valid(reader: AnswerReader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
     reply = read_answer(reader, answer, {Stream.OUT: stdout, Stream.ERR: stderr})
     if not rule.overrides_answer or reply.ruling is Ruling.DENY:
         return reply
@@ -238,15 +234,15 @@ def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, st
 
 
 def _note_code(reply: Reply, code: int) -> Reply:
-    heard = reply.ruling is Ruling.DENY or reply.halt is not None or reply.fault is not None
-    if code != _REFUSAL or heard:
+    has_effect = reply.ruling is Ruling.DENY or reply.halt is not None
+    if code != _REFUSAL_CODE or has_effect or reply.fault is not None:
         return reply
-    return replace(reply, fault="ignored: exit code 2 refuses nothing beside an answer that does not refuse")
+    return replace(reply, fault="ignored: exit code 2 has no effect beside an answer that does not refuse")
 
 
 def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:
     """
-    Whether hooks that were asked one by one have said enough, so that those after them are not asked.
+    Return whether hooks that run one by one have refused already, so that the hooks after them do not run.
     """
     first = event.merging.precedence is Precedence.FIRST_REFUSAL
     return first and any(reply.ruling is Ruling.DENY for reply in replies)

@@ -13,14 +13,7 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, ReplyRules
 from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
 from pytest_hookharness.hosts.rules.tools import CommandRules, Operation, ToolRules, WorktreeRules
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptRules, Wording
-from pytest_hookharness.hosts.rules.turns import (
-    CapRules,
-    OptionRule,
-    Role,
-    StepRules,
-    StuckRules,
-    TurnRules,
-)
+from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, StepRules, StuckRules, TurnRules
 from pytest_hookharness.model.protocol import Json, Payload
 
 __all__ = [

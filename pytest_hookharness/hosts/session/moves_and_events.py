@@ -1,5 +1,5 @@
 """
-Turns: what a session does with an act, and with the end of a turn.
+What the session does with an act: a move of the agent, or an event of the script.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.endings import note_move
-from pytest_hookharness.hosts.session.folders import plan_worktree
-from pytest_hookharness.hosts.session.stops import attempt_stop, hold_prompt, release_prompts
 from pytest_hookharness.hosts.session.tool_calls import plan_calls
-from pytest_hookharness.hosts.session_state.facts import derive_uuid
-from pytest_hookharness.hosts.session_state.requests import Mismatch, expand, find_command
-from pytest_hookharness.hosts.session_state.session_value import (
-    Ask,
-    Close,
-    Expanded,
-    Listen,
-    Session,
+from pytest_hookharness.hosts.session.turn_ends import (
+    attempt_stop,
+    hold_prompt,
+    release_prompts,
+    remember_move,
+)
+from pytest_hookharness.hosts.session.workspace_view import plan_worktree
+from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand_command, find_command
+from pytest_hookharness.hosts.session_state.requests import (
+    AskHooks,
+    AwaitAct,
+    CloseSession,
+    ExpandedPrompt,
+    Mismatch,
     Task,
 )
+from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import (
     Act,
     Compact,
@@ -50,65 +54,70 @@ SUMMARY = "The conversation so far was summarised."
 
 def open_session(session: Session, source: str) -> Session:
     """
-    The session at its beginning, or taken up again.
+    Return the session at its start, or after it was resumed. ``source`` is the host's word for which.
     """
+    # The agenda of a start: worktree, setup, then the events of the start. A host that starts with the first
+    # prompt has the latter wait for that (``Prompt`` in ``apply_act``).
     tasks: list[Task] = [*plan_worktree(session)] if source == "startup" else []
     if source == "startup" and session.facts.setup:
-        tasks.append(Ask(role=Role.SETUP, values={"trigger": session.facts.setup}))
+        tasks.append(AskHooks(role=Role.SETUP, values={"trigger": session.facts.setup}))
     if session.profile.turns.starts_with_prompt:
-        return replace(session.first(*tasks), started=False)
-    return replace(session.first(*tasks, *_start(session, source)), started=True)
+        return replace(session.put_first(*tasks), started=False)
+    return replace(session.put_first(*tasks, *_start_events(session, source)), started=True)
 
 
-def _start(session: Session, source: str) -> tuple[Ask, ...]:
-    tasks = [Ask(role=Role.SESSION_START, values={"source": source})]
+def _start_events(session: Session, source: str) -> tuple[AskHooks, ...]:
+    tasks = [AskHooks(role=Role.SESSION_START, values={"source": source})]
     for file in session.facts.instructions:
         values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
-        tasks.append(Ask(role=Role.INSTRUCTIONS, values=values))
-    tasks += [Ask(role=role, aside=True) for role in session.profile.turns.after_start]
+        tasks.append(AskHooks(role=Role.INSTRUCTIONS, values=values))
+    tasks += [AskHooks(role=role, incidental=True) for role in session.profile.turns.after_start]
     return tuple(tasks)
 
 
-def take(session: Session, act: Act | None) -> Session:
+def apply_act(session: Session, act: Act | None) -> Session:
     """
-    The session after an act of the agent or its script.
+    Return the session after an act of the agent or its script; ``None`` ends the session.
+
+    Raises:
+        Mismatch: The act is a move of the agent and no turn is running.
     """
     match act:
         case Tools() | RunCommand() | Edit() | Read() | Stop() | Subagent():
             if not session.in_turn:
                 name = type(act).__name__
-                raise Mismatch(f"no turn is going on, so the agent cannot {name}; give an event")
-            return _move(replace(session, shown=()), act)
+                raise Mismatch(f"no turn is running, so the agent cannot make the move {name}; give an event")
+            return _apply_move(replace(session, shown=()), act)
         case _:
             pass
-    # The model has not answered yet, so it will see again what it was shown.
+    # The model has not answered yet, so the messages that it was shown are shown once more.
     session = replace(session, messages=(*session.shown, *session.messages), shown=())
     match act:
         case None:
-            return _end(session, session.profile.turns.end_reason)
+            return _end_session(session, session.profile.turns.end_reason)
         case End():
-            return _end(session, act.reason)
+            return _end_session(session, act.reason)
         case Prompt():
-            start = () if session.started else _start(session, "startup")
+            start = () if session.started else _start_events(session, "startup")
             session = replace(_begin_turn(session, act.text), started=True)
-            return replace(session, agenda=(*start, _prompt(session, act.text)))
+            return replace(session, agenda=(*start, _prompt_event(session, act.text)))
         case Wait():
-            return replace(session, waited=session.waited + act.seconds, agenda=(Listen(),))
+            return replace(session, waited=session.waited + act.seconds, agenda=(AwaitAct(),))
         case Corrupt():
-            return replace(session, agenda=(Listen(),))
+            return replace(session, agenda=(AwaitAct(),))
         case Compact():
             values = {"trigger": act.trigger, "custom_instructions": None}
-            return replace(session, agenda=(Ask(role=Role.BEFORE_COMPACT, values=values), Listen()))
+            return replace(session, agenda=(AskHooks(role=Role.BEFORE_COMPACT, values=values), AwaitAct()))
         case Resume():
             return _resume(session, fork=act.fork)
         case _:
             assert_never(act)
 
 
-def _prompt(session: Session, text: str) -> Ask:
+def _prompt_event(session: Session, text: str) -> AskHooks:
     found, rules = find_command(session.facts.commands, text), session.profile.commands
     if found is None or rules is None:
-        return Ask(role=Role.PROMPT, values={"prompt": text})
+        return AskHooks(role=Role.PROMPT, values={"prompt": text})
     command, arguments = found
     values: Payload = {
         "expansion_type": rules.kind,
@@ -116,15 +125,15 @@ def _prompt(session: Session, text: str) -> Ask:
         "command_args": arguments,
         "command_source": command.source,
         "prompt": text,
-        "expanded": expand(session.profile, command, arguments),
+        "expanded": expand_command(session.profile, command, arguments),
     }
-    return Ask(role=Role.EXPANSION, values=values)
+    return AskHooks(role=Role.EXPANSION, values=values)
 
 
 def _begin_turn(session: Session, prompt: str) -> Session:
     uuid, session = session.make_id("prompt")
-    words = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
-    prompt_id = session.profile.tools.ids.prompt.format(**words)
+    parts = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
+    prompt_id = session.profile.tools.ids.prompt.format(**parts)
     return replace(
         session,
         prompt=prompt,
@@ -136,64 +145,71 @@ def _begin_turn(session: Session, prompt: str) -> Session:
         prompt_id=prompt_id,
         in_turn=True,
         ending=None,
-        streak=0,
+        refusals_in_row=0,
         calls_refused=False,
         stop_hook_active=False,
-        halt=None,
+        pending_halt=None,
     )
 
 
-def _end(session: Session, reason: str) -> Session:
+def _end_session(session: Session, reason: str) -> Session:
     if session.in_turn:
         rule = session.profile.replies.rules["no hooks"]
         session = session.finish("idle", "the session was ended in the middle of a turn", rule)
-    last = (Ask(role=Role.SESSION_END, values={"reason": reason}),) if session.started else ()
-    return replace(session, agenda=(*last, Close()))
+    last = (AskHooks(role=Role.SESSION_END, values={"reason": reason}),) if session.started else ()
+    return replace(session, agenda=(*last, CloseSession()))
 
 
 def _resume(session: Session, *, fork: bool) -> Session:
     if session.in_turn:
         rule = session.profile.replies.rules["no hooks"]
-        session = session.finish("idle", "the session was taken up again in the middle of a turn", rule)
-    again = open_session(replace(session, agenda=(Listen(),)), "resume")
-    again = replace(again, streak=0, calls_refused=False, stop_hook_active=False, cwd=session.root)
+        session = session.finish("idle", "the session was resumed in the middle of a turn", rule)
+    resumed = open_session(replace(session, agenda=(AwaitAct(),)), "resume")
+    resumed = replace(
+        resumed, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root
+    )
     if fork:
-        # The one that it is a copy of is left as it is, and so not ended.
+        # A fork is a copy under another name; the original session goes on and has no end event.
         name = derive_uuid(session.facts.seed, "fork of", session.facts.session_id)
-        return replace(again, facts=replace(session.facts, session_id=name))
+        return replace(resumed, facts=replace(session.facts, session_id=name))
     if not session.started:
-        return again
-    return again.first(Ask(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason}))
+        return resumed
+    return resumed.put_first(
+        AskHooks(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason})
+    )
 
 
-def _move(session: Session, move: Move) -> Session:
+def _apply_move(session: Session, move: Move) -> Session:
     session = replace(session, moves=session.moves + 1)
-    before = len(session.agenda)
-    session = _act(session, move)
-    # What is asked about an answer of the model comes before all that the answer leads to.
+    session = _plan_move(session, move)
+    # The events about an answer of the model come before everything that the answer leads to.
     said: Payload = {"said": move.text if isinstance(move, Stop) else move.say}
-    asks = [Ask(role=role, values=said, aside=True) for role in session.profile.turns.after_request]
-    return session.first(*asks) if asks and len(session.agenda) > before else session
+    events = [
+        AskHooks(role=role, values=said, incidental=True) for role in session.profile.turns.after_request
+    ]
+    return session.put_first(*events)
 
 
-def _act(session: Session, move: Move) -> Session:
+def _plan_move(session: Session, move: Move) -> Session:
     tools = session.profile.tools
     match move:
         case Stop():
-            session = note_move(_say(session, move.text, "end_turn"), "stop", move.text)
-            return attempt_stop(session, move.text).first(*_display(session, move.text))
+            session = remember_move(_say(session, move.text, "end_turn"), "stop", move.text)
+            return attempt_stop(session, move.text).put_first(*_message_events(session, move.text))
         case Tools():
-            return _tools(session, move.say, tuple(_absolute(session, call) for call in move.calls))
+            return _plan_tools(
+                session, move.say, tuple(_with_absolute_paths(session, call) for call in move.calls)
+            )
         case RunCommand() | Edit() | Read():
-            return _tools(session, move.say, (tools.call(move, session.root),))
+            return _plan_tools(session, move.say, (tools.call(move, session.root),))
         case Subagent():
             call = ToolCall(name=tools.subagent, input=tools.launch(move), label=move.label)
-            return _tools(session, move.say, (call,), move)
+            return _plan_tools(session, move.say, (call,), move)
         case _:
             assert_never(move)
 
 
-def _absolute(session: Session, call: ToolCall) -> ToolCall:
+def _with_absolute_paths(session: Session, call: ToolCall) -> ToolCall:
     written = {key: call.input.get(key) for key in session.profile.tools.paths}
     relative = {
         key: posixpath.join(session.cwd, path)
@@ -203,23 +219,23 @@ def _absolute(session: Session, call: ToolCall) -> ToolCall:
     return replace(call, input={**call.input, **relative}) if relative else call
 
 
-def _tools(
+def _plan_tools(
     session: Session, say: str, calls: tuple[ToolCall, ...], subagent: Subagent | None = None
 ) -> Session:
-    shown = _display(session, say)
+    shown = _message_events(session, say)
     session = _say(session, say, "tool_use")
     planned = plan_calls(session, calls, subagent)
     for task in planned.agenda:
-        if isinstance(task, Ask) and task.call is not None:
-            made = task.call
+        if isinstance(task, AskHooks) and task.call is not None:
+            call = task.call
             block: Payload = {
                 "type": "tool_use",
-                "id": made.use_id,
-                "name": made.made.name,
-                "input": made.made.input,
+                "id": call.use_id,
+                "name": call.tool_call.name,
+                "input": call.tool_call.input,
             }
             planned = _write_block(planned, block, "tool_use")
-    return planned.first(*shown)
+    return planned.put_first(*shown)
 
 
 def _say(session: Session, text: str, reason: str) -> Session:
@@ -232,37 +248,39 @@ def _say(session: Session, text: str, reason: str) -> Session:
 def _write_block(session: Session, block: Payload, reason: str) -> Session:
     template = session.profile.tools.ids.message
     name = template.format(prompt=session.prompt_id[:8], position=session.position)
-    return session.write("assistant", assistant_message(name, session.facts.model, block, reason))
+    return session.write_line("assistant", assistant_message(name, session.facts.model, block, reason))
 
 
-def _display(session: Session, text: str) -> tuple[Ask, ...]:
+def _message_events(session: Session, text: str) -> tuple[AskHooks, ...]:
     if not text or session.profile.by_role(Role.MESSAGE) is None:
         return ()
     message, _ = session.make_id("message")
     turn = derive_uuid(session.facts.seed, "turn", session.prompt_id)
     values: Payload = {"turn_id": turn, "message_id": message, "index": 0, "final": True, "delta": text}
-    return (Ask(role=Role.MESSAGE, values=values),)
+    return (AskHooks(role=Role.MESSAGE, values=values),)
 
 
-def settle_expansion(session: Session, typed: str, decision: Decision | None) -> Session:
+def apply_expansion_decision(session: Session, typed: str, decision: Decision | None) -> Session:
     """
-    What follows once the hooks have spoken about a prompt that names a command.
+    Return the session after the decision on a prompt that names a command.
     """
     found = find_command(session.facts.commands, typed)
     if decision is not None and (decision.refused or decision.halt is not None):
         why = decision.halt or "; ".join(decision.reasons)
         return session.finish("halted", f"a hook refused the expansion of the prompt: {why}", decision.rule)
-    told, event = (decision.to_agent, decision.event) if decision is not None else ((), "")
-    notes = tuple(Message("context", text, event) for text in told)
-    text = expand(session.profile, *found) if found is not None else typed
-    return session.first(Ask(role=Role.PROMPT, values={"prompt": typed}, expanded=Expanded(text, notes)))
+    texts, event = (decision.to_agent, decision.event) if decision is not None else ((), "")
+    notes = tuple(Message("context", text, event) for text in texts)
+    text = expand_command(session.profile, *found) if found is not None else typed
+    return session.put_first(
+        AskHooks(role=Role.PROMPT, values={"prompt": typed}, expanded=ExpandedPrompt(text, notes))
+    )
 
 
-def settle_prompt(
-    session: Session, typed: str, decision: Decision | None, expanded: Expanded | None = None
+def apply_prompt_decision(
+    session: Session, typed: str, decision: Decision | None, expanded: ExpandedPrompt | None = None
 ) -> Session:
     """
-    What follows once the hooks of a prompt have spoken.
+    Return the session after the decision on a prompt.
     """
     text, notes = (expanded.text, expanded.notes) if expanded is not None else (typed, ())
     if decision is not None and (decision.refused or decision.halt is not None):
@@ -271,20 +289,22 @@ def settle_prompt(
         why = decision.halt or "; ".join(decision.reasons)
         return session.finish("halted", f"a hook refused the prompt: {why}", decision.rule)
     session = release_prompts(session)
-    session = session.write("user", user_message(text)).tell(Message("prompt", text), *notes)
+    session = session.write_line("user", user_message(text)).add_messages(Message("prompt", text), *notes)
     if decision is not None:
-        session = session.tell(*(Message("context", told, decision.event) for told in decision.to_agent))
+        session = session.add_messages(
+            *(Message("context", note, decision.event) for note in decision.to_agent)
+        )
     return session.ask_model()
 
 
-def settle_compaction(session: Session, trigger: str, decision: Decision | None) -> Session:
+def apply_compaction_decision(session: Session, trigger: str, decision: Decision | None) -> Session:
     """
-    What follows once the hooks before a compaction have spoken.
+    Return the session after the decision on a compaction.
     """
     if decision is not None and (decision.refused or decision.halt is not None):
         return session
-    session = session.write("user", user_message(SUMMARY), isCompactSummary=True)
-    return session.first(
-        Ask(role=Role.SESSION_START, values={"source": "compact"}),
-        Ask(role=Role.AFTER_COMPACT, values={"trigger": trigger, "compact_summary": SUMMARY}),
+    session = session.write_line("user", user_message(SUMMARY), isCompactSummary=True)
+    return session.put_first(
+        AskHooks(role=Role.SESSION_START, values={"source": "compact"}),
+        AskHooks(role=Role.AFTER_COMPACT, values={"trigger": trigger, "compact_summary": SUMMARY}),
     )

@@ -1,7 +1,10 @@
 """
-The step of a session: an answer in, a request out.
+One step of a session: an answer goes in, the next request comes out.
 
-The step is pure: the same session and answer give the same progress.
+The session is pure: it asks, it never acts. It starts no process and reads no file, clock or environment.
+When it needs something from outside, it returns a request and stores in ``waiting`` what the answer is for.
+The same session and answer therefore always give the same progress, and a session can be saved and resumed
+at any request.
 """
 
 from __future__ import annotations
@@ -10,66 +13,67 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from pytest_hookharness.hosts.hook_input.samples import session_words
+from pytest_hookharness.hosts.hook_input.payload_values import session_values
 from pytest_hookharness.hosts.hook_input.stdin import compose
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session import guards, stale_files
-from pytest_hookharness.hosts.session.after_hooks import settle
-from pytest_hookharness.hosts.session.endings import close_unasked, find_end, find_endless, wait_for
-from pytest_hookharness.hosts.session.folders import enter, request_entry
-from pytest_hookharness.hosts.session.moves_and_events import open_session, take
-from pytest_hookharness.hosts.session.subagents import keep_tasks, launch_subagent
-from pytest_hookharness.hosts.session.tool_calls import close_batch, conclude
+from pytest_hookharness.hosts.session import workspace_view
+from pytest_hookharness.hosts.session.after_hooks import apply_decision
+from pytest_hookharness.hosts.session.cap_counting import apply_cap, find_refusing, skips_stop_hooks
+from pytest_hookharness.hosts.session.moves_and_events import apply_act, open_session
+from pytest_hookharness.hosts.session.subagents import launch_subagent, plan_task_change
+from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call
+from pytest_hookharness.hosts.session.turn_ends import (
+    end_without_stop_hooks,
+    find_end,
+    find_unending_hook,
+    wait_for_hook,
+)
+from pytest_hookharness.hosts.session.workspace_view import enter_worktree, request_entry
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
+    AskHooks,
+    AwaitAct,
+    CheckFile,
+    CloseBatch,
+    CloseSession,
     Ended,
+    EnterWorktree,
     HooksFinished,
+    MakeCall,
     Mismatch,
     NextAct,
     PerformCall,
     Request,
     RunHooks,
 )
-from pytest_hookharness.hosts.session_state.session_value import (
-    IDLE_WHY,
-    Ask,
-    Close,
-    CloseBatch,
-    Enter,
-    Listen,
-    Look,
-    Perform,
-    Session,
-)
+from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
-from pytest_hookharness.hosts.settings.matching import select, waves
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, start_groups
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply
 from pytest_hookharness.model.trace import Performed
-from pytest_hookharness.model.verdicts import Cap
 
-_Step: TypeAlias = "Session | tuple[Session, Request]"
-_STREAKS = {Role.STOP: "streak", Role.SUBAGENT_STOP: "subagent_streak"}
+_TaskResult: TypeAlias = "Session | tuple[Session, Request]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """
-    One step of a session.
+    The result of one step.
 
     Attributes:
-        session: The session after it.
-        request: What it asks for now.
-        decision: What the host made of the fires just answered; ``None`` while others of the same event
-            are still to be asked.
-        replies: How it read them, in the order asked, with those of earlier requests for the event.
-        performed: All calls that were made, given or refused by this step, in order.
-        result: What the call gave that was just answered for.
+        session: The session after the step.
+        request: The next request.
+        decision: The host's decision on the event whose hook runs were just answered; ``None`` while other
+            hooks of that event still have to run.
+        replies: The replies to that event in the order asked, including those of earlier requests for it.
+        performed: All calls that this step made, took from the scenario or refused, in order.
+        result: The result of the call that was just answered.
     """
 
     session: Session
@@ -82,7 +86,7 @@ class Progress:
 
 def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progress:
     """
-    The first step of a session.
+    Start a session and return its first request.
     """
     session = Session(
         profile=profile,
@@ -90,17 +94,19 @@ def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progr
         facts=facts,
         root=facts.workspace,
         cwd=facts.workspace,
-        agenda=(Listen(),),
+        agenda=(AwaitAct(),),
     )
     if configuration.refused:
         rule = profile.config.rules["refused"]
-        return _go_on(replace(session.finish("halted", configuration.refused, rule), agenda=(Close(),)))
-    return _go_on(open_session(session, "startup"))
+        return _run_agenda(
+            replace(session.finish("halted", configuration.refused, rule), agenda=(CloseSession(),))
+        )
+    return _run_agenda(open_session(session, "startup"))
 
 
 def advance(session: Session, answer: Answer) -> Progress:
     """
-    The next step of a session, given the answer to its request.
+    Return the next step of a session, given the answer to its request.
 
     Raises:
         Mismatch: The answer does not fit the request.
@@ -108,80 +114,88 @@ def advance(session: Session, answer: Answer) -> Progress:
     waiting = session.waiting
     session = replace(session, waiting=None)
     match waiting:
-        case Ask():
+        case AskHooks():
             if not isinstance(answer, HooksFinished) or len(answer.runs) != len(session.hooks):
-                raise Mismatch(f"{len(session.hooks)} hooks were asked; answer with Fired and as many runs")
-            return _hear(session, waiting, answer)
-        case Perform():
-            after = conclude(session, waiting.call, _performance(answer))
-            return replace(_go_on(after), result=after.performed[-1].result)
-        case Look():
-            found = stale_files.compare(session, waiting, _performance(answer))
+                runs = (
+                    f"{len(answer.runs)} runs" if isinstance(answer, HooksFinished) else type(answer).__name__
+                )
+                raise Mismatch(f"expected HooksFinished with {len(session.hooks)} runs, got {runs}")
+            return _take_results(session, waiting, answer)
+        case MakeCall():
+            after = finish_call(session, waiting.call, _expect_performance(answer))
+            return replace(_run_agenda(after), result=after.performed[-1].result)
+        case CheckFile():
+            found = workspace_view.compare_content(session, waiting, _expect_performance(answer))
             if isinstance(found, Session):
-                return _go_on(found)
-            after = conclude(session, waiting.call, found)
-            return replace(_go_on(after), result=after.performed[-1].result)
-        case Enter():
-            return _go_on(enter(session, _performance(answer)))
-        case Listen():
+                return _run_agenda(found)
+            after = finish_call(session, waiting.call, found)
+            return replace(_run_agenda(after), result=after.performed[-1].result)
+        case EnterWorktree():
+            return _run_agenda(enter_worktree(session, _expect_performance(answer)))
+        case AwaitAct():
             if isinstance(answer, HooksFinished | Performance):
-                raise Mismatch(f"an act was asked for; answer with one or None, not {type(answer).__name__}")
-            return _go_on(take(session, answer))
+                raise Mismatch(f"expected an act or None, got {type(answer).__name__}")
+            return _run_agenda(apply_act(session, answer))
         case _:
-            raise Mismatch("the session has ended; nothing can be answered any more")
+            raise Mismatch("the session has ended and takes no more answers; start another one with begin()")
 
 
-def _performance(answer: Answer) -> Performance:
+def _expect_performance(answer: Answer) -> Performance:
     if not isinstance(answer, Performance):
-        raise Mismatch(f"a call was asked for; answer with Performance, not {type(answer).__name__}")
+        raise Mismatch(f"expected a Performance of the call, got {type(answer).__name__}")
     return answer
 
 
 def reconfigure(session: Session, configuration: Configuration) -> Session:
     """
-    The session after its settings were changed: they hold from the next event on.
+    Return the session with changed settings. They apply from the next event on.
 
-    Hooks that were asked and have not answered yet are still those that were asked.
+    Hooks that were requested and have not answered yet stay those of the old settings.
     """
     return replace(session, configuration=configuration)
 
 
-def _hear(session: Session, ask: Ask, fired: HooksFinished) -> Progress:
+def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Progress:
     profile, rule = session.profile, session.profile.events[ask.event]
-    pairs = zip(session.hooks, fired.runs, strict=True)
+    pairs = zip(session.hooks, results.runs, strict=True)
     new = tuple(read_reply(profile, hook, rule.name, run) for hook, run in pairs)
-    replies, hooks = (*ask.heard, *new), (*ask.asked, *session.hooks)
-    endless = find_endless(session, rule, fired.runs)
-    if ask.rest and endless is None and not refuses_at_once(rule, new):
-        again = replace(_feed(session, ask, new), asked=hooks, heard=replies, rest=ask.rest[1:])
-        session, request = _request(session, again, ask.rest[:1])
-        return Progress(session=session, request=request, replies=replies)
-    before = len(ask.heard)
-    finished = (*range(before), *(before + place for place in fired.finished)) if fired.finished else ()
-    made = ask.call.made.input if ask.call is not None else None
-    target = _target(session, rule, ask)
-    placed = [replace(hook, source=_locate(session, hook)) for hook in hooks]
-    decision = aggregate(profile, rule.name, replies, finished, hooks=placed, target=target, tool_input=made)
-    if ask.role in _STREAKS:
-        decision = guards.override(
-            profile.cap,
-            _setting(session),
-            getattr(session, _STREAKS[ask.role]),
-            decision,
-            calls_refused=session.calls_refused and ask.role is Role.STOP,
-            refusing=guards.find_refusing(hooks, replies),
+    replies, hooks = (*ask.replies, *new), (*ask.asked_hooks, *session.hooks)
+    unending = find_unending_hook(session, rule, results.runs)
+    if ask.remaining_hooks and unending is None and not refuses_at_once(rule, new):
+        following = replace(
+            _with_changed_input(session, ask, new),
+            asked_hooks=hooks,
+            replies=replies,
+            remaining_hooks=ask.remaining_hooks[1:],
         )
+        session, request = _request_hooks(session, following, ask.remaining_hooks[:1])
+        return Progress(session=session, request=request, replies=replies)
+    # ``finished`` counts within this request; ``replies`` begins with those of the requests before it.
+    before = len(ask.replies)
+    finished = (*range(before), *(before + at for at in results.finished)) if results.finished else ()
+    decision = aggregate(
+        profile,
+        rule.name,
+        replies,
+        finished,
+        hooks=[replace(hook, source=_locate(session, hook)) for hook in hooks],
+        target=_matcher_target(session, rule, ask),
+        tool_input=ask.call.tool_call.input if ask.call is not None else None,
+    )
+    decision = apply_cap(session, ask.role, decision, find_refusing(hooks, replies))
     session = replace(session, hooks=())
-    after = settle(session, ask, decision) if endless is None else wait_for(session, endless)
-    return _go_on(after, decision, replies)
+    if unending is not None:
+        # The host never comes to a decision; the one made here only says what the other hooks replied.
+        return _run_agenda(wait_for_hook(session, unending), decision, replies)
+    return _run_agenda(apply_decision(session, ask, decision), decision, replies)
 
 
 def _locate(session: Session, hook: Hook) -> str:
     return locate(hook.source, session.facts.workspace, session.facts.home)
 
 
-def _feed(session: Session, ask: Ask, replies: tuple[Reply, ...]) -> Ask:
-    # Where hooks go one by one, the next one sees the input as the one before has left it.
+def _with_changed_input(session: Session, ask: AskHooks, replies: tuple[Reply, ...]) -> AskHooks:
+    # On hosts that run hooks one by one, each hook gets the input as the hook before it changed it.
     changed = next((reply.updated_input for reply in replies if reply.updated_input is not None), None)
     given = ask.values.get("tool_input")
     if changed is None or not isinstance(given, Mapping):
@@ -191,42 +205,39 @@ def _feed(session: Session, ask: Ask, replies: tuple[Reply, ...]) -> Ask:
     return replace(ask, values={**ask.values, "tool_input": changed})
 
 
-def _setting(session: Session) -> guards.Setting:
-    rules = session.profile.cap
-    given = session.facts.options
-    configured = session.configuration.setting(rules.setting)
-    return guards.Setting(env=session.env, options=given, configured=configured)
-
-
-def _go_on(session: Session, decision: Decision | None = None, replies: tuple[Reply, ...] = ()) -> Progress:
+def _run_agenda(
+    session: Session, decision: Decision | None = None, replies: tuple[Reply, ...] = ()
+) -> Progress:
+    # The agenda is a stack: the first task is done next, and doing it may put other tasks before the rest.
+    # It never runs empty: the end of a turn leaves ``AwaitAct`` in it, the end of a session ``CloseSession``.
     while True:
-        step = _step(session)
+        step = _do_task(session)
         if isinstance(step, Session):
             session = step
             continue
         session, request = step
         performed = session.performed
-        session = replace(session, performed=(), records=(), side=())
+        session = replace(session, performed=(), records=(), subagent_lines=())
         return Progress(
             session=session, request=request, decision=decision, replies=replies, performed=performed
         )
 
 
-def _step(session: Session) -> _Step:
+def _do_task(session: Session) -> _TaskResult:
     task, *rest = session.agenda
     session = replace(session, agenda=tuple(rest))
     match task:
-        case Ask():
-            return _ask(session, task)
-        case Perform():
-            return _perform(session, task)
-        case Enter():
+        case AskHooks():
+            return _ask_hooks(session, task)
+        case MakeCall():
+            return _make_call(session, task)
+        case EnterWorktree():
             return replace(session, waiting=task), request_entry(session, task)
         case CloseBatch():
             return close_batch(session)
-        case Listen():
-            return find_end(session) or _listen(replace(session, waiting=task))
-        case Close():
+        case AwaitAct():
+            return find_end(session) or _await_act(replace(session, waiting=task))
+        case CloseSession():
             rule = session.profile.replies.rules["no hooks"]
             ending = session.ending or Ended(how="idle", why=IDLE_WHY, rule=rule)
             path = session.facts.transcript_path
@@ -235,26 +246,26 @@ def _step(session: Session) -> _Step:
             assert_never(task)
 
 
-def _perform(session: Session, task: Perform) -> _Step:
+def _make_call(session: Session, task: MakeCall) -> _TaskResult:
     call, facts = task.call, session.facts
-    if call.launch is not None:
-        return launch_subagent(session, call, call.launch)
-    if call.made.given is not None:
-        return conclude(session, call, call.made.given)
-    kept = keep_tasks(session, call)
-    if kept is not None:
-        return kept
-    made = session.profile.tools.internal(call.made)
-    if made is not None:
-        return conclude(session, call, made)
-    look = None if task.looked else stale_files.look_first(session, call)
-    if look is not None:
-        return look
-    operation = session.profile.tools.operation(call.made, facts.workspace)
+    if call.subagent is not None:
+        return launch_subagent(session, call, call.subagent)
+    if call.tool_call.given is not None:
+        return finish_call(session, call, call.tool_call.given)
+    changed = plan_task_change(session, call)
+    if changed is not None:
+        return changed
+    result = session.profile.tools.internal(call.tool_call)
+    if result is not None:
+        return finish_call(session, call, result)
+    check = None if task.checked else workspace_view.request_check(session, call)
+    if check is not None:
+        return check
+    operation = session.profile.tools.operation(call.tool_call, facts.workspace)
     if isinstance(operation, RunCommand) and session.cwd != facts.workspace:
         operation = replace(operation, folder=session.cwd)
     request = PerformCall(
-        call=call.made,
+        call=call.tool_call,
         operation=operation,
         records=session.records,
         transcript_path=facts.transcript_path,
@@ -262,7 +273,7 @@ def _perform(session: Session, task: Perform) -> _Step:
     return replace(session, waiting=task), request
 
 
-def _listen(session: Session) -> tuple[Session, Request]:
+def _await_act(session: Session) -> tuple[Session, Request]:
     path = session.facts.transcript_path
     if not session.in_turn:
         request = NextAct(
@@ -275,61 +286,45 @@ def _listen(session: Session) -> tuple[Session, Request]:
     return replace(session, shown=session.messages, messages=()), request
 
 
-def _ask(session: Session, ask: Ask) -> _Step:
-    profile, made = session.profile, ask.call.made if ask.call is not None else None
+def _ask_hooks(session: Session, ask: AskHooks) -> _TaskResult:
+    profile, call = session.profile, ask.call.tool_call if ask.call is not None else None
     if not ask.event:
-        names = [rule.name for rule in profile.for_role(ask.role, made.name if made is not None else "")]
+        names = [rule.name for rule in profile.for_role(ask.role, call.name if call is not None else "")]
         if not names:
-            return settle(session, ask, None)
-        ask = replace(ask, event=names[0], later=tuple(names[1:]))
-    if ask.role is Role.STOP and guards.asks_no_more(profile.cap, _setting(session), session.streak):
-        return close_unasked(session)
+            return apply_decision(session, ask, None)
+        ask = replace(ask, event=names[0], more_events=tuple(names[1:]))
+    if ask.role is Role.STOP and skips_stop_hooks(session):
+        return end_without_stop_hooks(session)
     rule = profile.events[ask.event]
     hooks = select(
         profile,
         session.configuration.hooks,
         rule.name,
-        _target(session, rule, ask),
-        tool_input=made.input if made is not None else None,
+        _matcher_target(session, rule, ask),
+        tool_input=call.input if call is not None else None,
     )
     if not hooks:
-        return settle(session, ask, None)
-    first = waves(profile, hooks)[0]
-    return _request(session, replace(ask, rest=hooks[len(first) :]), first)
+        return apply_decision(session, ask, None)
+    first = start_groups(profile, hooks)[0]
+    return _request_hooks(session, replace(ask, remaining_hooks=hooks[len(first) :]), first)
 
 
-def _request(session: Session, ask: Ask, hooks: tuple[Hook, ...]) -> tuple[Session, Request]:
+def _request_hooks(session: Session, ask: AskHooks, hooks: tuple[Hook, ...]) -> tuple[Session, Request]:
     rule = session.profile.events[ask.event]
     request = RunHooks(
         event=rule.name,
-        target=_target(session, rule, ask),
+        target=_matcher_target(session, rule, ask),
         hooks=hooks,
-        payload=compose(rule.fields, session_words(session, rule.name, ask.values)),
+        payload=compose(rule.fields, session_values(session, rule.name, ask.values)),
         records=session.records,
         transcript_path=session.facts.transcript_path,
-        side_records=session.side,
+        subagent_lines=session.subagent_lines,
     )
-    session = replace(session, records=(), side=())
+    session = replace(session, records=(), subagent_lines=())
     return replace(session, waiting=ask, hooks=hooks), request
 
 
-def _target(session: Session, rule: EventRule, ask: Ask) -> str:
+def _matcher_target(session: Session, rule: EventRule, ask: AskHooks) -> str:
     if rule.target in ask.values or not rule.target:
         return str(ask.values.get(rule.target, ""))
-    return str(session_words(session, rule.name, ask.values).get(rule.target, ""))
-
-
-def guard_for(session: Session, lap_used_tools: bool) -> Cap | None:
-    """
-    What the host's guard would do about an endless loop at this point.
-
-    A lap used tools if a call was carried out in it; a refused one does not count.
-    """
-    return guards.describe(
-        session.profile.cap,
-        _setting(session),
-        lap_used_tools=lap_used_tools,
-        calls_refused=session.calls_refused,
-        # A lap, which lies within a turn, has left each of its refusals in the count if no call reset it.
-        stops_refused=session.streak > 0 or not session.in_turn,
-    )
+    return str(session_values(session, rule.name, ask.values).get(rule.target, ""))

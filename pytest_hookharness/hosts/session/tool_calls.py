@@ -1,5 +1,5 @@
 """
-Tool calls: what a session does before and after each.
+Tool calls: what the session does before and after each.
 """
 
 from __future__ import annotations
@@ -10,201 +10,210 @@ from dataclasses import replace
 from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.hosts.rules.transcript_lines import result_message
 from pytest_hookharness.hosts.rules.turns import AskEffect, FlagUse, Resets, Role
-from pytest_hookharness.hosts.session.endings import note_move
-from pytest_hookharness.hosts.session.folders import follow
-from pytest_hookharness.hosts.session.stale_files import keep_sight
-from pytest_hookharness.hosts.session.stops import attempt_stop
+from pytest_hookharness.hosts.session.turn_ends import attempt_stop, remember_move
+from pytest_hookharness.hosts.session.workspace_view import remember_content, track_folder
 from pytest_hookharness.hosts.session_state.facts import derive_digest, derive_uuid
-from pytest_hookharness.hosts.session_state.session_value import (
-    Ask,
-    Close,
+from pytest_hookharness.hosts.session_state.requests import (
+    AskHooks,
     CloseBatch,
+    CloseSession,
+    MakeCall,
     PendingCall,
-    Perform,
-    Session,
 )
-from pytest_hookharness.hosts.settings.matching import covers, select
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import covers, select
 from pytest_hookharness.model.moves import Message, Performance, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload, Ruling
 from pytest_hookharness.model.trace import Performed
 
-_SUBAGENT_WORDS = ("prompt", "message")
+_PROMPT_KEYS = ("prompt", "message")
 
 
-def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | None) -> Session:
+def plan_calls(session: Session, calls: Sequence[ToolCall], subagent: Subagent | None) -> Session:
     """
-    The session with a move's calls on its agenda, one after the other or all asked about first.
+    Return the session with the calls of a move on its agenda.
     """
     tools, facts = session.profile.tools, session.facts
-    tasks: list[Ask | CloseBatch] = []
-    for index, one in enumerate(made):
-        launch = subagent
-        if launch is None and tools.subagent and one.name == tools.subagent and one.given is None:
-            kind = one.input.get("subagent_type")
-            prompt = next((one.input[key] for key in _SUBAGENT_WORDS if key in one.input), "")
-            launch = Subagent(kind=str(kind or Subagent().kind), prompt=str(prompt))
+    tasks: list[AskHooks | CloseBatch] = []
+    for index, tool_call in enumerate(calls):
+        started = subagent
+        if (
+            started is None
+            and tools.subagent
+            and tool_call.name == tools.subagent
+            and tool_call.given is None
+        ):
+            kind = tool_call.input.get("subagent_type")
+            prompt = next((tool_call.input[key] for key in _PROMPT_KEYS if key in tool_call.input), "")
+            started = Subagent(kind=str(kind or Subagent().kind), prompt=str(prompt))
         digest = derive_digest(facts.seed, "call", session.position)
         numbers = {"turn": max(session.moves - 1, 0), "index": index, "number": session.calls}
         name = tools.ids.call.format(digest=digest[:22], session=facts.session_id, **numbers)
         session = replace(session, position=session.position + 1, calls=session.calls + 1)
-        call = PendingCall(made=one, use_id=name, launch=launch)
-        if launch is not None:
+        call = PendingCall(tool_call=tool_call, use_id=name, subagent=started)
+        if started is not None:
             uuid = derive_uuid(facts.seed, "agent", session.position)
             call = replace(call, agent_id=tools.ids.agent.format(digest=digest[22:38], uuid=uuid))
-        tasks.append(Ask(role=Role.BEFORE_TOOL, values=_describe(session, call), call=call))
-    session = replace(session, batch=(), halt=None)
-    guard = session.profile.cap
-    if guard.resets is Resets.CALLS_TRIED:
-        session = replace(session, streak=0)
-    if guard.flag is FlagUse.RESET_BY_CALLS:
+        tasks.append(AskHooks(role=Role.BEFORE_TOOL, values=_call_values(session, call), call=call))
+    session = replace(session, batch=(), pending_halt=None)
+    cap = session.profile.cap
+    if cap.resets is Resets.CALLS_TRIED:
+        session = replace(session, refusals_in_row=0)
+    if cap.flag is FlagUse.RESET_BY_CALLS:
         session = replace(session, stop_hook_active=False)
-    return session.ask_model().first(*tasks, CloseBatch())
+    # The agenda of a move: the hooks before each call; ``CloseBatch``, the event after all calls; the events
+    # before the next request to the model; ``AwaitAct``. What a call needs beyond that (permission, the call
+    # itself, the event after it) is added by ``Session.schedule`` once the hooks before it have replied.
+    return session.ask_model().put_first(*tasks, CloseBatch())
 
 
-def _describe(session: Session, call: PendingCall) -> dict[str, Json]:
+def _call_values(session: Session, call: PendingCall) -> dict[str, Json]:
     return {
-        "tool_name": call.made.name,
-        "tool_input": session.profile.tools.seen_as(call.made),
+        "tool_name": call.tool_call.name,
+        "tool_input": session.profile.tools.seen_as(call.tool_call),
         "tool_use_id": call.use_id,
     }
 
 
-def settle_before(session: Session, call: PendingCall, decision: Decision | None) -> Session:
+def apply_call_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks before a call have spoken.
+    Return the session after the decision on a call that is still to be made.
     """
     if decision is None:
-        return session.schedule(*_permission(session, call, Ruling.NONE), Perform(call))
+        return session.schedule(*_permission_events(session, call, Ruling.NONE), MakeCall(call))
     rules = session.profile.answers(decision.event)
     if decision.halt is not None:
         if rules.halting is Halting.AT_ONCE:
-            session = _refuse(session, call, "", (), event=decision.event, told=False)
+            session = _refuse(session, call, "", (), event=decision.event, shown=False)
             return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
-        session = replace(session, halt=(decision.halt, decision.rule))
+        session = replace(session, pending_halt=(decision.halt, decision.rule))
     if decision.updated_input is not None:
         changed = decision.updated_input
-        whole = {**call.made.input, **changed} if rules.input_merges else changed
-        call = replace(call, made=replace(call.made, input=whole), changed=tuple(changed))
+        whole = {**call.tool_call.input, **changed} if rules.input_merges else changed
+        call = replace(call, tool_call=replace(call.tool_call, input=whole), changed=tuple(changed))
     if decision.ruling is Ruling.DEFER:
-        session = _refuse(session, call, "", (), event=decision.event, told=False)
-        return session.finish("halted", "a hook put a call off, which ends the turn", decision.rule)
+        session = _refuse(session, call, "", (), event=decision.event, shown=False)
+        return session.finish("halted", "a hook deferred a call, which ends the turn", decision.rule)
     asking = session.profile.turns.ask_effect
     if decision.ruling is Ruling.ASK and asking is AskEffect.WAITS:
         return _wait_for_person(session, call, decision)
     if decision.ruling is Ruling.DENY or (decision.ruling is Ruling.ASK and asking is AskEffect.REFUSED):
         text, *others = decision.to_agent
         return _refuse(session, call, text, others, event=decision.event)
-    told = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent
-    notes = tuple(Message("context", text, decision.event) for text in told)
+    # The first text says that the question was refused; on this host it is answered with yes.
+    texts = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent
+    notes = tuple(Message("context", text, decision.event) for text in texts)
     call = replace(call, notes=(*call.notes, *notes))
-    return session.schedule(*_permission(session, call, decision.ruling), Perform(call))
+    return session.schedule(*_permission_events(session, call, decision.ruling), MakeCall(call))
 
 
 def _wait_for_person(session: Session, call: PendingCall, decision: Decision) -> Session:
-    session = _refuse(session, call, "", (), event=decision.event, told=False)
-    why = "a hook asked for a person's word, and the host waits for it for ever"
+    session = _refuse(session, call, "", (), event=decision.event, shown=False)
+    why = "a hook asked for the user's approval, and the host waits for it without a limit"
     session = session.finish("waiting", why, decision.rule)
-    notice = Ask(role=Role.NOTIFICATION, values=_describe(session, call), aside=True)
-    return replace(session, agenda=(notice, Close()))
+    notice = AskHooks(role=Role.NOTIFICATION, values=_call_values(session, call), incidental=True)
+    return replace(session, agenda=(notice, CloseSession()))
 
 
 def _refuse(
-    session: Session, call: PendingCall, text: str, notes: Sequence[str], *, event: str, told: bool = True
+    session: Session, call: PendingCall, text: str, notes: Sequence[str], *, event: str, shown: bool = True
 ) -> Session:
     result = ToolResult(text=text, failed=True)
-    refused = Performed(call=call.made, result=result, refused=True)
+    refused = Performed(call=call.tool_call, result=result, refused=True)
     session = replace(session, performed=(*session.performed, refused), calls_refused=True)
-    if not told:
+    if not shown:
         return session
     contexts = (Message("context", note, event) for note in notes)
-    session = session.tell(Message("refusal", text, event), *contexts)
+    session = session.add_messages(Message("refusal", text, event), *contexts)
     message = result_message(call.use_id, text, failed=True)
-    return session.write("user", message, toolUseResult=f"Error: {text}")
+    return session.write_line("user", message, toolUseResult=f"Error: {text}")
 
 
-def _permission(session: Session, call: PendingCall, ruling: Ruling) -> tuple[Ask, ...]:
-    # With no hook to ask, the simulation lets every call through that no hook denied.
+def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> tuple[AskHooks, ...]:
+    # Nobody answers a permission dialog here. Without a hook for it, a call that no hook denied is allowed.
     rule = session.profile.by_role(Role.PERMISSION)
-    made, mode = call.made, session.facts.permission_mode
+    name, given, mode = call.tool_call.name, call.tool_call.input, session.facts.permission_mode
     turns, tools = session.profile.turns, session.profile.tools
-    if rule is None or ruling is Ruling.ALLOW or mode in turns.unasked_modes or made.name not in tools.gated:
+    if rule is None or ruling is Ruling.ALLOW or mode in turns.unasked_modes or name not in tools.gated:
         return ()
-    if mode == turns.edits_mode and made.name in tools.edits:
+    if mode == turns.edits_mode and name in tools.edits:
         return ()
-    if any(covers(allowed, made.name, made.input) for allowed in session.configuration.allowed):
+    if any(covers(allowed, name, given) for allowed in session.configuration.allowed):
         return ()
-    if not select(session.profile, session.configuration.hooks, rule.name, made.name, tool_input=made.input):
+    if not select(session.profile, session.configuration.hooks, rule.name, name, tool_input=given):
         return ()
-    edits = made.name in tools.edits and bool(turns.edits_mode)
+    edits = name in tools.edits and bool(turns.edits_mode)
     suggestion: Payload = {"type": "setMode", "mode": turns.edits_mode, "destination": "session"}
-    values = _describe(session, call)
+    values = _call_values(session, call)
     values["permission_suggestions"] = [suggestion] if edits else []
-    return (Ask(role=Role.PERMISSION, values=values, call=call),)
+    return (AskHooks(role=Role.PERMISSION, values=values, call=call),)
 
 
-def settle_permission(session: Session, call: PendingCall, decision: Decision | None) -> Session:
+def apply_permission_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks were asked for a permission; the call itself is next on the agenda.
+    Return the session after the decision on a permission. The call itself is next on the agenda.
     """
     if decision is None:
         return session
     if decision.halt is not None:
-        session = replace(session, halt=(decision.halt, decision.rule))
-    place = next(at for at, task in enumerate(session.agenda) if isinstance(task, Perform))
+        session = replace(session, pending_halt=(decision.halt, decision.rule))
+    place = next(at for at, task in enumerate(session.agenda) if isinstance(task, MakeCall))
     before, rest = session.agenda[:place], session.agenda[place + 1 :]
     if decision.ruling is Ruling.DENY:
-        words = session.profile.wording.denied.format(tool=call.made.name)
-        text = decision.to_agent[-1] if decision.to_agent else words
+        default = session.profile.wording.denied.format(tool=call.tool_call.name)
+        text = decision.to_agent[-1] if decision.to_agent else default
         return _refuse(replace(session, agenda=(*before, *rest)), call, text, (), event=decision.event)
     if decision.updated_input is not None:
-        call = replace(call, made=replace(call.made, input=decision.updated_input))
-        return replace(session, agenda=(*before, Perform(call), *rest))
+        call = replace(call, tool_call=replace(call.tool_call, input=decision.updated_input))
+        return replace(session, agenda=(*before, MakeCall(call), *rest))
     return session
 
 
-def conclude(session: Session, call: PendingCall, done: Performance | ToolResult) -> Session:
+def finish_call(session: Session, call: PendingCall, done: Performance | ToolResult) -> Session:
     """
-    What follows once a call was made, or its result was given.
+    Return the session after a call was made, or its result was taken from the scenario.
     """
     tools = session.profile.tools
-    asked: tuple[Ask, ...] = ()
+    events: tuple[AskHooks, ...] = ()
     if isinstance(done, Performance):
-        session, done, asked = follow(keep_sight(session, call, done), done)
-        result = tools.result(call.made, done, session.cwd)
+        session, done, events = track_folder(remember_content(session, call, done), done)
+        result = tools.result(call.tool_call, done, session.cwd)
     else:
-        result = tools.given(call.made, done)
+        result = tools.given(call.tool_call, done)
     call, refused = replace(call, result=result), bool(call.refused_on)
     session = replace(
         session,
-        performed=(*session.performed, Performed(call=call.made, result=result, refused=refused)),
+        performed=(*session.performed, Performed(call=call.tool_call, result=result, refused=refused)),
         calls_refused=session.calls_refused or refused,
         batch=(
             *session.batch,
-            {**_describe(session, call), "tool_response": result.text, "tool_failed": result.failed},
+            {**_call_values(session, call), "tool_response": result.text, "tool_failed": result.failed},
         ),
         position=session.position + 1,
     )
     if session.profile.cap.resets is Resets.CALLS_DONE and not refused:
-        session = replace(session, streak=0, calls_refused=False)
+        session = replace(session, refusals_in_row=0, calls_refused=False)
     kind = "failed" if result.failed and result.response is None else "call"
-    session = note_move(session, kind, call.made.name, sorted(call.made.input.items()), result.text)
-    return session.schedule(*asked, _after(session, call, result))
+    session = remember_move(
+        session, kind, call.tool_call.name, sorted(call.tool_call.input.items()), result.text
+    )
+    return session.schedule(*events, _result_event(session, call, result))
 
 
-def _after(session: Session, call: PendingCall, result: ToolResult) -> Ask:
+def _result_event(session: Session, call: PendingCall, result: ToolResult) -> AskHooks:
     duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
-    values: dict[str, Json] = {**_describe(session, call), "duration_ms": duration}
+    values: dict[str, Json] = {**_call_values(session, call), "duration_ms": duration}
     after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
     if result.failed and (failed is not None or (after is not None and not after.after_failures)):
         values |= {"error": result.text, "is_interrupt": False}
-        return Ask(role=Role.TOOL_FAILED, values=values, call=call)
+        return AskHooks(role=Role.TOOL_FAILED, values=values, call=call)
     values |= {"tool_response": result.response, "tool_text": result.text, "tool_failed": result.failed}
-    return Ask(role=Role.AFTER_TOOL, values=values, call=call)
+    return AskHooks(role=Role.AFTER_TOOL, values=values, call=call)
 
 
-def settle_after(session: Session, call: PendingCall, decision: Decision | None) -> Session:
+def apply_result_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks after a call have spoken: the agent gets its result.
+    Return the session after the decision on the result of a call: the agent gets the result.
     """
     result = call.result or ToolResult()
     text = result.text
@@ -214,55 +223,59 @@ def settle_after(session: Session, call: PendingCall, decision: Decision | None)
     if call.changed:
         text += session.profile.wording.modified.format(changed=", ".join(call.changed))
     kind = "refusal" if call.refused_on else "result"
-    session = session.tell(Message(kind, text, call.refused_on), *call.notes)
+    session = session.add_messages(Message(kind, text, call.refused_on), *call.notes)
     message = result_message(call.use_id, text, failed=result.failed)
     structured = f"Error: {text}" if result.failed else result.response
-    session = session.write("user", message, toolUseResult=structured)
+    session = session.write_line("user", message, toolUseResult=structured)
     if decision is None:
         return session
     kind = "feedback" if decision.ruling is Ruling.DENY else "context"
-    session = session.tell(*(Message(kind, told, decision.event) for told in decision.to_agent))
+    session = session.add_messages(*(Message(kind, text, decision.event) for text in decision.to_agent))
     if decision.halt is not None and session.profile.answers(decision.event).halting is Halting.AT_ONCE:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
     if decision.halt is not None:
-        session = replace(session, halt=(decision.halt, decision.rule))
+        session = replace(session, pending_halt=(decision.halt, decision.rule))
     return session
 
 
 def close_batch(session: Session) -> Session:
     """
-    What follows once all calls of a move are made.
+    Return the session after all calls of a move.
     """
     if not session.batch:
-        return settle_batch(session, None)
+        return apply_batch_decision(session, None)
     calls: list[Payload] = [
         {key: one[key] for key in ("tool_name", "tool_input", "tool_use_id", "tool_response")}
         for one in session.batch
     ]
     failed = [bool(one["tool_failed"]) for one in session.batch]
     values: Payload = {"tool_calls": calls, "tool_calls_failed": failed}
-    return session.first(Ask(role=Role.AFTER_BATCH, values=values))
+    return session.put_first(AskHooks(role=Role.AFTER_BATCH, values=values))
 
 
-def settle_batch(session: Session, decision: Decision | None) -> Session:
+def apply_batch_decision(session: Session, decision: Decision | None) -> Session:
     """
-    What follows once the hooks after all calls have spoken.
+    Return the session after the decision on all calls of a move.
     """
     if decision is not None:
-        session = session.tell(*(Message("context", text, decision.event) for text in decision.to_agent))
+        session = session.add_messages(
+            *(Message("context", text, decision.event) for text in decision.to_agent)
+        )
         if decision.halt is not None or decision.refused:
             why = decision.halt or "; ".join(decision.reasons)
             return session.finish("halted", f"a hook ended the turn after its calls: {why}", decision.rule)
-    if session.halt is not None:
-        text, rule = session.halt
+    if session.pending_halt is not None:
+        text, rule = session.pending_halt
         return session.finish("halted", f"a hook ended the turn: {text}", rule)
     finishing = session.profile.turns.finishing
-    made = next((one for one in session.batch if one["tool_name"] in finishing), None)
-    if made is not None:
-        key, given = finishing[str(made["tool_name"])], made["tool_input"]
+    last = next((one for one in session.batch if one["tool_name"] in finishing), None)
+    if last is not None:
+        key, given = finishing[str(last["tool_name"])], last["tool_input"]
         text = str(given.get(key, "")) if isinstance(given, Mapping) else ""
-        asks = len(session.profile.turns.before_request) + 1
-        return attempt_stop(replace(session, agenda=session.agenda[asks:]), text)
+        # The call ends the turn, so the next request that ``plan_calls`` put on the agenda is dropped: the
+        # events before it and ``AwaitAct``.
+        planned = len(session.profile.turns.before_request) + 1
+        return attempt_stop(replace(session, agenda=session.agenda[planned:]), text)
     if session.profile.turns.asks_after_calls:
-        return session.first(Ask(role=Role.PROMPT, values={"prompt": ""}, aside=True))
+        return session.put_first(AskHooks(role=Role.PROMPT, values={"prompt": ""}, incidental=True))
     return session

@@ -1,9 +1,7 @@
 """
-What is fixed for the whole of a session.
+The facts of a session, which stay the same from start to end.
 
-Values that a host makes up: identifiers and times.
-
-They follow from the seed and a position, so that a run can be repeated.
+Identifiers and times follow from the seed and a position, so that a run can be repeated.
 """
 
 from __future__ import annotations
@@ -16,14 +14,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.session_state.requests import PromptCommand
 
+_COMMAND = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
 _EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 def derive_digest(seed: int, *parts: object) -> str:
     """
-    A hexadecimal digest of a seed and a position.
+    Return a hexadecimal digest of a seed and a position.
     """
     text = "\n".join(str(part) for part in (seed, *parts))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -31,25 +30,90 @@ def derive_digest(seed: int, *parts: object) -> str:
 
 def derive_uuid(seed: int, *parts: object) -> str:
     """
-    An identifier that looks like a random UUID.
+    Return an identifier that looks like a random UUID.
     """
     digest = derive_digest(seed, *parts)
     variant = "89ab"[int(digest[16], 16) % 4]
     return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 
 
-def derive_moment(position: int, waited: float) -> datetime:
+def derive_datetime(position: int, waited: float) -> datetime:
     """
-    A time: one second for each position, and what the script waited.
+    Return a made-up time: one second for each position, plus the seconds that the script waited.
     """
     return _EPOCH + timedelta(seconds=position + waited)
 
 
-def derive_time(position: int, waited: float) -> str:
+def derive_timestamp(position: int, waited: float) -> str:
     """
-    The same as a time stamp.
+    Return the same time as an ISO 8601 timestamp in UTC.
     """
-    return derive_moment(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return derive_datetime(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptCommand:
+    """
+    A command that a prompt can name (a slash command).
+
+    Attributes:
+        name: Its name in the prompt.
+        source: Who owns it, in the host's words.
+        text: The text for the model, without front matter and before arguments are filled in.
+    """
+
+    name: str
+    source: str
+    text: str
+
+
+def read_commands(profile: Profile, files: Mapping[str, str]) -> tuple[PromptCommand, ...]:
+    """
+    Return the commands of a host from texts of files by state path.
+
+    Of two commands with one name, the one in the nearer folder comes first.
+    """
+    rules = profile.commands
+    if rules is None:
+        return ()
+    return tuple(
+        PromptCommand(
+            name=posixpath.basename(path).removesuffix(rules.suffix),
+            source=source,
+            text=_without_front_matter(text.replace("\r\n", "\n")),
+        )
+        for folder, source in rules.folders.items()
+        for path, text in files.items()
+        if posixpath.dirname(path) == folder and path.endswith(rules.suffix)
+    )
+
+
+def _without_front_matter(text: str) -> str:
+    front = _FRONT_MATTER.match(text)
+    return text[front.end() :] if front is not None else text
+
+
+def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[PromptCommand, str] | None:
+    """
+    Return the command that a prompt names, with its arguments; ``None`` for any other prompt.
+    """
+    typed = _COMMAND.fullmatch(prompt.strip())
+    if typed is None:
+        return None
+    found = next((command for command in commands if command.name == typed[1]), None)
+    return (found, (typed[2] or "").strip()) if found is not None else None
+
+
+def expand_command(profile: Profile, command: PromptCommand, arguments: str) -> str:
+    """
+    Return the text that the model sees instead of a prompt that names a command.
+    """
+    rules, text = profile.commands, command.text.strip()
+    if rules is None:
+        return text
+    if rules.arguments in text or not arguments:
+        return text.replace(rules.arguments, arguments)
+    return f"{text}\n\n{rules.appended.format(arguments=arguments)}"
 
 
 # The option that sets the permission mode, of a host that has it.
@@ -59,25 +123,25 @@ _MODE = "permission_mode"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """
-    What is fixed for the whole of a session.
+    The facts of a session.
 
     Attributes:
         session_id: The host's name of the session.
         workspace: The project folder, absolute.
-        home: The person's folder.
+        home: The user's home folder.
         tmp: The folder for temporary files.
-        transcript_path: Where the conversation is written; empty if it is not.
-        seed: What made-up values follow from.
+        transcript_path: The file of the conversation; empty if the host writes none.
+        seed: The seed of all made-up values.
         env: The host's own environment.
-        permission_mode: As the host calls it.
-        model: The model's name, as the transcript has it.
-        instructions: Instruction files that the host loads at the start, absolute.
-        commands: Commands that a prompt can name.
+        permission_mode: The mode, in the host's words.
+        model: The model's name in the transcript.
+        instructions: The instruction files that the host loads at the start, absolute.
+        commands: The commands that a prompt can name.
         setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
-        worktree: Name of the worktree that the session is started in; empty for none.
-        options: Options that the host was started with, all of them.
-        flags: What hooks of stops are told one after the other, and then from the beginning again, whatever
-            the host would say; empty for what it says.
+        worktree: The name of the worktree that the session starts in; empty for none.
+        options: All options that the host was started with, with defaults.
+        flags: Values of ``stop_hook_active`` that replace the host's own, used in turn from the first again;
+            empty for the host's own.
     """
 
     session_id: str
@@ -97,26 +161,26 @@ class Facts:
     flags: tuple[bool, ...] = ()
 
     @property
-    def words(self) -> dict[str, str]:
+    def template_values(self) -> dict[str, str]:
         """
-        What the templates of a profile are filled with.
+        The values that the templates of a profile are filled with.
         """
         return {
             "session": self.session_id,
             "workspace": self.workspace,
             "home": self.home,
             "tmp": self.tmp,
-            "slug": slug(self.workspace),
+            "slug": folder_slug(self.workspace),
             "short": self.session_id[:8],
             "project": posixpath.basename(self.workspace.rstrip("/")),
             "model": self.model,
-            **moment_words(),
+            **start_time_values(),
         }
 
 
-def slug(folder: str) -> str:
+def folder_slug(folder: str) -> str:
     """
-    A folder's path as one name.
+    Return a folder's path as a single name.
     """
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
@@ -138,7 +202,7 @@ def facts(
     flags: tuple[bool, ...] = (),
 ) -> Facts:
     """
-    The facts of a session; everything that the host makes up follows from the seed.
+    Return the facts of a session. Everything that the host makes up follows from the seed.
     """
     session = derive_uuid(seed, "session")
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
@@ -147,7 +211,7 @@ def facts(
         workspace=workspace,
         home=home,
         tmp=tmp,
-        transcript_path=_transcript(profile, workspace, home, session),
+        transcript_path=_transcript_path(profile, workspace, home, session),
         seed=seed,
         env=dict(env or {}),
         permission_mode=permission_mode or str(known.get(_MODE, profile.turns.mode)),
@@ -161,22 +225,22 @@ def facts(
     )
 
 
-def _transcript(profile: Profile, workspace: str, home: str, session: str) -> str:
+def _transcript_path(profile: Profile, workspace: str, home: str, session: str) -> str:
     template = profile.transcript.path
-    words = {
+    values = {
         "home": home,
-        "slug": slug(workspace),
+        "slug": folder_slug(workspace),
         "session": session,
         "short": session[:8],
         "project": posixpath.basename(workspace.rstrip("/")),
-        **moment_words(),
+        **start_time_values(),
     }
-    return posixpath.normpath(template.format(**words)) if template else ""
+    return posixpath.normpath(template.format(**values)) if template else ""
 
 
-def moment_words() -> dict[str, str]:
+def start_time_values() -> dict[str, str]:
     """
-    The parts of the time at which every session begins.
+    Return the parts of the time at which every session starts.
     """
     parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
-    return {name: derive_moment(0, 0.0).strftime(part) for name, part in parts.items()}
+    return {name: derive_datetime(0, 0.0).strftime(part) for name, part in parts.items()}

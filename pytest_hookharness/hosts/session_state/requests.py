@@ -1,95 +1,34 @@
 """
-What a session asks for, and what it is answered.
+Requests of a session, their answers, and the tasks on its agenda.
 
-A session never acts; it asks and goes on with the answer.
-
-Prompts that name a command: a text from a file that the model sees instead.
+A request is what the session needs from outside (``session.step`` explains the rule). A task is what it
+still has to do; doing a task can lead to a request.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from pytest_hookharness.hosts.rules.profile import Operation, Profile
-from pytest_hookharness.model.moves import Act, Observation, Performance, ToolCall
+from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.moves import (
+    Act,
+    Message,
+    Observation,
+    Performance,
+    Subagent,
+    ToolCall,
+    ToolResult,
+)
 from pytest_hookharness.model.processes import ProcessResult
-from pytest_hookharness.model.protocol import Hook, Payload, Rule
-
-_TYPED = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
-_FRONT = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptCommand:
-    """
-    A command that a prompt can name.
-
-    Attributes:
-        name: What the prompt calls it.
-        source: Whose it is, in the host's words.
-        text: What the model sees, without front matter; arguments are not yet in it.
-    """
-
-    name: str
-    source: str
-    text: str
-
-
-def read_commands(profile: Profile, files: Mapping[str, str]) -> tuple[PromptCommand, ...]:
-    """
-    The commands of a host, from texts of files by state path; of two with one name the nearer comes first.
-    """
-    rules = profile.commands
-    if rules is None:
-        return ()
-    return tuple(
-        PromptCommand(
-            name=posixpath.basename(path).removesuffix(rules.suffix),
-            source=source,
-            text=_without_front(text.replace("\r\n", "\n")),
-        )
-        for folder, source in rules.folders.items()
-        for path, text in files.items()
-        if posixpath.dirname(path) == folder and path.endswith(rules.suffix)
-    )
-
-
-def _without_front(text: str) -> str:
-    front = _FRONT.match(text)
-    return text[front.end() :] if front is not None else text
-
-
-def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[PromptCommand, str] | None:
-    """
-    The command that a prompt names, with its arguments; ``None`` for any other prompt.
-    """
-    typed = _TYPED.fullmatch(prompt.strip())
-    if typed is None:
-        return None
-    found = next((command for command in commands if command.name == typed[1]), None)
-    return (found, (typed[2] or "").strip()) if found is not None else None
-
-
-def expand(profile: Profile, command: PromptCommand, arguments: str) -> str:
-    """
-    What the model sees instead of a prompt that names a command.
-    """
-    rules, text = profile.commands, command.text.strip()
-    if rules is None:
-        return text
-    if rules.arguments in text or not arguments:
-        return text.replace(rules.arguments, arguments)
-    return f"{text}\n\n{rules.appended.format(arguments=arguments)}"
+from pytest_hookharness.model.protocol import Hook, Payload, Reply, Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
     """
-    Lines that must be appended to a transcript before the request is met.
+    Lines to append to a transcript before the request is carried out.
 
     Attributes:
         path: The transcript.
@@ -103,18 +42,18 @@ class Lines:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHooks:
     """
-    Fire hooks of an event, all at once.
+    Run hooks of an event, all at once.
 
-    A host that runs them one by one asks several times; until the last of them the step has no decision.
+    A host that runs hooks one by one makes one request for each; only the last step has a decision.
 
     Attributes:
         event: The host's name of the event.
-        target: What matchers were compared with.
-        hooks: The hooks, in the order of configuration.
+        target: The value that matchers were compared with.
+        hooks: The hooks, in the order of the configuration.
         payload: Their standard input, keys in the host's order.
         records: Lines to append to the transcript first.
-        transcript_path: Where that is.
-        side_records: Lines for the transcripts of subagents.
+        transcript_path: The transcript.
+        subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
     event: str
@@ -123,7 +62,7 @@ class RunHooks:
     payload: Payload
     records: tuple[Payload, ...] = ()
     transcript_path: str = ""
-    side_records: tuple[Lines, ...] = ()
+    subagent_lines: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +71,10 @@ class PerformCall:
     Make a tool call in the workspace.
 
     Attributes:
-        call: The call, as the hooks left it.
-        operation: What it does; ``None`` if the harness cannot perform this tool.
+        call: The call, with changes by hooks.
+        operation: What the call does; ``None`` if the harness cannot perform this tool.
         records: Lines to append to the transcript first.
-        transcript_path: Where that is.
+        transcript_path: The transcript.
     """
 
     call: ToolCall
@@ -150,17 +89,17 @@ EndedHow: TypeAlias = Literal["stopped", "capped", "halted", "waiting", "idle"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """
-    A turn, or the session, is over.
+    The end of a turn or of the session.
 
     Attributes:
-        how: ``stopped`` (the agent wanted to and was let), ``capped`` (a guard of the host ended it),
-            ``halted`` (a hook ended it), ``waiting`` (for an answer that never comes), or ``idle``
-            (no turn was begun).
-        why: One sentence.
-        rule: The host's rule behind it.
-        status: The host's own word for it, if it has one.
+        how: ``stopped`` (the agent stopped and no hook refused), ``capped`` (the host's cap or another limit
+            ended it), ``halted`` (a hook ended it), ``waiting`` (for an answer that never comes), or ``idle``
+            (no turn started).
+        why: The reason, in one sentence.
+        rule: The rule of the host that ended it.
+        status: The host's own word for this end; empty if it has none.
         records: Lines to append to the transcript.
-        transcript_path: Where that is.
+        transcript_path: The transcript.
     """
 
     how: EndedHow
@@ -174,13 +113,13 @@ class Ended:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextAct:
     """
-    Say what happens next.
+    Give the next act of the agent or its script.
 
     Attributes:
         observation: What the agent's model sees since its last move.
-        turn_over: Whether no turn is going on: only events of the script can happen.
+        turn_over: Whether no turn is running, so that only an event of the script fits.
         records: Lines to append to the transcript first.
-        transcript_path: Where that is.
+        transcript_path: The transcript.
         ending: How the last turn ended, if it is over.
     """
 
@@ -194,12 +133,12 @@ class NextAct:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HooksFinished:
     """
-    What became of the hooks.
+    The answer to ``RunHooks``.
 
     Attributes:
-        runs: One for each hook, in the order asked: a run, the reply of a handler that is not a
-            command, or ``None`` if it gave none.
-        finished: Places in ``runs`` in the order in which they ended; empty for the order asked.
+        runs: One result for each hook, in the order requested: a process result, the reply of a handler that
+            is not a command, or ``None`` for no reply.
+        finished: Positions in ``runs`` in the order in which the hooks ended; empty for the order requested.
     """
 
     runs: tuple[ProcessResult | Payload | None, ...] = ()
@@ -214,3 +153,123 @@ class Mismatch(TypeError):
     """
     An answer that does not fit the request.
     """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCall:
+    """
+    A tool call between its request by the agent and its result.
+
+    Attributes:
+        tool_call: The call, with changes by hooks.
+        use_id: The host's name of the call.
+        subagent: The subagent that the call starts, if it does.
+        agent_id: The host's name of that subagent.
+        result: The result, once the call was made.
+        notes: Messages that the agent gets after the result.
+        refused_on: The event whose hooks made the call fail; empty if none did.
+        changed: Keys of the input that hooks changed.
+    """
+
+    tool_call: ToolCall
+    use_id: str
+    subagent: Subagent | None = None
+    agent_id: str = ""
+    result: ToolResult | None = None
+    notes: tuple[Message, ...] = ()
+    refused_on: str = ""
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandedPrompt:
+    """
+    The text and the notes that the model sees instead of a prompt that names a command.
+    """
+
+    text: str
+    notes: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskHooks:
+    """
+    Run the hooks of an event.
+
+    Attributes:
+        role: The role of the event.
+        values: Values of the event beside those of the session.
+        call: The tool call that the event is about.
+        expanded: What the model will see of the prompt, if the prompt names a command.
+        incidental: Whether the event only accompanies another: the agent gets the hooks' texts, and a refusal
+            ends the turn.
+        more_events: Other events with the same role, run after this one.
+        event: The event; empty to take the first event with the role.
+        remaining_hooks: Hooks still to be run, on hosts that run them one by one.
+        asked_hooks: Hooks that were run before.
+        replies: The replies of those.
+    """
+
+    role: Role
+    values: Payload = field(default_factory=dict)
+    call: PendingCall | None = None
+    expanded: ExpandedPrompt | None = None
+    incidental: bool = False
+    more_events: tuple[str, ...] = ()
+    event: str = ""
+    remaining_hooks: tuple[Hook, ...] = ()
+    asked_hooks: tuple[Hook, ...] = ()
+    replies: tuple[Reply, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MakeCall:
+    """
+    Make a tool call. ``checked``: the file that it edits is known to be as the agent last saw it.
+    """
+
+    call: PendingCall
+    checked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFile:
+    """
+    Find out whether the file that a call edits is as the agent last saw it.
+    """
+
+    call: PendingCall
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class EnterWorktree:
+    """
+    Enter the session's worktree by a command line, which first creates it where no hook did.
+    """
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloseBatch:
+    """
+    End the calls of a move: run the hooks of the event after all of them.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAct:
+    """
+    Let the agent or its script act.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class CloseSession:
+    """
+    End the session.
+    """
+
+
+Task: TypeAlias = AskHooks | MakeCall | EnterWorktree | CloseBatch | AwaitAct | CloseSession

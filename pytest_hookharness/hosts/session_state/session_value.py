@@ -1,8 +1,7 @@
 """
-The session as a value: where the simulated host stands.
+The session as a value: the whole state of the simulated host.
 
-A session can be saved and put back at any time. What it still has to do stands in
-its agenda as tasks, which are values too.
+A session can be saved and resumed at any time, since its unfinished tasks are values in its agenda.
 """
 
 from __future__ import annotations
@@ -10,184 +9,71 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
-from pytest_hookharness.hosts.rules.events import Role
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools import TaskItem
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
-from pytest_hookharness.hosts.session_state.facts import Facts, derive_time, derive_uuid
-from pytest_hookharness.hosts.session_state.requests import Ended, EndedHow, Lines
+from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
+from pytest_hookharness.hosts.session_state.requests import (
+    AskHooks,
+    AwaitAct,
+    CheckFile,
+    CloseBatch,
+    Ended,
+    EndedHow,
+    Lines,
+    Task,
+)
 from pytest_hookharness.hosts.settings.configuration import Configuration
-from pytest_hookharness.model.moves import Message, Subagent, ToolCall, ToolResult
-from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule
+from pytest_hookharness.model.moves import Message
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import Performed
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingCall:
-    """
-    A tool call on its way.
-
-    Attributes:
-        made: The call, as the hooks left it.
-        use_id: The host's name of it.
-        launch: The subagent that it starts, if it does.
-        agent_id: The host's name of that.
-        result: What it gave, once it was made.
-        notes: What the agent is told after the result.
-        refused_on: The event whose hooks made it fail, if some did.
-        changed: Keys of its input that hooks changed.
-    """
-
-    made: ToolCall
-    use_id: str
-    launch: Subagent | None = None
-    agent_id: str = ""
-    result: ToolResult | None = None
-    notes: tuple[Message, ...] = ()
-    refused_on: str = ""
-    changed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """
-    What the model sees instead of a prompt that names a command, and what it is told beside it.
-    """
-
-    text: str
-    notes: tuple[Message, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """
-    Ask the hooks of an event.
-
-    Attributes:
-        role: Which event.
-        values: What its hooks are told beside the session's own values.
-        call: The tool call that it is about.
-        expanded: What becomes of the prompt that it is about, if that names a command.
-        aside: Whether it is asked on the way: the agent gets the texts of the hooks, and a refusal can end
-            the turn.
-        later: Events for the same role that are asked after this one; the first if none is named yet.
-        event: Which event; empty if that is not settled.
-        rest: Hooks that are still to be asked, where they are asked one by one.
-        asked: Hooks that were asked before.
-        heard: What they said.
-    """
-
-    role: Role
-    values: Payload = field(default_factory=dict)
-    call: PendingCall | None = None
-    expanded: Expanded | None = None
-    aside: bool = False
-    later: tuple[str, ...] = ()
-    event: str = ""
-    rest: tuple[Hook, ...] = ()
-    asked: tuple[Hook, ...] = ()
-    heard: tuple[Reply, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Perform:
-    """
-    Make a tool call; ``looked`` says whether the file that it edits is known to be as the agent saw it.
-    """
-
-    call: PendingCall
-    looked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """
-    See whether the file that a call edits is as the agent saw it.
-    """
-
-    call: PendingCall
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class Enter:
-    """
-    Go to the session's worktree by a command line, which makes it first where that is left to do.
-    """
-
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
-class CloseBatch:
-    """
-    All calls of a move are made.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class Listen:
-    """
-    Let the agent or its script act.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class Close:
-    """
-    End the session.
-    """
-
-
-Task: TypeAlias = Ask | Perform | Enter | CloseBatch | Listen | Close
-
-IDLE_WHY = "no turn was begun"
+IDLE_WHY = "no turn started"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """
-    Where the simulated host stands.
+    The state of the simulated host.
 
     Attributes:
         profile: The host.
-        configuration: Its hooks.
-        facts: What is fixed for the session.
-        root: Where the session was begun: the project folder, or its worktree.
+        configuration: Its hooks and settings.
+        facts: What stays the same for the whole session.
+        root: The folder where the session began: the project folder or its worktree.
         cwd: The current folder.
         tasks: The task list that the host keeps for the agent.
-        seen: Digests of files as the agent last saw them, where the host refuses to edit others.
-        agenda: What is still to be done, in order.
-        waiting: What was asked and is not answered.
-        hooks: The hooks that were asked for it.
-        messages: What the agent will see next.
-        shown: What it saw last; shown again if an event takes place before it acts.
+        known_files: Digests of files as the agent last saw them, on hosts that refuse edits of changed files.
+        agenda: The tasks still to be done, the next one first.
+        waiting: The task whose request is not answered yet.
+        hooks: The hooks of that request.
+        messages: The messages that the agent will see next.
+        shown: The messages that it saw last; shown again if an event happens before it acts.
         records: Lines not yet in the transcript.
-        side: Lines not yet in the transcripts of subagents.
+        subagent_lines: Lines not yet in the transcripts of subagents.
         performed: Calls made or refused since the last request.
         position: How many values the host has made up.
         parent: The last line of the transcript.
         waited: Seconds that the script let pass.
         prompt_id: The host's name of the prompt; empty before the first.
-        in_turn: Whether a turn is going on.
+        in_turn: Whether a turn is running.
         ending: How the last turn ended.
         stop_hook_active: Whether the agent goes on because a stop was refused.
-        streak: How many refusals of a stop were honoured in a row.
-        calls_refused: Whether calls were refused since that count began, and none was carried out.
-        subagent_streak: The same count for the subagent.
-        batch: Calls that were made in this move, for the event after all of them.
-        halt: The turn ends once the calls are made, with this text and rule.
-        started: Whether the hooks of the session's start were asked.
+        refusals_in_row: How many refusals of a stop in a row the host has honoured.
+        calls_refused: Whether calls were refused since that count started, and none was carried out.
+        subagent_refusals: The same count for the subagent.
+        batch: Calls already made in this move, for the event after all of them.
+        pending_halt: The text and rule by which the turn ends once the calls are made.
+        started: Whether the hooks of the session's start have run.
         prompt: The newest prompt.
         prompts: How many prompts there were.
-        held: Prompts that were refused and stay in the conversation.
-        spoken: What the agent said since.
-        moves: How many moves it made since.
+        held_prompts: Refused prompts that stay in the conversation.
+        spoken: The texts that the agent said since the newest prompt.
+        moves: How many moves it made since then.
         calls: How many calls it made in the whole session.
-        stops_refused: How many stops were refused since that prompt.
-        recent: The newest moves, as far as the host looks for circles: kinds and digests.
+        stops_refused: How many stops were refused since the newest prompt.
+        recent: Kinds and digests of the newest moves, as many as the host searches for repetitions.
     """
 
     profile: Profile
@@ -196,14 +82,14 @@ class Session:
     root: str
     cwd: str
     tasks: tuple[TaskItem, ...] = ()
-    seen: Mapping[str, str] = field(default_factory=dict)
+    known_files: Mapping[str, str] = field(default_factory=dict)
     agenda: tuple[Task, ...] = ()
-    waiting: Task | Look | None = None
+    waiting: Task | CheckFile | None = None
     hooks: tuple[Hook, ...] = ()
     messages: tuple[Message, ...] = ()
     shown: tuple[Message, ...] = ()
     records: tuple[Payload, ...] = ()
-    side: tuple[Lines, ...] = ()
+    subagent_lines: tuple[Lines, ...] = ()
     performed: tuple[Performed, ...] = ()
     position: int = 0
     parent: str = ""
@@ -212,15 +98,15 @@ class Session:
     in_turn: bool = False
     ending: Ended | None = None
     stop_hook_active: bool = False
-    streak: int = 0
+    refusals_in_row: int = 0
     calls_refused: bool = False
-    subagent_streak: int = 0
+    subagent_refusals: int = 0
     batch: tuple[Payload, ...] = ()
-    halt: tuple[str, Rule] | None = None
+    pending_halt: tuple[str, Rule] | None = None
     started: bool = False
     prompt: str = ""
     prompts: int = 0
-    held: tuple[str, ...] = ()
+    held_prompts: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
     moves: int = 0
     calls: int = 0
@@ -239,72 +125,76 @@ class Session:
             "permission_mode": self.facts.permission_mode,
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
-            "place among the flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
-            **{name: value for name, value in self._counters.items() if self._is_told(name)},
+            "position in flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
+            **{name: value for name, value in self._counters.items() if self._is_reported(name)},
         }
 
     @property
     def _counters(self) -> Mapping[str, Json]:
         return {"stops_refused": self.stops_refused, "moves": self.moves, "spoken": list(self.spoken)}
 
-    def _is_told(self, name: str) -> bool:
-        told = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
-        return any(self.profile.uses_value(word) for word in told)
+    def _is_reported(self, name: str) -> bool:
+        # A counter belongs to the state only if the host shows it to hooks; else no state would ever repeat.
+        sources = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
+        return any(self.profile.uses_value(source) for source in sources)
 
     @property
     def env(self) -> Mapping[str, str]:
         """
-        The host's environment, with what its settings add.
+        The host's environment with the variables of its settings.
         """
         return {**self.facts.env, **self.configuration.env}
 
-    def first(self, *tasks: Task) -> Session:
+    def put_first(self, *tasks: Task) -> Session:
         """
-        The session with tasks put before all others.
+        Return the session with tasks put before all others.
         """
         return replace(self, agenda=(*tasks, *self.agenda))
 
     def schedule(self, *tasks: Task) -> Session:
         """
-        The session with tasks of a call put next, or behind those of all calls, as the host has it.
+        Return the session with tasks of one call added to the agenda.
+
+        They come first on a host that takes one call after the other. A host that runs the hooks before all
+        calls first has them after what is already planned, in front of ``CloseBatch``.
         """
         if not self.profile.turns.together:
-            return self.first(*tasks)
+            return self.put_first(*tasks)
         ends = [place for place, task in enumerate(self.agenda) if isinstance(task, CloseBatch)]
         place = ends[0] if ends else 0
         return replace(self, agenda=(*self.agenda[:place], *tasks, *self.agenda[place:]))
 
     def ask_model(self) -> Session:
         """
-        The session that asks its agent next, and its hooks before that where the host does.
+        Return the session whose agent moves next, after the events that the host has before a request.
         """
-        asks = (Ask(role=role, aside=True) for role in self.profile.turns.before_request)
-        return self.first(*asks, Listen())
+        events = (AskHooks(role=role, incidental=True) for role in self.profile.turns.before_request)
+        return self.put_first(*events, AwaitAct())
 
-    def tell(self, *messages: Message) -> Session:
+    def add_messages(self, *messages: Message) -> Session:
         """
-        The session with something more for the agent to see.
+        Return the session with more messages for the agent.
         """
         return replace(self, messages=(*self.messages, *messages))
 
     def make_id(self, kind: str) -> tuple[str, Session]:
         """
-        A fresh identifier, and the session that has given it out.
+        Return a new identifier, and the session that has used it.
         """
         position = self.position + 1
         return derive_uuid(self.facts.seed, kind, position), replace(self, position=position)
 
-    def write(self, kind: str, message: Payload, **extra: Json) -> Session:
+    def write_line(self, kind: str, message: Payload, **extra: Json) -> Session:
         """
-        The session with one more line for the transcript.
+        Return the session with one more line for the transcript.
         """
         uuid, after = self.make_id("line")
-        line = self.profile.transcript.put_message(after.line(uuid, after.parent), kind, message, extra)
+        line = self.profile.transcript.put_message(after.blank_line(uuid, after.parent), kind, message, extra)
         return replace(after, records=(*after.records, line), parent=uuid)
 
-    def line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
+    def blank_line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
         """
-        A line of a transcript, still empty.
+        Return a transcript line without content.
         """
         return TranscriptLine(
             uuid=uuid,
@@ -312,19 +202,21 @@ class Session:
             session=self.facts.session_id,
             cwd=self.cwd,
             version=self.profile.version,
-            time=derive_time(self.position, self.waited),
+            time=derive_timestamp(self.position, self.waited),
             agent=agent,
         )
 
-    def relieved(self, earlier: Session) -> Session:
+    def with_host_counts_of(self, earlier: Session) -> Session:
         """
-        The session with what its guards count put back to an earlier time; nothing that a hook sees changes.
+        Return the session with the counts of the host's limits taken from an earlier session.
+
+        Nothing changes that a hook can see.
         """
         return replace(
             self,
-            streak=earlier.streak,
+            refusals_in_row=earlier.refusals_in_row,
             calls_refused=earlier.calls_refused,
-            subagent_streak=earlier.subagent_streak,
+            subagent_refusals=earlier.subagent_refusals,
             moves=earlier.moves,
             calls=earlier.calls,
             recent=earlier.recent,
@@ -332,15 +224,15 @@ class Session:
 
     def finish(self, how: EndedHow, why: str, rule: Rule, status: str = "") -> Session:
         """
-        The session after the end of the turn: nothing else of it is done.
+        Return the session after the end of its turn: the remaining tasks of the turn are dropped.
         """
         return replace(
             self,
-            agenda=(Listen(),),
+            agenda=(AwaitAct(),),
             in_turn=False,
             ending=Ended(how=how, why=why, rule=rule, status=status),
-            halt=None,
+            pending_halt=None,
             batch=(),
             shown=(),
-            subagent_streak=0,
+            subagent_refusals=0,
         )

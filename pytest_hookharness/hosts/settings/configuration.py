@@ -1,5 +1,5 @@
 """
-Configuration: the hooks that a host takes from its settings.
+The configuration of a host: hooks and other settings, merged from all its settings files.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from fnmatch import fnmatchcase
 from pytest_hookharness.hosts.replies.json_answer import dig
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import Import, KeyPath, Switch
-from pytest_hookharness.hosts.settings.formats import expand, kind_of
+from pytest_hookharness.hosts.settings.formats import describe_value, expand_short_form
 from pytest_hookharness.hosts.settings.handlers import (
     SettingsProblem,
     SettingsSource,
     find_unpassable,
-    read_entries,
+    read_hooks,
 )
 from pytest_hookharness.model.protocol import Hook, Json
 
@@ -28,16 +28,16 @@ PLUGIN = "plugin"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """
-    What the settings of a host come to.
+    The settings of a host, merged.
 
     Attributes:
-        hooks: All hooks, in the order of the files and in them.
-        problems: What is wrong with the settings.
-        allowed: Permission rules for calls that need no asking.
+        hooks: All hooks, in the order of the files and of each file.
+        problems: The problems of the settings.
+        allowed: Permission rules for calls that need no approval.
         env: Variables that the settings give to the session and its hooks.
         disabled: Whether the settings turn all hooks off.
-        refused: Why the host does not begin a session with such settings; empty if it does.
-        contents: What stands in the files, in ascending precedence.
+        refused: Why the host starts no session with these settings; empty if it does.
+        contents: The contents of the files, the file with the highest precedence last.
     """
 
     hooks: tuple[Hook, ...] = ()
@@ -50,7 +50,7 @@ class Configuration:
 
     def setting(self, path: KeyPath) -> Json:
         """
-        What the nearest file that has it says at a key path; ``None`` for nothing.
+        Return the value at a key path in the nearest file that has it; ``None`` for no value.
         """
         found = (dig(content, path) for content in reversed(self.contents)) if path else ()
         return next((value for value in found if value is not None), None)
@@ -83,25 +83,25 @@ def configure(
     plugin_root: str = "",
 ) -> Configuration:
     """
-    Read settings as the host does.
+    Return the configuration that the host reads from its settings files.
 
     Args:
         profile: The host.
         files: Texts of settings files by state path (``workspace/...``, ``home/...``).
-        inline: Settings written in the scenario; short forms are allowed.
+        inline: Settings written in the scenario, which may be short forms.
         plugin_files: Texts of a plugin's files by path relative to its folder.
         plugin_root: The plugin's folder, absolute.
     """
     config = profile.config
-    own = [path for path in files if not any(_fits(path, one.paths) for one in config.imports)]
+    own = [path for path in files if not any(_matches_any(path, one.paths) for one in config.imports)]
     own = _in_order(config.paths, own)
     own = own[:1] if config.first_only else own
     settings = [_read(profile, _shorten(path), files[path]) for path in own]
     for one in config.imports:
-        theirs = _in_order(one.paths, [path for path in files if _fits(path, one.paths)])
+        theirs = _in_order(one.paths, [path for path in files if _matches_any(path, one.paths)])
         settings += [_read(profile, _shorten(path), files[path], one) for path in theirs]
     if inline is not None:
-        settings.append(_Settings(_source(profile, INLINE, expand(profile, inline))))
+        settings.append(_Settings(_source(profile, INLINE, expand_short_form(profile, inline))))
     text = (plugin_files or {}).get(config.plugin_path)
     if text is not None:
         read = _read(profile, f"{PLUGIN}/{config.plugin_path}", text)
@@ -109,7 +109,7 @@ def configure(
     return _merge(profile, settings, plugin_root)
 
 
-def _fits(path: str, patterns: Iterable[str]) -> bool:
+def _matches_any(path: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
@@ -126,7 +126,7 @@ def _shorten(path: str) -> str:
 
 def locate(source: str, workspace: str, home: str) -> str:
     """
-    Where the settings are that a hook names as its source, absolute; hooks of no file keep their word.
+    Return the absolute path of a hook's source; sources that are no file stay as they are.
     """
     if source == INLINE or source.startswith(f"{PLUGIN}/"):
         return source
@@ -157,20 +157,20 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
     try:
         content = profile.config.parse(text)
     except (ValueError, RecursionError) as error:
-        told = f"{name} cannot be read ({error}); none of its hooks run"
+        text = f"{name}: cannot be parsed ({error}); the host runs none of its hooks until that is fixed"
         return _Settings(
-            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
+            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", text, rule),)
         )
     if not isinstance(content, Mapping):
-        told = f"{name} holds {kind_of(content)} instead of an object; none of its hooks run"
+        text = f"{name}: expected an object, got {describe_value(content)}; the host runs none of its hooks"
         return _Settings(
-            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
+            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", text, rule),)
         )
     source = _source(profile, name, content, imported)
     stray = [key for key in content if key in profile.events and "hooks" not in content]
     if stray and "misplaced" in profile.config.rules:
-        told = f"{name} has {', '.join(stray)} at the top; the host looks for them below the key 'hooks'"
-        problem = SettingsProblem("misplaced", name, stray[0], told, profile.config.rules["misplaced"])
+        text = f"{name}: {', '.join(stray)} at the top level has no effect; move it below the key 'hooks'"
+        problem = SettingsProblem("misplaced", name, stray[0], text, profile.config.rules["misplaced"])
         return _Settings(source, (problem,))
     return _Settings(source)
 
@@ -181,25 +181,29 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     env: dict[str, str] = {}
     refused = ""
     for one in settings:
-        read, wrong, why = read_entries(profile, one.source)
-        hooks += [_in_plugin(profile, hook, plugin_root) for hook in read] if one.plugin else read
-        problems += [*one.problems, *wrong]
+        read, flaws, why = read_hooks(profile, one.source)
+        hooks += [_plugin_hook(profile, hook, plugin_root) for hook in read] if one.plugin else read
+        problems += [*one.problems, *flaws]
         refused = refused or why
-        variables = _variables(_at(one.content, profile.config.env)) if one.own else {}
+        variables = _env_values(_value_at(one.content, profile.config.env)) if one.own else {}
         odd = [name for name, value in variables.items() if find_unpassable(f"{name}{value}")]
-        problems += [_left_out(profile, one.source.name, name) for name in odd]
+        problems += [_unpassable_variable(profile, one.source.name, name) for name in odd]
         env.update({name: value for name, value in variables.items() if name not in odd})
     own = [one for one in settings if one.own]
-    off = next((found for switch in profile.config.switches if (found := _off(switch, own))), None)
+    off = next(
+        (found for switch in profile.config.switches if (found := _find_off_switch(switch, own))), None
+    )
     if off is not None and hooks:
-        told = f"{'.'.join(off[0].path)!r} turns off all {len(hooks)} hooks"
+        decisive, source = off
+        path = ".".join(decisive.path)
+        text = f"{source}: {path} is {decisive.off!r}, which turns off all {len(hooks)} hooks"
         rule = profile.config.rules["disabled"]
-        problems.append(SettingsProblem("disabled", off[1], ".".join(off[0].path), told, rule))
+        problems.append(SettingsProblem("disabled", source, path, text, rule))
     kept = () if off is not None else tuple(replace(hook, env={**env, **hook.env}) for hook in hooks)
     return Configuration(
         hooks=() if refused else kept,
         problems=tuple(problems),
-        allowed=tuple(rule for one in own for rule in _texts(_at(one.content, profile.config.allowed))),
+        allowed=tuple(rule for one in own for rule in _texts(_value_at(one.content, profile.config.allowed))),
         env=env,
         disabled=off is not None,
         refused=refused,
@@ -207,23 +211,25 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     )
 
 
-def _off(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None:
+def _find_off_switch(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None:
     """
-    The switch with the file that turns all hooks off by it; the nearest file that has it decides.
+    Return the switch and the file that turns all hooks off by it; the nearest file with the key decides.
     """
     for one in reversed(settings):
         value = dig(one.content, switch.path)
+        # Compared with the type, since 0 == False: a number does not switch hooks off.
         if type(value) is type(switch.off):
             return (switch, one.source.name) if value == switch.off else None
     return None
 
 
-def _left_out(profile: Profile, source: str, name: str) -> SettingsProblem:
-    told = f"{source}: the variable env.{name!r} holds what no process can be given; it is left out"
-    return SettingsProblem("malformed", source, f"env.{name!r}", told, profile.config.rules["unpassable"])
+def _unpassable_variable(profile: Profile, source: str, name: str) -> SettingsProblem:
+    path = f"env.{name!r}"
+    text = f"{source}: {path} contains a character that cannot be passed to a process; it is left out"
+    return SettingsProblem("malformed", source, path, text, profile.config.rules["unpassable"])
 
 
-def _in_plugin(profile: Profile, hook: Hook, root: str) -> Hook:
+def _plugin_hook(profile: Profile, hook: Hook, root: str) -> Hook:
     variable = profile.config.plugin_root
 
     def filled(text: str) -> str:
@@ -239,7 +245,7 @@ def _in_plugin(profile: Profile, hook: Hook, root: str) -> Hook:
     )
 
 
-def _at(content: Mapping[str, Json], path: KeyPath) -> Json:
+def _value_at(content: Mapping[str, Json], path: KeyPath) -> Json:
     return dig(content, path) if path else None
 
 
@@ -247,5 +253,5 @@ def _texts(value: Json) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _variables(value: Json) -> dict[str, str]:
+def _env_values(value: Json) -> dict[str, str]:
     return {name: str(item) for name, item in value.items()} if isinstance(value, Mapping) else {}

@@ -1,13 +1,7 @@
 """
-The forms of settings files: where in them handlers stand.
+Formats of settings files: the places of handlers in them, short forms, and replaced commands.
 
-A form finds handlers and says what is odd on the way; what that does is the host's rule.
-
-The short forms of hook settings that a scenario may use.
-
-Wrapping: settings files whose hooks another program runs, and back again.
-
-Only the texts of commands are exchanged; every other byte stays as it is.
+A format finds handlers and reports flaws. The host's rules say what a flaw does.
 """
 
 from __future__ import annotations
@@ -30,36 +24,36 @@ from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.model.protocol import Json
 
 
-def expand(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     """
-    Settings in the host's own shape, from that shape or a short form of it.
+    Return settings in the host's own format, from that format or a short form of it.
 
-    ``{hooks: {...}}`` stays as it is but for its events; ``{Stop: ...}`` alone is dressed in the host's form.
-    A command stands for a handler, and a handler for all that the form wants around it.
+    ``{hooks: {...}}`` keeps everything but its events; ``{Stop: ...}`` alone is put into the host's format. A
+    command stands for a handler, and a handler for the group around it that the format needs.
     """
     config = profile.config
     hooks = inline.get("hooks")
     if isinstance(hooks, Mapping):
-        return {**inline, **config.form.build(_listed(config, hooks))}
+        return {**inline, **config.form.build(_handler_lists(config, hooks))}
     if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
         return inline
-    inline = _renamed(profile, inline)
+    inline = _with_own_events(profile, inline)
     known = {*profile.events, *config.events}
-    if inline and not known & set(inline) and _nested(known, inline):
+    if inline and not known & set(inline) and _holds_named_sets(known, inline):
         return inline
-    return config.form.build(_listed(config, inline))
+    return config.form.build(_handler_lists(config, inline))
 
 
-def _renamed(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+def _with_own_events(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     """
-    The short form with the events that most hosts know by one name under this host's own.
+    Replace common event names by this host's own names.
     """
     return {own_event(profile, name): value for name, value in inline.items()}
 
 
 def own_event(profile: Profile, name: str) -> str:
     """
-    The host's own name of an event that most hosts know by another one; any other name as it is.
+    Return the host's own name of an event given by its common name; any other name as it is.
     """
     if name in profile.events or name in profile.config.events or name not in COMMON:
         return name
@@ -67,15 +61,15 @@ def own_event(profile: Profile, name: str) -> str:
     return name if rule is None else rule.name
 
 
-def _nested(known: set[str], inline: Mapping[str, Json]) -> bool:
+def _holds_named_sets(known: set[str], inline: Mapping[str, Json]) -> bool:
     return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
 
 
-def _listed(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: _items(config, value) for name, value in events.items()}
+def _handler_lists(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: _handler_list(config, value) for name, value in events.items()}
 
 
-def _items(config: ConfigRules, value: Json) -> Json:
+def _handler_list(config: ConfigRules, value: Json) -> Json:
     if isinstance(value, str | Mapping):
         return [_handler(config, value)]
     if isinstance(value, Sequence):
@@ -95,47 +89,48 @@ def _handler(config: ConfigRules, item: Json) -> Json:
     return {config.keys.type: runs[0], **item}
 
 
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', re.DOTALL)
+# Tokens of JSON with comments. A parser would lose comments and spacing, which must stay as they are.
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', re.DOTALL)
 
 
 def command_keys(config: ConfigRules) -> frozenset[str]:
     """
-    The keys behind which a host's settings have command lines.
+    Return the keys whose values are command lines in a host's settings.
     """
     own = config.types["command"]
     return frozenset({own, *(alias for alias, key in config.keys.aliases.items() if key == own)})
 
 
-def exchange(text: str, keys: Collection[str], commands: Mapping[str, str]) -> tuple[str, int]:
+def replace_commands(text: str, keys: Collection[str], commands: Mapping[str, str]) -> tuple[str, int]:
     """
-    Put other command lines in the place of some.
+    Replace some command lines of a settings file and leave all other bytes as they are.
 
     Args:
         text: A settings file in JSON, with or without comments.
-        keys: The keys behind which commands stand.
-        commands: What stands there, with what is put there.
+        keys: The keys whose values are command lines.
+        commands: The new command line for each old one.
 
     Returns:
-        The new text, and how many were exchanged.
+        The new text, and the number of command lines replaced.
     """
     parts: list[str] = []
     key, before, number = "", "", 0
-    for piece in _PIECE.findall(text):
-        told = piece
+    for piece in _JSON_TOKEN.findall(text):
+        written = piece
         if piece.startswith('"'):
-            value = _value(piece)
+            value = _json_text(piece)
             if key in keys and value in commands:
-                told, number = json.dumps(commands[value], ensure_ascii=False), number + 1
+                written, number = json.dumps(commands[value], ensure_ascii=False), number + 1
             key, before = "", value
         elif piece == ":":
             key = before
         elif not piece.isspace() and not piece.startswith(("//", "/*")):
             key = before = ""
-        parts.append(told)
+        parts.append(written)
     return "".join(parts), number
 
 
-def _value(literal: str) -> str:
+def _json_text(literal: str) -> str:
     try:
         value = json.loads(literal, strict=False)
     except ValueError:
@@ -143,9 +138,9 @@ def _value(literal: str) -> str:
     return str(value)
 
 
-def kind_of(value: Json) -> str:
+def describe_value(value: Json) -> str:
     """
-    A value in few words.
+    Return a value, or its kind, in few words.
     """
     if isinstance(value, bool) or value is None or isinstance(value, int | float):
         return repr(value)
@@ -154,7 +149,10 @@ def kind_of(value: Json) -> str:
 
 def parse_json(text: str) -> Json:
     """
-    The values of a JSON file; raises ``ValueError`` if it is none.
+    Return the values of a JSON file.
+
+    Raises:
+        ValueError: The text is not JSON.
     """
     value: Json = json.loads(text.removeprefix("\ufeff"))
     return value
@@ -162,7 +160,10 @@ def parse_json(text: str) -> Json:
 
 def parse_toml(text: str) -> Json:
     """
-    The values of a TOML file; raises ``ValueError`` if it is none.
+    Return the values of a TOML file.
+
+    Raises:
+        ValueError: The text is not TOML.
     """
     value: Json = tomllib.loads(text.removeprefix("\ufeff"))
     return value
@@ -171,7 +172,7 @@ def parse_toml(text: str) -> Json:
 def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     events = content.get("hooks", {})
     if not isinstance(events, Mapping):
-        raise MalformedSettings("hooks", Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+        raise MalformedSettings("hooks", Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
     return ((event, f"hooks.{event}", value) for event, value in events.items())
 
 
@@ -184,7 +185,7 @@ def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Js
 def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     for name, events in content.items():
         if not isinstance(events, Mapping):
-            raise MalformedSettings(name, Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+            raise MalformedSettings(name, Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
         if events.get("enabled") is False:
             continue
         yield from (
@@ -193,68 +194,69 @@ def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
 
 
 def _from_table(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    for place, item in enumerate(_items_of_forms(content.get("hooks", []))):
+    for place, item in enumerate(_as_list(content.get("hooks", []))):
         event = item.get("event") if isinstance(item, Mapping) else None
         yield str(event), f"hooks[{place}]", [item]
 
 
-def _items_of_forms(value: Json) -> Sequence[Json]:
+def _as_list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def _listed_of_forms(path: str, value: Json) -> Iterator[tuple[str, Json, RawHandler | None]]:
+def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawHandler | None]]:
     """
-    The items of a list with their key paths; what is no list is the only one, and that is pointed out.
+    Yield the items of a list with their key paths; a value that is no list as one item with a flaw.
     """
-    odd = None
+    flawed = None
     if isinstance(value, str) or not isinstance(value, Sequence):
-        text = f"is {kind_of(value)} instead of a list"
-        odd = RawHandler(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
-        yield path, value, odd
+        text = f"is {describe_value(value)}; expected a list"
+        flawed = RawHandler(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
+        yield path, value, flawed
         return
     yield from ((f"{path}[{place}]", item, None) for place, item in enumerate(value))
 
 
 def _grouped(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, group, odd in _listed_of_forms(path, value):
+    for here, group, flawed in _indexed_items(path, value):
         if not isinstance(group, Mapping):
-            text = f"is {kind_of(group)} instead of an object"
-            yield odd or RawHandler(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
+            text = f"is {describe_value(group)}; expected an object"
+            yield flawed or RawHandler(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
             continue
         if "hooks" not in group:
-            text = "has no list 'hooks'; a handler must stand in such a list"
-            yield odd or RawHandler(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
+            text = "has no key 'hooks'; expected the handler in a list below that key"
+            yield flawed or RawHandler(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
             continue
-        flawed = odd or _odd_matcher(here, group)
-        handlers = list(_listed_of_forms(f"{here}.hooks", group["hooks"]))
-        yield from (_entry(place, handler, group, flawed or wrong) for place, handler, wrong in handlers)
-        if flawed is not None and not handlers:
-            yield flawed
+        group_flaw = flawed or _matcher_flaw(here, group)
+        handlers = list(_indexed_items(f"{here}.hooks", group["hooks"]))
+        yield from (_entry(at, handler, group, group_flaw or flaw) for at, handler, flaw in handlers)
+        if group_flaw is not None and not handlers:
+            # A group without handlers has nothing else to report its own flaw with.
+            yield group_flaw
 
 
-def _odd_matcher(path: str, group: Mapping[str, Json]) -> RawHandler | None:
+def _matcher_flaw(path: str, group: Mapping[str, Json]) -> RawHandler | None:
     matcher = group.get("matcher")
     if matcher is None or isinstance(matcher, str):
         return None
-    text = f"is {kind_of(matcher)} instead of a string"
+    text = f"is {describe_value(matcher)}; expected a string"
     return RawHandler(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
 
 
-def _entry(path: str, handler: Json, group: Mapping[str, Json], odd: RawHandler | None) -> RawHandler:
+def _entry(path: str, handler: Json, group: Mapping[str, Json], flawed: RawHandler | None) -> RawHandler:
     entry = RawHandler(path=path, handler=handler, matcher=group.get("matcher"), group=group)
-    return entry if odd is None else replace(entry, flaw=odd.flaw, place=odd.place, text=odd.text)
+    return entry if flawed is None else replace(entry, flaw=flawed.flaw, place=flawed.place, text=flawed.text)
 
 
 def _flat(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, handler, odd in _listed_of_forms(path, value):
+    for here, handler, flawed in _indexed_items(path, value):
         around = handler if isinstance(handler, Mapping) else {}
-        yield _entry(here, handler, around, odd or _odd_matcher(here, around))
+        yield _entry(here, handler, around, flawed or _matcher_flaw(here, around))
 
 
 def _both(path: str, value: Json) -> Iterator[RawHandler]:
-    for here, item, odd in _listed_of_forms(path, value):
-        if odd is not None:
-            yield odd
+    for here, item, flawed in _indexed_items(path, value):
+        if flawed is not None:
+            yield flawed
         elif isinstance(item, Mapping) and "hooks" in item:
             yield from _grouped(here, [item])
         else:
@@ -279,19 +281,19 @@ def _group(item: Json) -> Json:
 
 
 def _as_rows(events: Mapping[str, Json]) -> list[Json]:
-    pairs = ((event, item) for event, value in events.items() for item in _items_of_forms(value))
+    pairs = ((event, item) for event, value in events.items() for item in _as_list(value))
     return [{"event": event, **item} if isinstance(item, Mapping) else item for event, item in pairs]
 
 
-# An event has a list of groups, each with a matcher and a list of handlers, all below the key "hooks".
+# Each event has a list of groups below the key "hooks"; a group has a matcher and a list of handlers.
 GROUPS = SettingsForm(_below_hooks, _grouped, lambda events: {"hooks": _as_groups(events)})
-# The same, with or without that key.
+# The same, with or without the key "hooks".
 OPEN_GROUPS = SettingsForm(_with_or_without, _grouped, lambda events: {"hooks": _as_groups(events)})
-# An event has a list of handlers, each with its own matcher.
+# Each event has a list of handlers below "hooks", each with its own matcher.
 FLAT = SettingsForm(_below_hooks, _flat, lambda events: {"hooks": dict(events)})
 # The same, with or without groups around the handlers.
 MIXED = SettingsForm(_below_hooks, _both, lambda events: {"hooks": dict(events)})
-# Sets of hooks have names, and events below these; a list holds groups or handlers.
+# Sets of hooks have names, with events below them; a list contains groups or handlers.
 NAMED = SettingsForm(_by_name, _both, lambda events: {"inline": _as_groups(events)})
 # One list of handlers, each of which names its event.
 TABLE = SettingsForm(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})

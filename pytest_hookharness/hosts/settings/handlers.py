@@ -1,7 +1,5 @@
 """
-Options that a host is started with: those that it takes and ignores.
-
-The entries of hook settings: reading them, and what is wrong with them.
+Handlers in a settings file: read them as hooks, and report problems.
 """
 
 from __future__ import annotations
@@ -21,26 +19,26 @@ from pytest_hookharness.hosts.rules.settings import (
     RawHandler,
     SettingsForm,
 )
-from pytest_hookharness.hosts.settings.formats import kind_of
-from pytest_hookharness.hosts.settings.matching import read_limit
+from pytest_hookharness.hosts.settings.formats import describe_value
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import read_timeout
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 
-# What can stand in a text of JSON and in no argument of a process: NUL, and halves of surrogate pairs.
+# Characters that JSON allows and arguments of a process do not: NUL, and halves of surrogate pairs.
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsProblem:
     """
-    Something wrong with the settings.
+    A problem of the settings.
 
     Attributes:
         kind: ``malformed``, ``unreadable``, ``unknown-event``, ``unreachable-event``, ``misplaced``,
-            ``disabled`` or ``ignored``.
+            ``disabled`` or ``ignored-option``.
         source: The file.
-        path: Key path in it.
-        text: What was seen and what it does, in one sentence.
-        rule: The host's rule behind it.
+        path: The key path in the file.
+        text: The place, the value found, the value expected and the effect, in one sentence.
+        rule: The host's rule behind the effect.
     """
 
     kind: str
@@ -53,16 +51,16 @@ class SettingsProblem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsSource:
     """
-    A settings file with the way in which it is read.
+    The content of a settings file and how to read it.
 
     Attributes:
         name: The file.
-        content: What stands in it.
-        form: Its form.
-        keys: What the keys of its handlers are called.
-        events: Other names of events; ``only`` these if it is another host's file.
-        only: Whether other events are left out without a word.
-        options: What is set for each of its handlers.
+        content: Its values.
+        form: Its format.
+        keys: The names of the keys of its handlers.
+        events: The host's own event for each event name of the file.
+        only: Whether it is another host's file, of which only these events count.
+        options: Options added to each of its handlers.
     """
 
     name: str
@@ -74,9 +72,9 @@ class SettingsSource:
     options: Mapping[str, Json] = field(default_factory=dict)
 
 
-class _Unpassable(Exception):
+class _UnpassableError(Exception):
     """
-    A handler that the host takes, with a text that no process can be given; the others are not affected.
+    A handler that the host accepts, with a text that cannot be passed to a process.
     """
 
     def __init__(self, path: str, text: str) -> None:
@@ -85,19 +83,19 @@ class _Unpassable(Exception):
         self.text = text
 
 
-def read_entries(profile: Profile, source: SettingsSource) -> tuple[list[Hook], list[SettingsProblem], str]:
+def read_hooks(profile: Profile, source: SettingsSource) -> tuple[list[Hook], list[SettingsProblem], str]:
     """
-    The hooks of one file, what is wrong with it, and why the session cannot begin, if it cannot.
+    Return the hooks of one file, its problems, and why the session cannot start (empty if it can).
     """
-    reading = _Reading(profile, source)
+    reading = _FileReader(profile, source)
     reading.read()
     problems = [*reading.problems, *_unreachable(profile, source.name, reading.hooks)]
     return reading.hooks, problems, reading.refused
 
 
-class _Reading:
+class _FileReader:
     """
-    One file being read.
+    The state of reading one file.
     """
 
     def __init__(self, profile: Profile, source: SettingsSource) -> None:
@@ -111,13 +109,16 @@ class _Reading:
     def read(self) -> None:
         known = self.config.known_keys
         for key in self.source.content if known else ():
-            if key not in known and self._weigh(MalformedSettings(key, Flaw.UNKNOWN_KEY, "is no key of it")):
+            if key in known:
+                continue
+            text = f"is not a key that the host knows{name_hint(key, known, 'keys')}"
+            if self._apply_effect(MalformedSettings(key, Flaw.UNKNOWN_KEY, text)):
                 return
         try:
             for event, path, value in self.source.form.events(self.source.content):
                 self._read_event(event, path, value)
         except MalformedSettings as bad:
-            self._weigh(bad)
+            self._apply_effect(bad)
         self.problems += self.malformed
         if self.void:
             self.hooks = []
@@ -127,7 +128,7 @@ class _Reading:
         if self.source.only and written not in self.source.events:
             return
         if event not in self.profile.events:
-            self.problems.append(_unknown(self.profile, self.source.name, written, path))
+            self.problems.append(_unknown_event(self.profile, self.source.name, written, path))
             if self.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS:
                 self.refused = self.problems[-1].text
             return
@@ -135,53 +136,55 @@ class _Reading:
             self._read_entry(event, entry)
 
     def _read_entry(self, event: str, entry: RawHandler) -> None:
-        if entry.flaw is not None and self._weigh(MalformedSettings(entry.place, entry.flaw, entry.text)):
+        if entry.flaw is not None and self._apply_effect(
+            MalformedSettings(entry.place, entry.flaw, entry.text)
+        ):
             return
         try:
             hook = _read_handler(self, entry, event)
         except MalformedSettings as bad:
-            self._weigh(bad)
-        except _Unpassable as bad:
-            self._complain(bad.path, bad.text, "it is left out", "unpassable")
+            self._apply_effect(bad)
+        except _UnpassableError as bad:
+            self._report(bad.path, bad.text, "it is left out", "unpassable")
         else:
             options = {**hook.options, **self.source.options}
             self.hooks.append(replace(hook, options=options, foreign=self.source.only))
 
-    def _weigh(self, bad: MalformedSettings) -> bool:
+    def _apply_effect(self, bad: MalformedSettings) -> bool:
         """
-        Do what a flaw does; tell whether it is done with what has it.
+        Carry out the host's rule for a flaw. Return whether the value with the flaw is thereby dropped.
         """
         match self.config.effect(bad.flaw):
             case Effect.TAKES:
                 return False
             case Effect.DEFAULTS:
-                self._complain(bad.path, bad.text, "the host's own limit holds", "malformed")
+                self._report(bad.path, bad.text, "the host's own limit holds", "malformed")
                 return False
             case Effect.DROPS:
                 after = "it is left out"
             case Effect.VOIDS:
-                after, self.void = "every hook of this file is off", True
+                after, self.void = "the host runs no hook of this file", True
             case Effect.FAILS:
-                after = "the session does not begin"
+                after = "the host starts no session"
                 self.refused = f"{self.source.name}: {bad.path} {bad.text}; {after}"
-        self._complain(bad.path, bad.text, after, "malformed")
+        self._report(bad.path, bad.text, after, "malformed")
         return True
 
-    def _complain(self, path: str, text: str, after: str, rule: str) -> None:
-        told = f"{self.source.name}: {path} {text}; {after}"
-        problem = SettingsProblem("malformed", self.source.name, path, told, self.config.rules[rule])
+    def _report(self, path: str, text: str, after: str, rule: str) -> None:
+        text = f"{self.source.name}: {path} {text}; {after}"
+        problem = SettingsProblem("malformed", self.source.name, path, text, self.config.rules[rule])
         if problem not in self.malformed:
             self.malformed.append(problem)
 
     def limit(self, path: str, written: Json) -> float | None:
         """
-        A limit in seconds; ``None`` for the host's own.
+        Return a timeout in seconds; ``None`` for the host's default.
         """
-        limit = read_limit(self.config.limits, written)
+        limit = read_timeout(self.config.limits, written)
         if limit.flaw is not None:
             bad = MalformedSettings(path, limit.flaw, limit.text)
             if self.config.effect(limit.flaw) is Effect.DEFAULTS:
-                self._weigh(bad)
+                self._apply_effect(bad)
                 return None
             if self.config.effect(limit.flaw) is not Effect.TAKES or limit.seconds is None:
                 raise bad
@@ -192,37 +195,45 @@ def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterat
     for event in dict.fromkeys(hook.event for hook in hooks):
         why = profile.events[event].unreachable
         if why:
-            told = f"{source}: the hooks of {event} are never fired: {why}"
+            text = f"{source}: the hooks of {event} never run in a simulation: {why}"
             rule = profile.config.rules["unreachable"]
-            yield SettingsProblem("unreachable-event", source, f"hooks.{event}", told, rule)
+            yield SettingsProblem("unreachable-event", source, f"hooks.{event}", text, rule)
 
 
-def _unknown(profile: Profile, source: str, event: str, path: str) -> SettingsProblem:
-    lowered = {name.lower(): name for name in profile.events}
-    near = difflib.get_close_matches(event.lower(), lowered, n=1)
-    hint = f"; did you mean {lowered[near[0]]!r}?" if near else ""
-    told = f"{source}: {profile.name} has no event {event!r} and skips its hooks{hint}"
-    if profile.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS:
-        told = f"{source}: {profile.name} has no event {event!r}, so the session does not begin{hint}"
-    return SettingsProblem("unknown-event", source, path, told, profile.config.rules["unknown event"])
+def _unknown_event(profile: Profile, source: str, event: str, path: str) -> SettingsProblem:
+    fails = profile.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS
+    effect = "starts no session" if fails else "ignores the hooks there"
+    hint = name_hint(event, profile.events, "events")
+    text = f"{source}: {profile.name} has no event {event!r} and {effect}{hint}"
+    return SettingsProblem("unknown-event", source, path, text, profile.config.rules["unknown event"])
 
 
-def _read_handler(reading: _Reading, entry: RawHandler, event: str) -> Hook:
+def name_hint(name: str, known: Iterable[str], what: str) -> str:
+    """
+    Return the end of a message about an unknown name: the nearest known name, then all of them.
+    """
+    lowered = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1)
+    hint = f" did you mean {lowered[near[0]]!r}?" if near else ""
+    return f";{hint} known {what}: {', '.join(lowered.values())}"
+
+
+def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     path, handler, config, keys = entry.path, entry.handler, reading.config, reading.source.keys
     if not isinstance(handler, Mapping):
-        raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {kind_of(handler)} instead of an object")
-    strange = [key for key in handler if keys.known and key not in keys.known]
-    if strange:
-        told = f"has the key {strange[0]!r}; known are {', '.join(keys.known)}"
-        raise MalformedSettings(path, Flaw.UNKNOWN_KEY, told)
+        raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {describe_value(handler)}; expected an object")
+    unknown = next((key for key in handler if keys.known and key not in keys.known), None)
+    if unknown is not None:
+        hint = name_hint(unknown, keys.known, "keys")
+        raise MalformedSettings(path, Flaw.UNKNOWN_KEY, f"has the unknown key {unknown!r}{hint}")
     handler = _unalias(keys, handler)
     kind = _kind(config, keys, path, handler)
     runs = config.types["command"]
-    words = _args(f"{path}.{keys.args}", handler.get(keys.args) if keys.args else None)
+    args = _args(f"{path}.{keys.args}", handler.get(keys.args) if keys.args else None)
     limit = reading.limit(f"{path}.{keys.timeout}", handler.get(keys.timeout))
     command = str(handler.get(runs, "")) if kind == "command" else ""
     _check_passable(f"{path}.{runs}", command)
-    _check_passable(f"{path}.{keys.args}", "".join(words or ()))
+    _check_passable(f"{path}.{keys.args}", "".join(args or ()))
     own = (keys.type, runs, keys.args, keys.env, keys.timeout, *keys.on_failure)
     given = handler.get(keys.env) if keys.env else None
     env = given if isinstance(given, Mapping) else {}
@@ -232,7 +243,7 @@ def _read_handler(reading: _Reading, entry: RawHandler, event: str) -> Hook:
         event=event,
         command=command,
         type=kind,
-        args=words,
+        args=args,
         matcher=entry.matcher if isinstance(entry.matcher, str) else None,
         timeout=limit,
         on_failure="block" if blocks else "allow",
@@ -255,9 +266,12 @@ def _kind(config: ConfigRules, keys: HandlerKeys, path: str, handler: Mapping[st
     if not isinstance(kind, str) or kind not in config.types:
         seen = f"has no {keys.type!r}" if kind is None else f"has the type {kind!r}"
         flaw = Flaw.NO_TYPE if kind is None else Flaw.BAD_TYPE
-        raise MalformedSettings(path, flaw, f"{seen}; known are {', '.join(config.types)}")
-    if not isinstance(handler.get(config.types[kind]), str):
-        raise MalformedSettings(path, Flaw.NO_COMMAND, f"has no text {config.types[kind]!r}")
+        raise MalformedSettings(path, flaw, f"{seen}; expected one of {', '.join(config.types)}")
+    key = config.types[kind]
+    value = handler.get(key)
+    if not isinstance(value, str):
+        seen = f"has no {key!r}" if value is None else f"has {describe_value(value)} as {key!r}"
+        raise MalformedSettings(path, Flaw.NO_COMMAND, f"{seen}; expected a string")
     return kind
 
 
@@ -265,21 +279,24 @@ def _args(path: str, args: Json) -> tuple[str, ...] | None:
     if args is None:
         return None
     if isinstance(args, str) or not isinstance(args, Sequence):
-        raise MalformedSettings(path, Flaw.BAD_ARGS, "is not a list of texts")
-    if not all(isinstance(arg, str) for arg in args):
-        raise MalformedSettings(path, Flaw.BAD_ARGS, "is not a list of texts")
+        raise MalformedSettings(path, Flaw.BAD_ARGS, f"is {describe_value(args)}; expected a list of strings")
+    bad = next((arg for arg in args if not isinstance(arg, str)), "")
+    if not isinstance(bad, str):
+        raise MalformedSettings(
+            path, Flaw.BAD_ARGS, f"contains {describe_value(bad)}; expected a list of strings"
+        )
     return tuple(str(arg) for arg in args)
 
 
 def _check_passable(path: str, text: str) -> None:
     bad = find_unpassable(text)
     if bad:
-        raise _Unpassable(path, f"holds {bad!r}, which no process can be given")
+        raise _UnpassableError(path, f"contains {bad!r}, which cannot be passed to a process")
 
 
 def find_unpassable(text: str) -> str:
     """
-    The first character of a text that no process can be given; empty if there is none.
+    Return the first character of a text that cannot be passed to a process; empty if there is none.
     """
     found = _UNPASSABLE.search(text)
     return found[0] if found is not None else ""
@@ -287,7 +304,7 @@ def find_unpassable(text: str) -> str:
 
 def find_ignored(profile: Profile, names: Iterable[str]) -> tuple[SettingsProblem, ...]:
     """
-    The options of those given that the host takes and does nothing with.
+    Return a problem for each given option that the host accepts but ignores.
     """
     known = ((name, profile.options[name]) for name in names if name in profile.options)
     return tuple(
@@ -295,7 +312,7 @@ def find_ignored(profile: Profile, names: Iterable[str]) -> tuple[SettingsProble
             "ignored-option",
             "options",
             name,
-            f"{profile.id} takes this option and ignores it: {rule.ignored}",
+            f"{profile.id} accepts this option and ignores it: {rule.ignored}",
             rule.rule,
         )
         for name, rule in known

@@ -17,13 +17,7 @@ from collections.abc import Iterator
 
 from pytest_hookharness.judging.comparison.traces import Pair, pairs
 from pytest_hookharness.judging.findings.codes import FAILS_CLOSED, WRONG_KEY
-from pytest_hookharness.model.mutations import (
-    FailingTool,
-    HangingTool,
-    StateFile,
-    TwoSessions,
-    WithoutTool,
-)
+from pytest_hookharness.model.mutations import FailingTool, HangingTool, StateFile, TwoSessions, WithoutTool
 from pytest_hookharness.model.processes import Exited, HeldOpen
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace

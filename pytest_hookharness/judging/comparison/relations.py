@@ -11,19 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, assert_never
 
-from pytest_hookharness.judging.comparison.lasting_failure import (
-    find_lock_out,
-    find_silence,
-    spoken_purpose,
-)
-from pytest_hookharness.judging.comparison.traces import (
-    Pair,
-    ended,
-    pairs,
-    refusers,
-    told,
-    was_refused,
-)
+from pytest_hookharness.judging.comparison.lasting_failure import find_lock_out, find_silence, spoken_purpose
+from pytest_hookharness.judging.comparison.traces import Pair, ended, pairs, refusers, told, was_refused
 from pytest_hookharness.judging.comparison.tried import CONTROL, TRIED
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.mutations import (

@@ -1,11 +1,8 @@
 """
-The words of detectors: what was seen, why that matters, and what to do next.
+The limits of the loop detectors, and their messages: what was seen, and what to do next.
 
-Pure.
-
-The limits of detectors, and with limits that nothing could ever reach.
-
-Pure.
+The detectors find an agent that repeats itself and learns nothing from it. docs/loop-detection.md defines
+what is a loop, and what is polling or batch work.
 """
 
 from __future__ import annotations
@@ -20,22 +17,22 @@ LONGEST = 8
 
 class Unreachable(ValueError):
     """
-    A limit that no stream of actions can come to.
+    A limit that no stream of actions can reach.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """
-    When a detector speaks.
+    When a detector reports a loop.
 
     Attributes:
-        repetitions: How often a sequence must come, one time after the other.
+        repetitions: How often a sequence must come in a row.
         failures: How many actions in a row must fail with one error text.
         window: How many actions a loop may span.
 
     Raises:
-        Unreachable: A number is too small to mean a loop, or does not fit into the window.
+        Unreachable: A number is too small for a loop, or does not fit into the window.
     """
 
     repetitions: int = 3
@@ -46,23 +43,23 @@ class Limits:
         for name, number in (("repetitions", self.repetitions), ("failures", self.failures)):
             if number < 2:
                 raise Unreachable(
-                    f"{name}: {number} is no repetition; allowed is 2 or more, and 3 is a good number"
+                    f"{name}: {number} is too small for a loop; give 2 or more (3 is a good number)"
                 )
             if number > self.window:
                 raise Unreachable(
-                    f"{name}: {number} can never be reached, since the window holds {self.window} actions; "
+                    f"{name}: {number} can never be reached, because the window holds {self.window} actions; "
                     f"give a window of at least {number}, or at most {self.window} {name}"
                 )
 
     @property
     def longest(self) -> int:
         """
-        The longest period whose laps fit into the window.
+        The longest period whose repetitions fit into the window.
         """
         return min(LONGEST, self.window // self.repetitions)
 
 
-# The first words of every refusal, by which it is known again.
+# The first words of every refusal, by which the detectors recognise their own.
 MARK = "Loop guard:"
 _PREVIEW_LINES = 10
 _PREVIEW_WIDTH = 200
@@ -88,7 +85,7 @@ class Refusal:
     @property
     def text(self) -> str:
         """
-        All of it, as it is said to the agent.
+        The whole text for the agent.
         """
         shown = f"\nThe first lines of {self.file}:\n{self.preview}" if self.preview else ""
         return f"{MARK} {self.why}\nNext: {self.step}{shown}"
@@ -96,7 +93,7 @@ class Refusal:
 
 def preview(text: str) -> str:
     """
-    The first ten lines of a text, none of them too long, and nothing in them that acts on a terminal.
+    Return the first ten lines of a text, shortened, without characters that control a terminal.
     """
     lines = text.split("\n", _PREVIEW_LINES)[:_PREVIEW_LINES]
     kept = (line[:_PREVIEW_WIDTH].rstrip("\r") for line in lines)
@@ -105,9 +102,9 @@ def preview(text: str) -> str:
     )
 
 
-def explain(loop: DetectedLoop) -> DetectedLoop:
+def with_text(loop: DetectedLoop) -> DetectedLoop:
     """
-    The loop with what was seen and what to do next.
+    Return a loop with its message and its advice.
     """
     return replace(loop, text=_seen(loop), advice=_step(loop))
 
@@ -118,8 +115,8 @@ def _seen(loop: DetectedLoop) -> str:
         case "repetition":
             return f"The same call was made {loop.count} times in a row{noise}: {loop.repetition[0]}."
         case "cycle":
-            lap = ", then ".join(loop.repetition)
-            return f"The same {loop.period} calls were made {loop.count} times over{noise}: {lap}."
+            calls = ", then ".join(loop.repetition)
+            return f"The same {loop.period} calls were made {loop.count} times in a row{noise}: {calls}."
         case "failures":
             calls = "; ".join(loop.repetition)
             return f'{loop.count} calls in a row failed with one error, "{loop.error}": {calls}.'
@@ -131,26 +128,26 @@ def _step(loop: DetectedLoop) -> str:
     match loop.name:
         case "repetition":
             return (
-                "the result is known and will be the same. Use it, change what it depends on, or say what is "
-                "missing and stop. To wait for something, make the call wait, for example with `sleep 30`."
+                "the result will be the same. Use it, change what it depends on, or say what is missing and "
+                "stop. To wait for something, make the call wait, for example with `sleep 30`."
             )
         case "cycle":
             return (
-                "each lap ended as the one before. Read the file or the output that it depends on as it is "
-                "now, and leave out or change the step that has no effect; or say what is missing and stop."
+                "each repetition ended like the one before. Read the current file or output that it depends "
+                "on, and remove or change the step that has no effect; or say what is missing and stop."
             )
         case "failures":
             return (
-                "the cause lies outside of these calls. Read the file or the log that the error is about "
-                "before the next try, or say what is missing and stop."
+                "the cause lies outside of these calls. Read the file or the log that the error is "
+                "about before you try again, or say what is missing and stop."
             )
         case _:
             assert_never(loop.name)
 
 
-def foreseen(loop: DetectedLoop) -> Refusal:
+def refusal_for(loop: DetectedLoop) -> Refusal:
     """
-    The refusal of a call that would close a loop.
+    Return the refusal of a call that would close a loop.
     """
     match loop.name:
         case "repetition" | "cycle":

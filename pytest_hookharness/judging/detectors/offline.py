@@ -1,12 +1,7 @@
 """
-Whole streams: every loop in them, each told once.
+Detection of loops in a whole stream of actions, each reported once.
 
-Pure. The streams of several agents may be mixed; each is looked at by itself.
-
-The moves in a trace, as a stream that detectors can follow.
-
-Pure. A stop that was tried is a break: what an agent does anew because its stop was
-refused is a lasso's business.
+The actions of several agents may be mixed; each agent is followed on its own.
 """
 
 from __future__ import annotations
@@ -16,16 +11,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.judging.detectors.messages import Limits, explain
+from pytest_hookharness.judging.detectors.messages import Limits, with_text
 from pytest_hookharness.judging.detectors.window import Memory
 from pytest_hookharness.model.actions import Action, ActionResult, Break, DetectedLoop, StreamItem
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 
 
-def moments(trace: Trace) -> Iterator[StreamItem]:
+def actions_of(trace: Trace) -> Iterator[StreamItem]:
     """
-    The calls of a trace, and where somebody else spoke.
+    Yield the calls of a trace, with a break wherever somebody else acted.
+
+    A refused stop is a break, too: the calls that follow it belong to a cycle of hook and agent, which is
+    what the verdict is about.
     """
     for step in trace.steps:
         match step.exchange:
@@ -54,34 +52,34 @@ def _action(step: Step, performed: Performed) -> Action:
 
 def detect(stream: Iterable[StreamItem], limits: Limits | None = None) -> tuple[DetectedLoop, ...]:
     """
-    The loops of a stream, in the order in which they were closed.
+    Return the loops of a stream, in the order in which they were closed.
     """
     limits = limits or Limits()
-    watches: dict[str, _Watch] = {}
+    agent_streams: dict[str, _AgentStream] = {}
     found: list[DetectedLoop] = []
-    for moment in stream:
-        watch = watches.get(moment.agent)
-        if watch is None:
-            watch = watches[moment.agent] = _Watch(limits, found)
-        match moment:
+    for item in stream:
+        agent_stream = agent_streams.get(item.agent)
+        if agent_stream is None:
+            agent_stream = agent_streams[item.agent] = _AgentStream(limits, found)
+        match item:
             case Action():
-                watch.follow(moment)
+                agent_stream.follow(item)
             case Break():
-                watch.memory, watch.open = Memory(), None
+                agent_stream.memory, agent_stream.open = Memory(), None
             case _:
-                assert_never(moment)
+                assert_never(item)
     return tuple(found)
 
 
-class _Watch:
+class _AgentStream:
     """
-    One agent's stream on its way.
+    The stream of one agent.
 
     Attributes:
         found: The loops of all streams so far.
         memory: What the detectors remember.
         places: Where the newest actions were read.
-        open: The index of the loop that the newest action belongs to.
+        open: Index of the loop that the newest action belongs to.
     """
 
     __slots__ = ("found", "limits", "memory", "open", "places")
@@ -95,7 +93,7 @@ class _Watch:
 
     def follow(self, action: Action) -> None:
         """
-        Take one more action into account.
+        Add one more action.
         """
         self.memory = self.memory.follow(action, self.limits)
         self.places.append(action.place)
@@ -106,12 +104,13 @@ class _Watch:
         loop = replace(loop, agent=action.agent, last=action.place)
         known = self.found[self.open] if self.open is not None else None
         if self.open is not None and known is not None and known.title == loop.title:
-            # Told from where it began, in the words of its first laps.
+            # The loop continues: it keeps its start and the text of its first repetitions.
             drifting = known.drifting or loop.drifting
-            self.found[self.open] = explain(
+            self.found[self.open] = with_text(
                 replace(loop, repetition=known.repetition, first=known.first, drifting=drifting)
             )
             return
+        # The loop was only recognised now, but it began with its first action in the window.
         span = loop.count * max(1, loop.period)
         self.open = len(self.found)
         self.found.append(replace(loop, first=self.places[-span] if span <= len(self.places) else ""))

@@ -1,12 +1,8 @@
 """
-Keeping what a guard knows: as JSON, and back.
+The online detector: it refuses the call that would close a loop, and knows the files that an agent edits.
 
-Pure.
-
-Guarding: the detectors in front of an agent, call by call.
-
-Pure. A refusal is an answer: after it counting begins anew, so that the guard never
-keeps itself alive, and an agent that makes the same call once more is let through.
+After a refusal counting starts again, so that the refusals do not keep a loop alive, and an agent that
+repeats its call once is allowed to. The caller reads the files; nothing here does.
 """
 
 from __future__ import annotations
@@ -14,18 +10,131 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.judging.detectors.messages import Limits, Refusal, foreseen, preview
-from pytest_hookharness.judging.detectors.repeated_files import Files, Known
-from pytest_hookharness.judging.detectors.signatures import ActionKind, Sign, file_of, kind_of
-from pytest_hookharness.judging.detectors.window import Laps, Memory, Streak
-from pytest_hookharness.model.actions import Action
+from pytest_hookharness.judging.detectors.messages import Limits, Refusal, preview, refusal_for
+from pytest_hookharness.judging.detectors.signatures import (
+    ActionKind,
+    ActionSignature,
+    digest,
+    file_of,
+    kind_of,
+)
+from pytest_hookharness.judging.detectors.window import ErrorStreak, Memory, Repeats
+from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
+
+_WARNED, _READ_FIRST, _STOPPED = 1, 2, 3
+# The hosts' names for the passage that an edit replaces.
+_PASSAGES = ("old_string", "old_str", "search")
+_MOST_FILES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """
+    What an agent knows about one file.
+
+    Attributes:
+        path: The file, as the agent names it.
+        seen: Digest of its content when the agent last read or edited it; empty if unknown.
+        failures: Failed edits since the last successful one.
+        read: Whether it was read since the newest of them.
+    """
+
+    path: str
+    seen: str = ""
+    failures: int = 0
+    read: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFiles:
+    """
+    The files that an agent read or edited recently, newest last.
+    """
+
+    known: tuple[KnownFile, ...] = ()
+
+    def of(self, path: str) -> KnownFile:
+        """
+        Return what is known about one file.
+        """
+        return next((file for file in self.known if file.path == path), KnownFile(path))
+
+    def follow(self, kind: ActionKind, path: str, outcome: ActionResult, content: str | None) -> KnownFiles:
+        """
+        Return the files after an action on one of them, which now has this content.
+        """
+        file, seen = self.of(path), "" if content is None else digest(content)
+        match kind, outcome:
+            case ActionKind.READ, ActionResult.DONE:
+                return self._with(replace(file, seen=seen, read=True))
+            case ActionKind.EDIT, ActionResult.DONE:
+                return self._with(KnownFile(path, seen))
+            case ActionKind.EDIT, ActionResult.FAILED:
+                return self._with(replace(file, failures=min(file.failures + 1, _STOPPED), read=False))
+            case _:
+                return self
+
+    def _with(self, file: KnownFile) -> KnownFiles:
+        others = [other for other in self.known if other.path != file.path]
+        return KnownFiles((*others, file)[-_MOST_FILES:])
+
+    def warn(self, path: str, content: str | None) -> Refusal | None:
+        """
+        Return the message after an edit that failed for the first time.
+        """
+        if self.of(path).failures != _WARNED:
+            return None
+        return Refusal(
+            why=f"the edit of {path} failed, probably because the file changed after it was read.",
+            step=f"read {path} before the next try, and copy the passage to replace from the current file.",
+            file=path,
+            preview=preview(content or ""),
+        )
+
+    def refuse(self, path: str, arguments: Payload, content: str | None) -> tuple[KnownFiles, Refusal | None]:
+        """
+        Return whether to refuse an edit, and what is known afterwards.
+        """
+        file = self.of(path)
+        if file.failures >= _STOPPED:
+            reason = Refusal(
+                why=f"the last {file.failures} edits of {path} failed.",
+                step=f"stop editing {path}; say what should change, what it contains, and what went wrong.",
+                file=path,
+                preview=preview(content or ""),
+            )
+            return self._with(KnownFile(path, file.seen)), reason
+        if file.failures == _READ_FIRST and not file.read:
+            reason = Refusal(
+                why=f"two edits of {path} failed, and you have not read it since.",
+                step=f"read {path} now; then the next edit is allowed.",
+                file=path,
+                preview=preview(content or ""),
+            )
+            return self, reason
+        if content is not None and file.seen not in ("", digest(content)) and _would_harm(arguments, content):
+            reason = Refusal(
+                why=f"{path} changed since you last read it, so this edit may not match its content.",
+                step=f"copy the passage from the current file; read {path} if it is longer than this.",
+                file=path,
+                preview=preview(content),
+            )
+            # The refusal shows the file, so the agent has read it now.
+            return self._with(replace(file, seen=digest(content), read=True)), reason
+        return self, None
+
+
+def _would_harm(arguments: Payload, content: str) -> bool:
+    # Editing a passage that still exists is safe; rewriting the file would undo changes nobody has seen.
+    passages = [given for name in _PASSAGES if isinstance(given := arguments.get(name), str)]
+    return not passages or any(passage not in content for passage in passages)
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineDetector:
     """
-    All that a guard keeps of one agent.
+    Everything that is stored about one agent.
 
     Attributes:
         memory: The calls.
@@ -33,11 +142,11 @@ class OnlineDetector:
     """
 
     memory: Memory = Memory()
-    files: Files = Files()
+    files: KnownFiles = KnownFiles()
 
-    def part(self) -> OnlineDetector:
+    def cleared(self) -> OnlineDetector:
         """
-        What is kept when somebody else spoke.
+        Return what is kept after somebody else acted.
         """
         return replace(self, memory=Memory())
 
@@ -45,12 +154,12 @@ class OnlineDetector:
         self, action: Action, content: str | None, limits: Limits
     ) -> tuple[OnlineDetector, Refusal | None]:
         """
-        Whether a call is to be refused, and what is kept after that.
+        Return whether to refuse a call, and what is known afterwards.
 
         Args:
-            action: The call, whose result nobody knows yet.
-            content: What the file that it is about holds; ``None`` if there is none, or that is not known.
-            limits: When to speak.
+            action: The call; its result is not known yet.
+            content: The content of the file that it is about; ``None`` if there is none, or it is unknown.
+            limits: When to report a loop.
         """
         path, edits = file_of(action.arguments), kind_of(action.tool, action.arguments) is ActionKind.EDIT
         if path and edits:
@@ -60,16 +169,16 @@ class OnlineDetector:
         loop = self.memory.foresee(action, limits)
         if loop is None:
             return self, None
-        refusal = foreseen(loop)
+        refusal = refusal_for(loop)
         if path and edits:
             refusal = replace(refusal, file=path, preview=preview(content or ""))
-        return self.part(), refusal
+        return self.cleared(), refusal
 
     def after(
         self, action: Action, content: str | None, limits: Limits
     ) -> tuple[OnlineDetector, Refusal | None]:
         """
-        What is kept after a call, and what is to be said about it.
+        Return what is known after a call, and a message about it.
         """
         memory = self.memory.follow(action, limits).bounded(limits)
         path, kind = file_of(action.arguments), kind_of(action.tool, action.arguments)
@@ -80,58 +189,62 @@ class OnlineDetector:
         return OnlineDetector(memory, files), warning
 
 
-_SIGN = ("deed", "result", "error", "said")
+_FIELDS = ("call", "result", "error", "text")
 
 
 class Malformed(ValueError):
     """
-    JSON of another form than it should have.
+    JSON in another form than expected.
     """
 
 
-def freeze(watch: OnlineDetector) -> Payload:
+def to_json(detector: OnlineDetector) -> Payload:
     """
-    All of it, as JSON.
+    Return the detector's memory as JSON.
     """
-    memory = watch.memory
+    memory = detector.memory
     return {
-        "recent": [[getattr(sign, name) for name in _SIGN] for sign in memory.repetitions.recent],
+        "recent": [[getattr(sign, name) for name in _FIELDS] for sign in memory.repetitions.recent],
         "runs": list(memory.repetitions.runs),
         "streak": [memory.streak.error, memory.streak.count, memory.streak.text],
-        "files": [[file.path, file.seen, file.failures, file.read] for file in watch.files.known],
+        "files": [[file.path, file.seen, file.failures, file.read] for file in detector.files.known],
     }
 
 
-def thaw(kept_workspace: Json) -> OnlineDetector:
+def from_json(value: Json) -> OnlineDetector:
     """
-    The same from JSON.
+    Return the detector's memory from JSON.
 
     Raises:
-        Malformed: It is not what `freeze` gives.
+        Malformed: It is not what `to_json` returns.
     """
     try:
-        match kept_workspace:
+        match value:
             case {"recent": recent, "runs": runs, "streak": [error, count, text], "files": files}:
-                laps = Laps(tuple(_sign(row) for row in _rows(recent)), tuple(map(_number, _rows(runs))))
-                streak = Streak(_text(error), _number(count), _text(text))
-                return OnlineDetector(Memory(laps, streak), Files(tuple(_file(row) for row in _rows(files))))
+                repeats = Repeats(
+                    tuple(_signature(row) for row in _rows(recent)), tuple(map(_number, _rows(runs)))
+                )
+                streak = ErrorStreak(_text(error), _number(count), _text(text))
+                return OnlineDetector(
+                    Memory(repeats, streak), KnownFiles(tuple(_file(row) for row in _rows(files)))
+                )
             case _:
-                raise Malformed("it has not the keys recent, runs, streak and files")
+                raise Malformed("the keys recent, runs, streak and files are missing")
     except TypeError as error:
         raise Malformed(str(error)) from error
 
 
-def _sign(row: Json) -> Sign:
+def _signature(row: Json) -> ActionSignature:
     cells = [_text(cell) for cell in _rows(row)]
-    if len(cells) != len(_SIGN):
-        raise TypeError("a sign has four texts")
-    return Sign(*cells)
+    if len(cells) != len(_FIELDS):
+        raise TypeError("a signature has four texts")
+    return ActionSignature(*cells)
 
 
-def _file(row: Json) -> Known:
+def _file(row: Json) -> KnownFile:
     match row:
         case [path, seen, failures, bool(read)]:
-            return Known(_text(path), _text(seen), _number(failures), read)
+            return KnownFile(_text(path), _text(seen), _number(failures), read)
         case _:
             raise TypeError("a file has a path, a digest, a number and a flag")
 

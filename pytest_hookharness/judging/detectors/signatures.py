@@ -1,16 +1,9 @@
 """
-Signs: an action reduced to what it is compared by.
+Signatures of actions: what two actions are compared by.
 
-Pure. A sign is short and of fixed size, so that a memory of signs can be kept.
-
-Kinds of actions: what a tool call is for, whatever its host calls it.
-
-Pure. The names are those of the hosts that can be simulated, and of their
-forerunners; a tool that is not known is of no kind, and is compared like any other.
-
-Noise: what differs between two actions that are the same nevertheless.
-
-Pure. Which noise counts where is a table in ``docs/loop-detection.md``.
+A signature is short and has a fixed size, so a memory of signatures can be stored. Times, ids, temporary
+names and counters are removed first; docs/loop-detection.md has a table of what is removed where. The kind
+of an action is known from its tool's name on any simulated host; unknown tools are compared like any other.
 """
 
 from __future__ import annotations
@@ -28,7 +21,7 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 class ActionKind(enum.Enum):
     """
-    What an action is for.
+    What an action does.
     """
 
     READ = "read"
@@ -42,7 +35,7 @@ _READ = frozenset({"read", "read_file", "view", "view_file", "open_file", "get_f
 _EDIT = frozenset(
     {"edit", "write", "multiedit", "notebookedit", "apply_patch", "write_file", "edit_file", "create_file"}
 ) | {"replace", "str_replace", "search_replace", "apply_code_edit"}
-# One tool for both; the command among its arguments says which.
+# One tool that reads and edits; the command among its arguments says which.
 _EDITORS = frozenset(
     {"file_editor", "str_replace_editor", "str_replace_based_edit_tool", "planning_file_editor"}
 )
@@ -52,9 +45,9 @@ _RUN = frozenset(
 _WAIT = frozenset({"bashoutput", "taskoutput", "wait", "sleep", "read_bash", "command_status", "monitor"})
 _FILES = ("file_path", "path", "absolute_path", "filename", "notebook_path", "target_file", "file")
 
-# Of a command that goes on for pages only the beginning is looked at.
+# Only the beginning of a long command is searched, in characters.
 _MOST = 16_384
-# In the place of a command, or as an option; what stands in quotes is text.
+# Text in quotes is no command; a word counts only where a command can stand, or as an option.
 _QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _WAITING = re.compile(
     r"(?:^|[;&|(\n]|\b(?:do|then|else) )[ \t]*(?:sudo )?(?:timeout \S+ )?(?:sleep|wait|watch)\b"
@@ -64,7 +57,7 @@ _WAITING = re.compile(
 
 def kind_of(tool: str, arguments: Payload) -> ActionKind:
     """
-    What a call is for.
+    Return the kind of a call.
     """
     name = tool.lower()
     if name in _WAIT or (name == "write_stdin" and not str(arguments.get("chars") or "")):
@@ -79,7 +72,7 @@ def kind_of(tool: str, arguments: Payload) -> ActionKind:
 
 
 def _waits(command: str | None) -> bool:
-    # A terminal that is given nothing to do is only looked at.
+    # An empty command only looks at a terminal.
     if command is None:
         return False
     bare = _QUOTED.sub("''", command[:_MOST])
@@ -88,27 +81,27 @@ def _waits(command: str | None) -> bool:
 
 def command_of(arguments: Payload) -> str | None:
     """
-    The shell command among the arguments of a call; ``None`` if there is none.
+    Return the shell command among a call's arguments; ``None`` if there is none.
     """
     given = arguments.get("command", arguments.get("cmd"))
     if isinstance(given, str):
         return given
     if isinstance(given, Sequence):
         words = [word for word in given if isinstance(word, str)]
-        # What is given to a shell as one word is the command.
+        # `sh -c COMMAND`: the third word is the command.
         return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)
     return None
 
 
 def file_of(arguments: Payload) -> str:
     """
-    The file that a call is about; empty if it names none.
+    Return the file that a call is about; empty if it names none.
     """
     return next((given for key in _FILES if isinstance(given := arguments.get(key), str)), "")
 
 
 _DATE = r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
-# Not behind a path, where two numbers are a line and a column.
+# Not after a path, where two numbers are a line and a column.
 _CLOCK = r"(?<![\w:./-])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?![\w:])"
 _SPAN = r"\b\d+(?:[.,]\d+)?\s?(?:ns|us|ms|s|secs?|seconds?|mins?|minutes?)\b"
 _EPOCH = r"\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
@@ -128,28 +121,28 @@ _HASHES = re.compile(_HEX)
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?")
 _STATUS = re.compile(r"^\s*(?:exit code|process exited with code|exit status)[: ]*#\s*$", re.IGNORECASE)
 
-# Longer texts are compared as they are, all digits left out: a search in them would cost more than it tells.
+# Longer texts are compared without any digits, because searching them would be slow.
 _LONG = 16_384
 _DIGITS = dict.fromkeys(map(ord, "0123456789"))
 
 
 def mask_times(text: str) -> str:
     """
-    The text of a call's arguments without times, temporary names and counts of attempts.
+    Return a text of arguments without times, temporary names and counts of attempts.
     """
     return _COUNTS.sub(r"\g<word>#", _drifts(text))
 
 
 def mask_result(text: str) -> str:
     """
-    A result without times, temporary names, ids and addresses.
+    Return a result without times, temporary names, ids and addresses.
     """
     return text.translate(_DIGITS) if len(text) > _LONG else _IDS.sub("<id>", _drifts(text))
 
 
 def mask_numbers(text: str) -> str:
     """
-    A text without any of that, and without numbers.
+    Return a text without any of these, and without numbers.
     """
     if len(text) > _LONG:
         return text.translate(_DIGITS)
@@ -158,7 +151,7 @@ def mask_numbers(text: str) -> str:
 
 def mask_error(text: str) -> str:
     """
-    An error text without noise; empty if it has no words beyond a status.
+    Return an error text without noise; empty if it contains no words except a status.
     """
     masked = mask_numbers(text).strip()
     return "" if _STATUS.match(masked) else masked
@@ -172,7 +165,7 @@ def _drifts(text: str) -> str:
     return _NAMES.sub(r"\g<root>\g<below>/<temporary>", _TIMES.sub("<time>", text))
 
 
-# What a shell call says about itself and not to the shell.
+# Arguments that describe a shell call and do not change what it does.
 _ABOUT = frozenset(
     {"description", "justification", "explanation", "summary", "security_risk", "timeout", "timeout_ms"}
 ) | {"yield_time_ms", "max_output_tokens", "sandbox_permissions", "with_escalated_permissions"}
@@ -185,56 +178,58 @@ _SHOWN = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class ActionSignature:
     """
     One action, as it is compared.
 
     Attributes:
-        deed: Digest of tool and arguments, behind the level of noise that was left out of them.
-        result: Digest of what came out.
+        call: Digest of tool and arguments, after the level of noise that was removed from them.
+        result: Digest of the result.
         error: Digest of the error text; empty if it did not fail or has no words.
-        said: The call in a few words, as it was made.
+        text: The call in a few words.
     """
 
-    deed: str
+    call: str
     result: str = ""
     error: str = ""
-    said: str = ""
+    text: str = ""
 
-    def alike(self, other: Sign) -> bool:
+    def alike(self, other: ActionSignature) -> bool:
         """
-        Whether both are the same call with the same result.
+        Return whether both are the same call with the same result.
         """
-        return self.deed == other.deed and self.result == other.result
+        return self.call == other.call and self.result == other.result
 
 
-def sign(action: Action) -> Sign:
+def signature_of(action: Action) -> ActionSignature:
     """
-    The sign of an action that is over.
+    Return the signature of an action that is over.
     """
     text = _arguments(action)
     failed = action.outcome in (ActionResult.FAILED, ActionResult.REFUSED)
     error = mask_error(action.result) if failed else ""
     outcome = mask_numbers(action.result) if failed else mask_result(action.result)
-    return Sign(
-        deed=_deed(action.tool, text, _level(action)),
+    return ActionSignature(
+        call=_call_digest(action.tool, text, _level(action)),
         result=digest(action.outcome.value, outcome),
         error=digest(error) if error else "",
-        said=_words(action.tool, text),
+        text=_short_call(action.tool, text),
     )
 
 
-def intended(action: Action) -> tuple[frozenset[str], str]:
+def intended_calls(action: Action) -> tuple[frozenset[str], str]:
     """
-    The deeds that a call would be, depending on what comes out of it, and the call in a few words.
+    Return the digests that a call could have, depending on its result, and the call in a few words.
     """
     text = _arguments(action)
-    return frozenset(_deed(action.tool, text, level) for level in _LEVELS), _words(action.tool, text)
+    return frozenset(_call_digest(action.tool, text, level) for level in _LEVELS), _short_call(
+        action.tool, text
+    )
 
 
 def digest(*parts: str) -> str:
     """
-    A short digest of texts.
+    Return a short digest of texts.
     """
     joined = "\0".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=9).hexdigest()
@@ -252,7 +247,7 @@ def _level(action: Action) -> str:
             return "raw"
 
 
-def _deed(tool: str, text: str, level: str) -> str:
+def _call_digest(tool: str, text: str, level: str) -> str:
     return f"{level}:{digest(tool, _LEVELS[level](text))}"
 
 
@@ -263,5 +258,5 @@ def _arguments(action: Action) -> str:
     return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "), default=str)
 
 
-def _words(tool: str, text: str) -> str:
+def _short_call(tool: str, text: str) -> str:
     return f"{tool[:_SHOWN]} {text}" if len(text) <= _SHOWN else f"{tool[:_SHOWN]} {text[:_SHOWN]}..."

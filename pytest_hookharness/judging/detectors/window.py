@@ -1,14 +1,12 @@
 """
-Memory: all that the detectors keep of one agent's stream.
+The memory of the detectors for the stream of one agent.
 
-Pure. It is of fixed size, and the numbers in it do not grow beyond what is asked of
-them, so that an agent in a loop brings the memory itself round in a loop.
+It has a fixed size, and its numbers do not grow beyond the limits. Therefore an agent in a loop brings the
+memory itself back to the same state, and a stored memory does not hide a livelock.
 
-Laps: whether the newest signs go round in a circle of some period.
-
-Pure. For each period one number is kept: how many signs in a row were like the one
-that stands a period before. A circle is closed when that number reaches all laps but the first. So a step
-costs one comparison for each period, however long the stream is.
+For each period one number is kept: how many signatures in a row were equal to the one a period earlier. A
+cycle is closed when that number covers all repetitions but the first, so each action costs one comparison per
+period.
 """
 
 from __future__ import annotations
@@ -16,32 +14,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.judging.detectors.messages import MARK, Limits, explain
-from pytest_hookharness.judging.detectors.signatures import ActionKind, Sign, intended, kind_of, sign
+from pytest_hookharness.judging.detectors.messages import MARK, Limits, with_text
+from pytest_hookharness.judging.detectors.signatures import (
+    ActionKind,
+    ActionSignature,
+    intended_calls,
+    kind_of,
+    signature_of,
+)
 from pytest_hookharness.model.actions import Action, ActionResult, DetectedLoop
 
 
 @dataclass(frozen=True, slots=True)
-class Laps:
+class Repeats:
     """
-    What is remembered of the newest signs.
+    The newest signatures.
 
     Attributes:
-        recent: The newest signs, the newest last; as many as the longest period is long.
-        runs: For each period from 1 how many signs in a row were like the one a period before.
+        recent: The newest signatures, newest last; as many as the longest period.
+        runs: For each period from 1, how many signatures in a row were equal to the one a period earlier.
     """
 
-    recent: tuple[Sign, ...] = ()
+    recent: tuple[ActionSignature, ...] = ()
     runs: tuple[int, ...] = ()
 
-    def follow(self, new: Sign, limits: Limits) -> Laps:
+    def follow(self, new: ActionSignature, limits: Limits) -> Repeats:
         """
-        The same after one more sign.
+        Return the memory after one more signature.
         """
         longest = limits.longest
-        return Laps((*self.recent, new)[-longest:], self._runs(new.alike, longest))
+        return Repeats((*self.recent, new)[-longest:], self._runs(new.alike, longest))
 
-    def _runs(self, alike: Callable[[Sign], bool], longest: int) -> tuple[int, ...]:
+    def _runs(self, alike: Callable[[ActionSignature], bool], longest: int) -> tuple[int, ...]:
         recent, runs = self.recent, self.runs
         known = len(recent)
         return tuple(
@@ -51,21 +55,22 @@ class Laps:
             ]
         )
 
-    def foresee(self, deeds: frozenset[str], limits: Limits) -> int:
+    def foresee(self, calls: frozenset[str], limits: Limits) -> int:
         """
-        The period of the circle that a call would close, if it came out as before; 0 for none.
+        Return the period of the cycle that a call would close with the same result as before; 0 for none.
         """
-        runs = self._runs(lambda old: old.deed in deeds, limits.longest)
+        runs = self._runs(lambda old: old.call in calls, limits.longest)
         return _closed(runs, limits)
 
     def closed(self, limits: Limits) -> int:
         """
-        The smallest period of a circle that is closed; 0 for none.
+        Return the smallest period of a closed cycle; 0 for none.
         """
         return _closed(self.runs, limits)
 
 
 def _closed(runs: tuple[int, ...], limits: Limits) -> int:
+    # The first repetition has nothing to be equal to, so one repetition fewer is enough.
     for period, run in enumerate(runs, 1):
         if run >= (limits.repetitions - 1) * period:
             return period
@@ -73,71 +78,71 @@ def _closed(runs: tuple[int, ...], limits: Limits) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Streak:
+class ErrorStreak:
     """
-    Failures in a row that carry one error text.
+    Failures in a row with one error text.
 
     Attributes:
-        error: Digest of the text; empty if the newest action did not fail so.
+        error: Digest of the text; empty if the newest action did not fail with one.
         count: How many.
-        text: The text, as it was said last.
+        text: The newest text.
     """
 
     error: str = ""
     count: int = 0
     text: str = ""
 
-    def follow(self, new: Sign, text: str) -> Streak:
+    def follow(self, new: ActionSignature, text: str) -> ErrorStreak:
         """
-        The same after one more action.
+        Return the streak after one more action.
         """
         if not new.error:
-            return Streak()
-        return Streak(new.error, self.count + 1 if new.error == self.error else 1, text)
+            return ErrorStreak()
+        return ErrorStreak(new.error, self.count + 1 if new.error == self.error else 1, text)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
     """
-    What the detectors know of one agent.
+    What the detectors know about one agent.
 
     Attributes:
-        repetitions: The circles.
+        repetitions: The cycles.
         streak: The failures.
     """
 
-    repetitions: Laps = Laps()
-    streak: Streak = Streak()
+    repetitions: Repeats = Repeats()
+    streak: ErrorStreak = ErrorStreak()
 
     def follow(self, action: Action, limits: Limits) -> Memory:
         """
-        The same after one more action; waiting, or a refusal by the guard itself, begins everything anew.
+        Return the memory after one more action; waiting, or a refusal by the guard itself, clears it.
         """
-        if is_own(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT:
+        if is_guard_refusal(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT:
             return Memory()
-        new = sign(action)
+        new = signature_of(action)
         return Memory(
             self.repetitions.follow(new, limits), self.streak.follow(new, _first_words(action.result))
         )
 
     def found(self, limits: Limits) -> DetectedLoop | None:
         """
-        The loop that the newest action closed, or went on with.
+        Return the loop that the newest action closed or continued.
         """
         period = self.repetitions.closed(limits)
         if period:
             count = 1 + self.repetitions.runs[period - 1] // period
-            return _circle(self.repetitions.recent[-period:], count, self._drifts(period))
+            return _cycle(self.repetitions.recent[-period:], count, self._drifts(period))
         if self.streak.count >= limits.failures:
-            lap = tuple(
-                new.said for new in self.repetitions.recent[-min(self.streak.count, limits.failures) :]
+            repetition = tuple(
+                new.text for new in self.repetitions.recent[-min(self.streak.count, limits.failures) :]
             )
-            return explain(
+            return with_text(
                 DetectedLoop(
                     name="failures",
                     period=0,
                     count=self.streak.count,
-                    repetition=tuple(dict.fromkeys(lap)),
+                    repetition=tuple(dict.fromkeys(repetition)),
                     error=self.streak.text,
                 )
             )
@@ -145,51 +150,54 @@ class Memory:
 
     def foresee(self, action: Action, limits: Limits) -> DetectedLoop | None:
         """
-        The loop that a call would close or go on with, told before it is made.
+        Return the loop that a call would close or continue, before it is made.
         """
         kind = kind_of(action.tool, action.arguments)
         if kind is ActionKind.WAIT:
             return None
-        deeds, said = intended(action)
-        period = self.repetitions.foresee(deeds, limits)
+        calls, text = intended_calls(action)
+        period = self.repetitions.foresee(calls, limits)
         if period:
-            lap = (*self.repetitions.recent[len(self.repetitions.recent) - period + 1 :], Sign("", said=said))
-            return _circle(lap, limits.repetitions, self.repetitions.recent[-period].said != said)
-        # Whoever looks before going on does what the advice says.
+            repetition = (
+                *self.repetitions.recent[len(self.repetitions.recent) - period + 1 :],
+                ActionSignature("", text=text),
+            )
+            return _cycle(repetition, limits.repetitions, self.repetitions.recent[-period].text != text)
+        # A read is what the advice asks for, so it is never refused.
         return None if kind is ActionKind.READ else self.found(limits)
 
     def _drifts(self, period: int) -> bool:
-        # Of two laps only as much is known as is remembered.
+        # Only the remembered signatures can be compared.
         recent = self.repetitions.recent
         pairs = zip(recent[:-period], recent[period:], strict=True)
-        return any(one.said != other.said for one, other in pairs)
+        return any(one.text != other.text for one, other in pairs)
 
     def bounded(self, limits: Limits) -> Memory:
         """
-        The same with no number above the one that is asked for.
+        Return the memory with no number above the limits.
         """
         runs = tuple(
             min(run, limits.repetitions * period) for period, run in enumerate(self.repetitions.runs, 1)
         )
         streak = replace(self.streak, count=min(self.streak.count, limits.failures))
-        return Memory(Laps(self.repetitions.recent, runs), streak)
+        return Memory(Repeats(self.repetitions.recent, runs), streak)
 
 
-def is_own(action: Action) -> bool:
+def is_guard_refusal(action: Action) -> bool:
     """
-    Whether an action was refused by the guard that these detectors are.
+    Return whether the guard that uses these detectors refused an action.
     """
     return action.outcome in (ActionResult.REFUSED, ActionResult.FAILED) and MARK in action.result
 
 
-def _circle(repetition: tuple[Sign, ...], count: int, drifting: bool) -> DetectedLoop:
+def _cycle(repetition: tuple[ActionSignature, ...], count: int, drifting: bool) -> DetectedLoop:
     period = len(repetition)
-    return explain(
+    return with_text(
         DetectedLoop(
             name="cycle" if period > 1 else "repetition",
             period=period,
             count=count,
-            repetition=tuple(new.said for new in repetition),
+            repetition=tuple(new.text for new in repetition),
             drifting=drifting,
         )
     )

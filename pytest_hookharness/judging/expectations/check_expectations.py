@@ -1,8 +1,8 @@
 """
-Promises: which of a scenario's expectations were not kept.
+Expectations: which of a scenario's expectations were broken.
 
-Pure. A crash while a promise is checked is a crash: it leaves this module as the
-exception it is, and never counts as a promise kept.
+An exception while an expectation is checked is a bug: it is not caught, and never counts as an expectation
+that was met.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import assert_never
 from pytest_hookharness.judging.expectations.events import (
     broken_blocks,
     broken_decisions,
-    broken_fires,
+    broken_hook_runs,
     broken_loops,
     broken_reasons,
     broken_sessions,
@@ -27,8 +27,8 @@ from pytest_hookharness.judging.expectations.files import (
     broken_files,
     broken_findings,
     broken_leftovers,
+    broken_paths,
     broken_times,
-    broken_ways,
 )
 from pytest_hookharness.judging.expectations.tool_calls import broken_calls
 from pytest_hookharness.model.expectations import CapExpectation, Expectation
@@ -52,7 +52,7 @@ from pytest_hookharness.model.verdicts import (
 _OF_VERDICT = ("verdict", "within", "period", "guard", "evidence", "way_in", "way_out")
 
 
-def violations(
+def find_violations(
     outcome: Outcome,
     *,
     initial: Mapping[str, StateEntry],
@@ -60,14 +60,14 @@ def violations(
     final: Mapping[str, StateEntry] | None = None,
 ) -> tuple[Violation, ...]:
     """
-    The promises that were not kept, in the order of the keys; their paths are as written in the file.
+    Return the broken expectations, in the order of the keys; their paths are as written in the file.
 
     Args:
-        outcome: What took place; its own ``violations`` are not looked at.
+        outcome: What took place; its own ``violations`` are ignored.
         initial: The entries before the first turn, by state path.
-        final_text: Gives the text of a file at the end by its path relative to the workspace, and
-            ``None`` if there is no such file. What it raises is not caught.
-        final: The entries at the end, by state path; those of the last state if they are not given.
+        final_text: Returns the text of a file at the end by its path relative to the workspace, and
+            ``None`` if there is no such file. Its exceptions are not caught.
+        final: The entries at the end, by state path; if omitted, those of the last state.
     """
     states = outcome.trace.states
     if final is None:
@@ -77,10 +77,10 @@ def violations(
         _verdict(outcome, expect),
         broken_times(outcome, expect.within_ms),
         broken_blocks(outcome, expect.blocks),
-        broken_fires(outcome, expect.hook_runs),
+        broken_hook_runs(outcome, expect.hook_runs),
         broken_decisions(outcome, expect.decisions),
         _period(outcome.verdict, expect.period),
-        _guard(outcome.verdict, expect.cap),
+        _cap(outcome.verdict, expect.cap),
         _evidence(outcome.verdict, expect.evidence),
         broken_reasons(outcome, expect.reasons),
         broken_loops(outcome, expect.detectors),
@@ -90,7 +90,7 @@ def violations(
         broken_sometimes(outcome, expect.sometimes),
         broken_told(outcome, expect.told),
         broken_threads(outcome, expect.processes),
-        broken_ways(outcome, expect),
+        broken_paths(outcome, expect),
         broken_sessions(outcome, expect),
         broken_calls(outcome),
     )
@@ -100,7 +100,7 @@ def violations(
 
 def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
     """
-    An outcome with findings that were made after it was judged, and its promises about findings judged anew.
+    Return an outcome with later findings added, and with its expectations about findings checked again.
     """
     if not found:
         return outcome
@@ -116,7 +116,7 @@ def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
 
 def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
     """
-    An outcome with another verdict, and its promises about the verdict judged anew.
+    Return an outcome with another verdict, and with its expectations about the verdict checked again.
     """
     outcome = replace(outcome, verdict=verdict)
     expect, mark = outcome.scenario.expect, outcome.scenario.mark
@@ -125,9 +125,9 @@ def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
     broken = chain(
         _verdict(outcome, expect),
         _period(verdict, expect.period),
-        _guard(verdict, expect.cap),
+        _cap(verdict, expect.cap),
         _evidence(verdict, expect.evidence),
-        broken_ways(outcome, expect),
+        broken_paths(outcome, expect),
     )
     anew = (replace(item, path=mark(item.path)) for item in broken)
     return replace(outcome, violations=(*anew, *others))
@@ -172,19 +172,19 @@ def _loop(verdict: Verdict) -> str:
             assert_never(verdict)
 
 
-def _guard(verdict: Verdict, expected: CapExpectation | None) -> Iterator[Violation]:
+def _cap(verdict: Verdict, expected: CapExpectation | None) -> Iterator[Violation]:
     if expected is None:
         return
     wanted = _wanted(expected)
     match verdict:
-        case Livelock(cap=guard) | Capped(cap=guard):
-            present = isinstance(verdict, Capped) or (guard is not None and guard.overrides is not None)
-            number = guard.overrides if guard is not None else None
+        case Livelock(cap=cap) | Capped(cap=cap):
+            present = isinstance(verdict, Capped) or (cap is not None and cap.overrides is not None)
+            number = cap.overrides if cap is not None else None
             if present == expected.present and expected.overrides in (None, number):
                 return
-            yield Violation(path="expect.guard", expected=wanted, seen=_seen(guard, present=present))
+            yield Violation(path="expect.guard", expected=wanted, seen=_seen(cap, present=present))
         case Terminated() | Hung() | Recursing() | Lockout() | Undecided():
-            seen = f"no loop for a guard to end ({verdict_name(verdict)})"
+            seen = f"no loop for a cap to end ({verdict_name(verdict)})"
             yield Violation(path="expect.guard", expected=wanted, seen=seen)
         case _:
             assert_never(verdict)
@@ -192,17 +192,17 @@ def _guard(verdict: Verdict, expected: CapExpectation | None) -> Iterator[Violat
 
 def _wanted(expected: CapExpectation) -> str:
     if not expected.present:
-        return "no guard that ends this loop"
+        return "no cap that ends this loop"
     if expected.overrides is None:
-        return "a guard that ends this loop"
-    return f"a guard that overrides block {expected.overrides}"
+        return "a cap that ends this loop"
+    return f"a cap that overrides block {expected.overrides}"
 
 
 def _seen(cap: Cap | None, *, present: bool) -> str:
     if cap is None:
-        return "the host has no guard"
+        return "the host has no cap"
     if not present:
-        return f"a guard that never acts on this loop: {cap.why}"
+        return f"a cap that never ends this loop: {cap.why}"
     if cap.overrides is None:
-        return f"a guard that ended it: {cap.why}"
-    return f"a guard that overrides block {cap.overrides}"
+        return f"a cap that ended it: {cap.why}"
+    return f"a cap that overrides block {cap.overrides}"

@@ -1,16 +1,8 @@
 """
-Promises about process hooks.
+Expectations about hooks and their decisions, about process hooks, and about loops of the agent's own calls.
 
-Pure.
-
-Promises about hooks and what they decided.
-
-Pure.
-
-Promises about loops of the agent's own moves.
-
-Pure. A script may well repeat itself to bring a hook to its limit, so nothing is said
-of such loops unless the scenario asks.
+A script may repeat calls on purpose, to bring a hook to its limit. Such loops are only checked if the
+scenario has an expectation about them.
 """
 
 from __future__ import annotations
@@ -18,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.judging.detectors.offline import detect, moments
+from pytest_hookharness.judging.detectors.offline import actions_of, detect
 from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted
 from pytest_hookharness.model.outcome import Outcome, effective_ruling
 from pytest_hookharness.model.protocol import Ruling
@@ -30,7 +22,7 @@ _MANY = 3
 
 def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None) -> Iterator[Violation]:
     """
-    Numbers of blocks, in all or by event, that are not as promised.
+    Check the numbers of blocks, in total or by event.
     """
     if expected is None:
         return
@@ -48,29 +40,29 @@ def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None
             )
 
 
-def broken_fires(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
+def broken_hook_runs(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
     """
-    Numbers of fires that are not as promised.
+    Check the numbers of hook runs.
     """
     for word, number in expected.items():
         if outcome.hook_runs(word) not in number:
             seen = str(outcome.hook_runs(word))
             yield Violation(
-                path=f"expect.fires.{word}", expected=f"{counted(number, 'fire')} of {word}", seen=seen
+                path=f"expect.fires.{word}", expected=f"{counted(number, 'hook run')} of {word}", seen=seen
             )
 
 
 def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) -> Iterator[Violation]:
     """
-    Events whose first decisions are not the promised ones.
+    Check the first decisions of events.
     """
     for event, wanted in expected.items():
         hooked = [item for _, item in outcome.trace.hooked(event)]
-        kept = len(hooked) >= len(wanted) and all(map(_became, hooked, wanted))
-        if not kept:
+        met = len(hooked) >= len(wanted) and all(map(_became, hooked, wanted))
+        if not met:
             seen = (
                 ", ".join(effective_ruling(item).value for item in hooked[: max(len(wanted), _MANY)])
-                or "never asked"
+                or "no decision"
             )
             yield Violation(path=f"expect.decisions.{event}", expected=", ".join(wanted), seen=seen)
 
@@ -84,45 +76,54 @@ def _became(hooked: HookEvent, word: str) -> bool:
 
 def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
     """
-    Patterns that no reason holds.
+    Check for patterns that no reason matches.
     """
     reasons = outcome.reasons()
     for index, pattern in enumerate(patterns):
         if not any(re.search(pattern, reason) for reason in reasons):
-            seen = "no reason at all"
+            seen = "no reason"
             if reasons:
                 distinct = list(dict.fromkeys(reasons))
                 seen = "; ".join(repr(reason) for reason in distinct[:_MANY])
                 seen += f" and {len(distinct) - _MANY} more" if len(distinct) > _MANY else ""
-            yield Violation(path=f"expect.reasons[{index}]", expected=f"a reason with {pattern!r}", seen=seen)
+            yield Violation(
+                path=f"expect.reasons[{index}]", expected=f"a reason that matches {pattern!r}", seen=seen
+            )
 
 
 def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
     """
-    Patterns that nothing holds which a hook said and the agent's model was given.
+    Check for patterns that match nothing that a hook said and the agent's model received.
     """
     texts = [text for _, hooked in outcome.trace.hooked() for text in hooked.decision.to_agent]
     for index, pattern in enumerate(patterns):
         if not any(re.search(pattern, text) for text in texts):
             path = f"expect.told[{index}]"
             yield Violation(
-                path=path, expected=f"the agent told {pattern!r}", seen=_said_elsewhere(outcome, pattern)
+                path=path,
+                expected=f"text for the agent that matches {pattern!r}",
+                seen=_where_else(outcome, pattern),
             )
 
 
-def _said_elsewhere(outcome: Outcome, pattern: str) -> str:
-    for step, fire in outcome.trace.hook_runs():
-        lost = fire.reply.unheard
-        if lost is not None and re.search(pattern, lost.text):
-            return f"said as {lost.place} ({fire.hook.event}, turn {step.turn}), which it does not see"
-        if fire.run is not None and re.search(pattern, f"{fire.run.stdout.text}\n{fire.run.stderr.text}"):
-            return f"printed by a hook of {fire.hook.event} in turn {step.turn}, and not shown to it"
+def _where_else(outcome: Outcome, pattern: str) -> str:
+    for step, hook_run in outcome.trace.hook_runs():
+        unheard = hook_run.reply.unheard
+        if unheard is not None and re.search(pattern, unheard.text):
+            place = f"{unheard.place} ({hook_run.hook.event}, turn {step.turn})"
+            return f"said as {place}, which the agent does not see"
+        if hook_run.run is not None and re.search(
+            pattern, f"{hook_run.run.stdout.text}\n{hook_run.run.stderr.text}"
+        ):
+            return (
+                f"printed by a hook of {hook_run.hook.event} in turn {step.turn}, but not shown to the agent"
+            )
     return "no hook said it"
 
 
 def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Violation]:
     """
-    Events and rulings that were to happen at least once, with a hook that was really fired, and did not.
+    Check for events and rulings that should happen at least once, with a hook that really ran.
     """
     for index, word in enumerate(wanted):
         event, _, ruling = word.partition(":")
@@ -131,14 +132,14 @@ def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Viol
             continue
         seen = (
             ", ".join(dict.fromkeys(effective_ruling(hooked).value for hooked in asked))
-            or f"no hook of {event} fired"
+            or f"no hook of {event} ran"
         )
         yield Violation(path=f"expect.sometimes[{index}]", expected=f"{word} at least once", seen=seen)
 
 
 def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """
-    Numbers of sessions that stand-ins played, in all and within each other, that are not as promised.
+    Check the number and the depth of the sessions of fake agents.
     """
     if expect.sessions is not None and outcome.sessions not in expect.sessions:
         wanted = counted(expect.sessions, "session")
@@ -148,26 +149,26 @@ def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation
         yield Violation(path="expect.depth", expected=wanted, seen=str(outcome.depth))
 
 
-def broken_loops(outcome: Outcome, promised: tuple[str, ...] | None) -> Iterator[Violation]:
+def broken_loops(outcome: Outcome, expected: tuple[str, ...] | None) -> Iterator[Violation]:
     """
-    Loops that were named and are not there, and those that are there and were not named.
+    Check for loops that were expected and did not occur, and for loops that were not expected.
     """
-    if promised is None:
+    if expected is None:
         return
-    loops = detect(moments(outcome.trace))
+    loops = detect(actions_of(outcome.trace))
     titles = {loop.title for loop in loops}
-    for index, title in enumerate(promised):
+    for index, title in enumerate(expected):
         if title not in titles:
-            seen = ", ".join(sorted(titles)) or "no loop of the agent's own moves"
+            seen = ", ".join(sorted(titles)) or "no loop of the agent's own calls"
             yield Violation(path=f"expect.detectors[{index}]", expected=title, seen=seen)
     for loop in loops:
-        if loop.title not in promised:
+        if loop.title not in expected:
             yield Violation(path="expect.detectors", expected=f"no {loop.title}", seen=loop.text)
 
 
 def broken_threads(outcome: Outcome, expected: ProcessExpectation) -> Iterator[Violation]:
     """
-    Numbers of threads, and a depth, that are not as promised.
+    Check the numbers of threads, and their depth.
     """
     tracked = outcome.background
     for word, wanted in expected.threads.items():

@@ -1,21 +1,8 @@
 """
-Promises about ways: into a lock-out, and out of a loop.
+Expectations about the end of a run: files, findings, processes, times, and paths of an exploration.
 
-Pure.
-
-Promises about the workspace at the end.
-
-Pure: texts and entries are handed in.
-
-Promises about findings and about processes that are left over.
-
-Pure. Both are never allowed unless named, so an expectation that says nothing
-promises that there are none.
-
-Promises about time: how long a host may stand still for the hooks of an event.
-
-Pure. Of twenty fires and more one in twenty may be slower, so that one bad moment of
-the machine breaks no promise; of fewer none may.
+Findings and leftover processes are never allowed unless they are expected. A time limit applies to each hook
+run; with 20 or more runs, one in 20 may be slower, so that one slow moment of the machine breaks nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +29,7 @@ def broken_files(
     final_text: Callable[[str], str | None],
 ) -> Iterator[Violation]:
     """
-    Files that are not as promised.
+    Check the files of the workspace at the end.
     """
     if expected is None:
         return
@@ -76,8 +63,8 @@ def _below(entries: Mapping[str, StateEntry], file: str) -> dict[str, StateEntry
 
 def _changed(before: Mapping[str, StateEntry], after: Mapping[str, StateEntry]) -> str:
     if not before:
-        # A promise about a file that never was would be kept by every hook.
-        return "it was not there at the beginning"
+        # Every hook would meet an expectation about a file that never existed, so this is a mistake.
+        return "it did not exist at the beginning"
     for name in sorted(before.keys() | after.keys()):
         short = name.removeprefix("workspace/")
         if name not in after:
@@ -96,13 +83,13 @@ def _first_difference(expected: str, seen: str) -> str:
             return f"line {number} is {other!r}, not {one!r}"
     shorter = min(len(wanted), len(found))
     if len(found) > shorter:
-        return f"line {shorter + 1} is too many: {found[shorter]!r}"
+        return f"line {shorter + 1} is superfluous: {found[shorter]!r}"
     return f"it ends before line {shorter + 1}: {wanted[shorter]!r}"
 
 
 def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """
-    Findings that were named and did not occur, and those that occurred and were not named.
+    Check for findings that were expected and did not occur, and for findings that were not expected.
     """
     seen = {finding.code for finding in outcome.findings}
     for index, word in enumerate(expect.findings):
@@ -127,7 +114,7 @@ def _nearest(word: str) -> str:
 
 def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """
-    A number of left over processes that is not as promised: none, unless the scenario says otherwise.
+    Check the number of leftover processes: 0, unless the scenario says otherwise.
     """
     allowed = expect.leftovers
     if allowed is None:
@@ -140,62 +127,64 @@ def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violatio
         commands = ", ".join(f"`{process.command}`" for process in left[:3])
         more = f" and {len(left) - 3} more" if len(left) > 3 else ""
         seen = f"{len(left)}: {commands}{more}" if left else "0"
-        yield Violation(path="expect.leftovers", expected=f"{allowed} processes left over", seen=seen)
+        yield Violation(path="expect.leftovers", expected=f"{allowed} leftover processes", seen=seen)
 
 
 def broken_times(outcome: Outcome, expected: Mapping[str, int]) -> Iterator[Violation]:
     """
-    Events of which a hook took longer than promised, or of which none ran at all.
+    Check for events of which a hook took too long, or of which no hook ran.
     """
     measured = timings(outcome.trace) if expected else ()
     started = {
-        fire.hook.event
-        for _, fire in outcome.trace.hook_runs()
-        if fire.run is not None and not isinstance(fire.run.ending, NotStarted)
+        hook_run.hook.event
+        for _, hook_run in outcome.trace.hook_runs()
+        if hook_run.run is not None and not isinstance(hook_run.run.ending, NotStarted)
     }
     for event, budget in expected.items():
         of_event = [timing for timing in measured if timing.event == event]
         slowest = max(of_event, key=lambda timing: timing.slowness, default=None)
         path, wanted = f"expect.within_ms.{event}", f"each hook of {event} within {budget} ms"
         if slowest is None or event not in started:
-            yield Violation(path=path, expected=wanted, seen=f"no command of {event} was run")
+            yield Violation(path=path, expected=wanted, seen=f"no command of {event} ran")
         elif slowest.slowness.cut or slowest.slowness.seconds * 1000 > budget:
-            yield Violation(path=path, expected=wanted, seen=_seen(slowest))
+            yield Violation(path=path, expected=wanted, seen=_describe_slowest(slowest))
 
 
-def _seen(timing: Timing) -> str:
-    fire, number = timing.slowness, len(timing.hook_runs)
-    took = f"{1000 * fire.seconds:,.0f} ms"
-    which = "its only fire" if number == 1 else f"the slowest of {counted(number, 'fire')}"
-    if fire != timing.hook_runs[-1]:
+def _describe_slowest(timing: Timing) -> str:
+    hook_run, number = timing.slowness, len(timing.hook_runs)
+    took = f"{1000 * hook_run.seconds:,.0f} ms"
+    which = "its only run" if number == 1 else f"the slowest of {counted(number, 'run')}"
+    if hook_run != timing.hook_runs[-1]:
         slowest = timing.hook_runs[-1]
-        which = f"95 % of {number} fires took no longer; the slowest was in turn {slowest.turn}"
-    # A command may be long, and what is behind it be cut.
-    return f"{'cut after ' if fire.cut else ''}{took} in turn {fire.turn} ({which}): {timing.command}"
+        which = f"95 % of {number} runs took no longer; the slowest was in turn {slowest.turn}"
+    # The command comes last, because a long text may be cut at its end.
+    return f"{'cut after ' if hook_run.cut else ''}{took} in turn {hook_run.turn} ({which}): {timing.command}"
 
 
-def broken_ways(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
+def broken_paths(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """
-    Ways that are promised and are others, or are none.
+    Check the expected paths into and out of a lock-out.
     """
     explored = outcome.explored
     trap = explored.trap if explored is not None else None
-    way_in = None if trap is None else trap.way
-    way_out = None if explored is None or not explored.escape else explored.escape
-    for name, promised, seen in (("way_in", expect.way_in, way_in), ("way_out", expect.way_out, way_out)):
-        wanted = None if promised is None else tuple(map(unlabelled, promised))
+    path_in = None if trap is None else trap.way
+    path_out = None if explored is None or not explored.escape else explored.escape
+    for name, expected, seen in (("way_in", expect.way_in, path_in), ("way_out", expect.way_out, path_out)):
+        wanted = None if expected is None else tuple(map(unlabelled, expected))
         known = None if seen is None else tuple(map(unlabelled, seen))
         if wanted is not None and wanted != known:
-            yield Violation(path=f"expect.{name}", expected=_words(wanted), seen=_words(known))
+            yield Violation(
+                path=f"expect.{name}", expected=_describe_path(wanted), seen=_describe_path(known)
+            )
 
 
-def _words(way: Sequence[Move] | None) -> str:
-    if way is None:
-        return "no way is known"
-    return ", ".join(map(_word, way)) or "no move at all"
+def _describe_path(path: Sequence[Move] | None) -> str:
+    if path is None:
+        return "no path is known"
+    return ", ".join(map(_describe_move, path)) or "no move"
 
 
-def _word(move: Move) -> str:
+def _describe_move(move: Move) -> str:
     match move:
         case RunCommand(command=command):
             return f"run: {command}"

@@ -1,7 +1,5 @@
 """
-Promises about single tool calls.
-
-Pure.
+Expectations about single tool calls.
 """
 
 from __future__ import annotations
@@ -36,9 +34,10 @@ Part: TypeAlias = ToolCall | RunCommand | Edit | Read
 
 def broken_calls(outcome: Outcome) -> Iterator[Violation]:
     """
-    Calls that did not become what the scenario promised of them, and promised calls that were never made.
+    Check for calls with another result than expected, and for expected calls that were never made.
 
-    A call of a reaction is only looked at if it was made: nobody promised that the reaction comes.
+    A call of a reaction is checked only if it was made, because no expectation says that the reaction
+    happens.
     """
     made: list[Act] = []
     for number, step in enumerate(outcome.trace.steps):
@@ -47,7 +46,7 @@ def broken_calls(outcome: Outcome) -> Iterator[Violation]:
             yield from _compare(outcome.trace, number, step.exchange.move)
     yield from _broken_children(outcome)
     for index, act in enumerate(outcome.scenario.script.acts):
-        for label, expected in _promised(act, f"agent[{index}]"):
+        for label, expected in _expected(act, f"agent[{index}]"):
             if expected is not None and act not in made:
                 seen = "the call was never made"
                 yield Violation(path=f"{label}.expect", expected=expected, seen=seen)
@@ -55,24 +54,24 @@ def broken_calls(outcome: Outcome) -> Iterator[Violation]:
 
 def _broken_children(outcome: Outcome) -> Iterator[Violation]:
     """
-    Calls of the agents of stand-ins that did not become what was promised of them, or were never made.
+    Check the calls of fake agents in the same way.
     """
     made: set[str] = set()
     for _, child in outcome.trace.children():
         for call in child.calls:
             made.add(call.label)
             seen = Ruling.DENY.value if call.refused else Ruling.ALLOW.value
-            if call.promised and seen != call.promised:
-                yield Violation(path=f"{call.label}.expect", expected=call.promised, seen=seen)
+            if call.expected and seen != call.expected:
+                yield Violation(path=f"{call.label}.expect", expected=call.expected, seen=seen)
 
     for name, double in outcome.scenario.commands.items():
         for index, move in enumerate(double.does):
-            for label, expected in _promised(move, f"commands.{name}.does[{index}]"):
+            for label, expected in _expected(move, f"commands.{name}.does[{index}]"):
                 if expected is not None and label not in made:
                     yield Violation(path=f"{label}.expect", expected=expected, seen="the call was never made")
 
 
-def _promised(act: Act, default: str) -> list[tuple[str, str | None]]:
+def _expected(act: Act, default: str) -> list[tuple[str, str | None]]:
     return [(part.label or default, part.expect) for part in _parts(act)]
 
 
@@ -106,15 +105,16 @@ def _rest_of_turn(trace: Trace, number: int) -> Sequence[Step]:
 
 def _became(part: Part, performed: list[Performed], hooked: Sequence[HookEvent]) -> str:
     """
-    What became of one call; what was carried out for it is taken from the list.
+    Return the result of one call, and remove what was carried out for it from the list.
     """
     about = [item for item in hooked if _about(item, part)]
     if any(item.decision.ruling is Ruling.ASK for item in about):
         return Ruling.ASK.value
     mine = [item for item in performed if _is_of(item, part)]
+    # A call with the very same input is preferred, because one turn may make several calls of one tool.
     exact = [item for item in mine if isinstance(part, ToolCall) and item.call.input == part.input]
     before = [item for item in about if item.decision.refused]
-    # Hooks may have changed the input of a call, so a call with another input can still be this one.
+    # Hooks can change the input of a call, so a call with another input can still be this one.
     chosen = next(iter(exact), None) or (None if before else next(iter(mine), None))
     if chosen is not None:
         performed.remove(chosen)
@@ -130,14 +130,16 @@ def _is_of(performed: Performed, part: Part) -> bool:
 
 def _about(hooked: HookEvent, part: Part) -> bool:
     """
-    Whether hooks were asked about this call, and not about another one of the same turn.
+    Return whether hooks were asked about this call, and not about another one of the same turn.
     """
-    # What hooks say once the call is made does not undo it.
+    # Hooks that run after the call cannot refuse it any more.
     if hooked.event.lower().startswith(("post", "after")):
         return False
     if not isinstance(part, ToolCall):
         return True
     if hooked.target not in ("", part.name):
         return False
-    inputs = [fire.payload["tool_input"] for fire in hooked.hook_runs if "tool_input" in fire.payload]
+    inputs = [
+        hook_run.payload["tool_input"] for hook_run in hooked.hook_runs if "tool_input" in hook_run.payload
+    ]
     return not inputs or part.input in inputs

@@ -1,103 +1,145 @@
 """
-The codes of pitfalls that a single run shows.
+Finding codes that need more than one look at a single hook run.
 
-Data only. Each is found by what processes did and what the host's rules say of it.
-
-The codes of pitfalls that show only when something is different.
-
-Data only. Each is found by playing a scenario again with one thing varied.
-
-The codes of what a check-up finds beside all others.
-
-Data only. Who writes a scenario may want what these name, so no single run calls it a
-defect.
-
-The codes of faults: what hooks do where something is wrong around them.
-
-Data only. Each is found by playing a scenario again with one thing wrong.
+In groups: pitfalls that one run shows, pitfalls that need a second run with one difference, faults, and
+what only `check` reports. Last come the bad ends of a session, which have a name and no number.
+`finding_catalogue` has the other codes and the complete list.
 """
 
 from __future__ import annotations
 
 from pytest_hookharness.model.verdicts import FindingCode
 
+# Found in a single run.
+EARLY_EXIT = FindingCode(
+    "HH101",
+    "EARLY-EXIT",
+    "A hook decided, but did not change a file that the scenario expects to change with that decision.",
+    "A helper that prints the decision and exits ends the whole script. Code after it never runs: a counter "
+    "does not rise, a marker stays, and the next decision uses old state.",
+    "Write the state first and print the decision last.",
+)
+STUCK_PHASE = FindingCode(
+    "HH106",
+    "STUCK-PHASE",
+    "A session that starts in the wrong phase can do nothing, or a phase outlives its session.",
+    "If the agent must read a file to set a marker, but may not read before the marker is set, it can never "
+    "continue. A marker that nobody clears switches the hook off in all later sessions.",
+    "Allow reads in every phase, store the session's id with the marker, and clear it when a session starts.",
+)
+STDOUT_DENIES = FindingCode(
+    "HH108",
+    "STDOUT-DENIES",
+    "A hook exited with code 0 and no refusal, but the host treats its output as a refusal.",
+    "This host has no way to print only a warning: it refuses a call that the hook allowed, and gives the "
+    "agent no reason or a wrong one.",
+    "Print nothing, or print an answer that explicitly allows the call; write notes to a file.",
+)
+PROMPT_NOISE = FindingCode(
+    "HH111",
+    "PROMPT-NOISE",
+    "A hook printed plain text on a prompt, and this host does not pass it to the agent.",
+    "Text that was meant as context is shown to the user, or to nobody. Hosts differ, so a hook that works "
+    "on one host can be ignored on another.",
+    "Answer in JSON with `additionalContext` and the event's name, which most hosts accept.",
+)
+UNSEEN_REASON = FindingCode(
+    "HH112",
+    "UNSEEN-REASON",
+    "A hook allows a call and puts text for the agent in the reason, which the agent never sees.",
+    "Hosts pass on the reason of a refusal, but not the reason of an allow. Rules or advice in it are lost "
+    "without an error.",
+    "Send the text as `additionalContext` after the call (PostToolUse), or refuse once and give it as the "
+    "reason.",
+)
+DOUBLE_NOISE = FindingCode(
+    "HH114",
+    "DOUBLE-NOISE",
+    "Several hooks of one event print the same text, or several write to standard error without deciding.",
+    "The user sees each line once per hook on every call, and soon reads none of them.",
+    "Let one hook print for the event: join the scripts, register each one once, and log to a file.",
+)
+SINGLE_RUN_CODES = (EARLY_EXIT, STUCK_PHASE, STDOUT_DENIES, PROMPT_NOISE, UNSEEN_REASON, DOUBLE_NOISE)
+
+# Found by repeating a scenario with one difference.
 STATUS_LEAK = FindingCode(
     "HH102",
     "STATUS-LEAK",
-    "A hook that usually ends with status 0 ended with another, without a word and without a decision.",
-    "The status of the last command leaks out: people see an error that says nothing, and some hosts take it "
-    "for a refusal.",
-    "End every path with an explicit `exit 0`, and answer a helper that fails where it is called.",
+    "A hook that usually exits with status 0 exited with another status, without a message or a decision.",
+    "The exit status of the script's last command became that of the hook. The user sees an error without a "
+    "cause, and some hosts treat it as a refusal.",
+    "End every path with an explicit `exit 0`, and handle a failing helper where it is called.",
 )
 STRICT_SHELL = FindingCode(
     "HH103",
     "STRICT-SHELL",
-    "A script fails where a variable is absent, where a count is still 0, or under another shell.",
-    "Under `set -eu` such a script ends before it decides, and on most hosts that lets everything through.",
-    "Write `${NAME:-}` for what may be unset, `n=$((n + 1))` instead of `((n++))`, "
+    "A script fails if a variable is unset, if a counter is still 0, or under another shell.",
+    "With `set -eu` such a script exits before it decides, and most hosts then allow everything.",
+    "Write `${NAME:-}` for a variable that may be unset, `n=$((n + 1))` instead of `((n++))`, "
     '`${list[@]+"${list[@]}"}` for a list that may be empty, and name the shell that the script needs in its '
     "first line.",
 )
 ORDER = FindingCode(
     "HH104",
     "ORDER",
-    "What the hooks of one event decide together depends on their order.",
-    "Most hosts start them at once, and a line that is moved in the settings changes what is refused.",
-    "Let each hook decide by itself; what two of them share belongs into one hook.",
+    "The joint decision of the hooks of one event depends on their order.",
+    "Most hosts start these hooks at the same time, and a new order in the settings changes what is refused.",
+    "Let each hook decide on its own; put logic that two hooks share into one hook.",
 )
 LOST_UPDATES = FindingCode(
     "HH105",
     "LOST-UPDATES",
-    "Fires side by side leave less in a file than one after the other, or refuse more often.",
-    "Each reads, changes and writes back for itself: where tools are called in parallel, counts are lost.",
+    "Hook runs in parallel leave less in a file than the same runs in sequence, or refuse more often.",
+    "Each run reads, changes and rewrites the file on its own. If tools are called in parallel, one run "
+    "overwrites the change of another.",
     "Hold a lock (`flock`) from before the read until after the write, or append one line in one write.",
 )
 RAW_JSON = FindingCode(
     "HH107",
     "RAW-JSON",
-    "A decision depends on the order of JSON keys, or on which field holds a word.",
-    "No host promises an order, and a word in a description is no command.",
-    "Parse the input, and match in the one field that is meant: `jq -r .tool_input.command`.",
+    "A decision depends on the order of JSON keys, or on which field contains a word.",
+    "Hosts do not guarantee an order of keys, and a word in a description is not a command.",
+    "Parse the input, and match only the field that matters: `jq -r .tool_input.command`.",
 )
 UNGUARDED_TOOL = FindingCode(
     "HH109",
     "UNGUARDED-TOOL",
-    "A command that is missing, fails or hangs changes what a hook decides, or holds it up.",
-    "On another machine the guard is off or in everybody's way, and nothing says why.",
-    "Ask for it first (`command -v`), limit its time, and decide on purpose what its failure means.",
+    "A missing, failing or hanging command changes a hook's decision or delays it.",
+    "On another machine the guard hook allows everything or refuses everything, and no message says why.",
+    "Check that the command exists (`command -v`), limit its time, and decide what its failure means.",
 )
 TEXT_MATCH = FindingCode(
     "HH110",
     "TEXT-MATCH",
-    "A guard refuses words that are only data, or lets the same words through as another form of code.",
-    "It stands in the way of commit messages and notes, and stops nobody who writes `sh -c`.",
-    "Split the command line as a shell would: leave out quoted text and heredocs, and look into what a shell "
-    "is given to run.",
+    "A guard hook refuses words that are only data, or allows the same command in another form.",
+    "It blocks commit messages and notes, but does not stop anybody who writes `sh -c`.",
+    "Split the command line as a shell does: ignore quoted text and heredocs, and inspect code passed to "
+    "a shell.",
 )
 BASENAME = FindingCode(
     "HH113",
     "BASENAME",
-    "A second file is not handled because one of the same base name was.",
-    "A nested file of another content is passed over in silence.",
+    "A hook handled one file and then ignored another file with the same base name.",
+    "A file in another folder, with other content, is skipped without a message.",
     "Remember files by their whole path.",
 )
 WRONG_KEY = FindingCode(
     "HH115",
     "WRONG-KEY",
-    "A count of one agent goes on in another's, or is lost when its host's process changes.",
-    "A subagent is refused for what its parent did, and a limit that is kept by process number is never met.",
-    "Key what is counted by `session_id` and `agent_id` together: a subagent's call has both, its parent's "
-    "the first alone. Agents of one session may share a transcript, and a process number is anybody's.",
+    "One agent continues another agent's counter, or a counter is lost when the host's process changes.",
+    "A subagent is refused for actions of its parent, or a limit that is stored by process id is never "
+    "reached.",
+    "Store counters by `session_id` and `agent_id` together: a call of a subagent has both, a call of its "
+    "parent only the first. Agents of one session may share a transcript, and process ids are reused.",
 )
 TORN_STATE = FindingCode(
     "HH116",
     "TORN-STATE",
-    "Fires side by side leave a file that is broken: JSON that cannot be read, or parts of lines.",
-    "Each writes in pieces, and others write between them: the next fire reads nonsense, or begins anew.",
-    "Write to a file of another name and rename it when it is whole, or append each line by one write; and "
-    "hold a lock (`flock`) from before the read until after the write.",
+    "Hook runs in parallel leave a damaged file: unreadable JSON, or parts of lines.",
+    "Each run writes in pieces, and others write in between. The next run reads invalid data or starts anew.",
+    "Write to a file with another name and rename it when it is complete, or append each line in one write. "
+    "Hold a lock (`flock`) from before the read until after the write.",
 )
-
 PITFALL_CODES = (
     STATUS_LEAK,
     STRICT_SHELL,
@@ -111,130 +153,138 @@ PITFALL_CODES = (
     TORN_STATE,
 )
 
+# Found by repeating a scenario with a fault.
+FAILS_OPEN = FindingCode(
+    "HH201",
+    "FAILS-OPEN",
+    "With one fault in its environment, a guard hook allows what it normally refuses.",
+    "A missing tool, another folder or a longer input disables the guard hook, and no message says so.",
+    "Refuse if the hook cannot decide, or declare that this is intended: `on_failure: allow`.",
+)
+FAILS_CLOSED = FindingCode(
+    "HH202",
+    "FAILS-CLOSED",
+    "With one fault in its environment, a hook refuses what it normally allows.",
+    "The fault blocks all work, including the work that would repair it.",
+    "Allow if the hook cannot decide and tell the user, or declare that this is intended: "
+    "`on_failure: block`.",
+)
+INERT = FindingCode(
+    "HH203",
+    "INERT",
+    "With one fault in its environment, a hook cannot be run at all.",
+    "A hook that does not run decides nothing, so nothing is guarded, whichever way it should have failed.",
+    "Quote the path in the settings, build it from the host's variable for the project folder, and keep the "
+    "executable bit and LF line ends in the repository (`.gitattributes`).",
+)
+HANGS = FindingCode(
+    "HH204",
+    "HANGS",
+    "With one fault in its environment, a hook does not end.",
+    "The agent waits until the host stops the hook, and most hosts then allow the call.",
+    "Read one line or set a limit (`timeout 5 cat`), never ask on a terminal, and limit the time of tools.",
+)
+FAULT_CODES = (FAILS_OPEN, FAILS_CLOSED, INERT, HANGS)
 
+# Found by `check` alone: a scenario's author may want this behaviour, so a single run does not report it.
 CARRIED_OUT = FindingCode(
     "HH301",
     "CARRIED-OUT",
-    "A hook carried out what stood in its input: in a command, a text or the name of a file.",
-    "Whoever writes a file or a page that the agent reads runs programs on this machine, past every guard.",
-    "Pass values as arguments or variables in quotes, and never build code of them: no `eval`, no "
-    "`sh -c` with the value inside, no template of a script.",
+    "A hook executed text from its input: from a command, a message or a file name.",
+    "Anybody who can write a file or a page that the agent reads can run programs on this machine, past "
+    "every guard hook.",
+    "Pass values as arguments or as quoted variables, and never build code from them: no `eval`, no "
+    "`sh -c` with the value inside, no script template.",
 )
 STAGED = FindingCode(
     "HH302",
     "STAGED",
     "A hook changed the index, the refs or the stash of the repository.",
-    "What the person had staged is mixed with what was not, and a commit appears that nobody asked for.",
-    "Look with `git diff` and `git status --porcelain` only; to compare, use an index of the hook's own "
-    "(`GIT_INDEX_FILE`) below a temporary folder.",
+    "Changes that the user staged are mixed with others, or a commit appears that nobody asked for.",
+    "Only read with `git diff` and `git status --porcelain`; to compare, use a separate index "
+    "(`GIT_INDEX_FILE`) in a temporary folder.",
 )
-
 BLOCKS_EVERYTHING = FindingCode(
     "HH303",
     "BLOCKS-EVERYTHING",
-    "A guard refuses work that nobody would object to: each look at a file, each edit, and most commands.",
-    "The agent can do nothing, so people switch the guard off, and with it what it is for.",
-    "Ask for the tool's name first, and let through all that the guard has no rule about; a list of what is "
-    "allowed must hold every tool that the matcher lets through.",
+    "A guard hook refuses harmless work: every read, every edit, and most commands.",
+    "The agent can do nothing, so users switch the guard hook off and lose its protection.",
+    "Check the tool's name first, and allow everything that the hook has no rule about; a list of allowed "
+    "tools must contain every tool that the matcher selects.",
 )
 INERT_GUARD = FindingCode(
     "HH304",
     "INERT-GUARD",
-    "A hook asks for tools by names that its host does not have, so it never does anything.",
-    "It looks like a guard and lets everything through; each host calls its tools otherwise.",
-    "Use the host's own names of tools, as they stand in the input that it writes (`hookharness explain`), "
-    "and test the guard with a call that it must refuse.",
+    "A hook checks for tool names that its host does not have, so it never does anything.",
+    "It looks like a guard hook but allows everything; each host has its own names for tools.",
+    "Use the tool names from the host's own hook input (`hookharness explain`), and test the hook with a "
+    "call that it must refuse.",
 )
 SLOW = FindingCode(
     "HH305",
     "SLOW",
-    "A hook takes more than half of the time that its host gives it.",
-    "On a busier machine the host cuts it, and a guard that is cut guards nothing on most hosts.",
-    "Do less at each fire: keep results, look only at the files of this call; or raise the hook's `timeout`.",
+    "A hook takes more than half of its host's time limit.",
+    "On a busy machine the host stops it, and most hosts then allow the call.",
+    "Do less in each run: cache results, read only the files of this call; or raise the hook's `timeout`.",
 )
-
 CHECK_CODES = (CARRIED_OUT, STAGED, BLOCKS_EVERYTHING, INERT_GUARD, SLOW)
 
-
-FAILS_OPEN = FindingCode(
-    "HH201",
-    "FAILS-OPEN",
-    "With one thing wrong around it, a guard lets through what it refuses otherwise.",
-    "A missing tool, another folder or a longer input switches the guard off, and nothing says so.",
-    "Refuse where the guard cannot decide, or say that it is meant so: `on_failure: allow`.",
+_ALLOW_STOP = (
+    "Let the hook allow the stop if nothing changed since its last refusal. On hosts that send "
+    "`stop_hook_active`, allow the stop if it is true; on others count refusals per session and allow the "
+    "stop after a few."
 )
-FAILS_CLOSED = FindingCode(
-    "HH202",
-    "FAILS-CLOSED",
-    "With one thing wrong around it, a hook refuses what it lets through otherwise.",
-    "A fault of the hook's own stands in the way of everything, also of what would mend it.",
-    "Let go where the hook cannot decide and tell people, or say that it is meant so: `on_failure: block`.",
-)
-INERT = FindingCode(
-    "HH203",
-    "INERT",
-    "With one thing wrong around it, a hook cannot be run at all.",
-    "A hook that never ran decided nothing: whatever it guards is open, whichever way it was meant to fail.",
-    "Quote the path in the settings, name it by the host's variable for the project, keep the executable bit "
-    "and plain line ends in the repository (`.gitattributes`).",
-)
-HANGS = FindingCode(
-    "HH204",
-    "HANGS",
-    "With one thing wrong around it, a hook does not come to its end.",
-    "The agent stands still until the host cuts the hook, and a hook that is cut guards nothing.",
-    "Read one line or with a limit (`timeout 5 cat`), never ask on a terminal, and limit the time of tools.",
-)
-
-FAULT_CODES = (FAILS_OPEN, FAILS_CLOSED, INERT, HANGS)
-
-
-EARLY_EXIT = FindingCode(
-    "HH101",
-    "EARLY-EXIT",
-    "A hook decided, and a file that it promised to change on that decision stayed as it was.",
-    "A helper that prints the decision and exits ends the whole script: a count that stands behind it never "
-    "rises, a mark is never cleared, and the next decision is made from what is out of date.",
-    "Write the state first and decide last, and put branches that change state first.",
-)
-STUCK_PHASE = FindingCode(
-    "HH106",
-    "STUCK-PHASE",
-    "A session that begins in the wrong phase is locked out, or one phase outlives its session.",
-    "A mark that must be set before the agent may read locks out an agent that must read to set it; "
-    "a mark that nobody clears switches the hook off for every session to come.",
-    "Let reads through in every phase, tie the mark to the session's id, and clear it when a session starts.",
-)
-STDOUT_DENIES = FindingCode(
-    "HH108",
-    "STDOUT-DENIES",
-    "A hook ended with exit code 0 and no refusal, and its host takes what it printed for one.",
-    "There is no channel for a mere warning on that host: the call is refused although the hook let it "
-    "through, and the agent is told no reason, or the wrong one.",
-    "Print nothing, or one answer that says allow in so many words; keep notes in a file.",
-)
-PROMPT_NOISE = FindingCode(
-    "HH111",
-    "PROMPT-NOISE",
-    "A hook printed plain text on a prompt, and this host does not give that to the agent.",
-    "The text that was meant as context is shown to the person as noise, or to nobody; hosts differ, so what "
-    "works on one is lost on the next.",
-    "Answer in JSON with `additionalContext` beside the event's name, which most hosts take.",
-)
-UNSEEN_REASON = FindingCode(
-    "HH112",
-    "UNSEEN-REASON",
-    "A hook allows a call and gives the agent something to read in the reason, which the agent never sees.",
-    "Hosts pass on the reason of a refusal, and not that of an allow: rules, files and advice that a hook "
-    "hands out in this way are dropped without a word.",
-    "Give it as `additionalContext` after the call (PostToolUse), or refuse once with it as the reason.",
-)
-DOUBLE_NOISE = FindingCode(
-    "HH114",
-    "DOUBLE-NOISE",
-    "Several hooks of one event say the same, or several speak on standard error although none decides.",
-    "The person reads every line once for each hook at every call, and soon reads none of them.",
-    "Let one hook speak for the event: join the scripts, register each once, and log to a file instead.",
+# Bad ends; docs/endless-hooks.md explains them in full.
+ENDLESS = (
+    FindingCode(
+        "",
+        "livelock",
+        "The hooks refuse the stop forever: the same state came again, or the differences decide nothing.",
+        "A real host continues until its own cap applies, if it has one. Each refusal costs an answer of the "
+        "model.",
+        _ALLOW_STOP,
+    ),
+    FindingCode(
+        "",
+        "capped",
+        "The hooks refused the stop until the host's cap overrode them.",
+        "The hook did not end the session, and other hosts or versions have no such cap.",
+        _ALLOW_STOP,
+    ),
+    FindingCode(
+        "",
+        "no-end",
+        "Every stop was refused, eight times or more; neither an end nor a repeated state was seen.",
+        "It is unknown when the session ends, and each refusal costs an answer of the model.",
+        "Limit the number of refusals in the hook.",
+    ),
+    FindingCode(
+        "",
+        "hung",
+        "The host waits forever: for a hook, or for a user's answer when no user is present.",
+        "The session makes no progress until a person intervenes.",
+        "Set a time limit for what the hook waits for, and never ask on a terminal.",
+    ),
+    FindingCode(
+        "",
+        "recursing",
+        "A hook starts an agent whose hooks start agents again.",
+        "Each session costs as much as the first, and their number has no limit.",
+        "Set a variable when the hook starts an agent, and exit at once if it is set. A hook that refuses "
+        "calls must keep refusing there.",
+    ),
+    FindingCode(
+        "",
+        "lockout",
+        "From some state no sequence of moves leads to a stop.",
+        "Whatever the agent does, only a person can end the session.",
+        "Make sure that the agent can meet the hook's demand with the tools that the hooks allow.",
+    ),
 )
 
-SINGLE_RUN_CODES = (EARLY_EXIT, STUCK_PHASE, STDOUT_DENIES, PROMPT_NOISE, UNSEEN_REASON, DOUBLE_NOISE)
+
+def look_up_ending(word: str) -> FindingCode | None:
+    """
+    Return the bad end with this name, ignoring case.
+    """
+    return next((ending for ending in ENDLESS if ending.name == word.lower()), None)

@@ -1,8 +1,7 @@
 """
-Findings: defects that are seen in a trace, whatever its verdict.
+Findings: defects that a trace shows, whatever its verdict.
 
-Pure. A finding rests on what a process did or what its host made of it, never
-on how a script is written.
+A finding is based on what a process did or on what its host made of it, never on a script's source.
 """
 
 from __future__ import annotations
@@ -13,22 +12,26 @@ from typing import assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
-from pytest_hookharness.judging.findings.loop_endings import empty_advice
+from pytest_hookharness.judging.findings.hook_messages import (
+    find_double_noise,
+    find_empty_advice,
+    find_lost_effects,
+    find_unheard,
+)
 from pytest_hookharness.judging.findings.nested_agents import (
-    find_held_children,
-    find_lost_agents,
+    find_capped_children,
+    find_missing_agents,
     find_pingpong,
 )
-from pytest_hookharness.judging.findings.settings_problem import ConfigurationProblem
-from pytest_hookharness.judging.findings.stuck_phases import find_stuck_phases
-from pytest_hookharness.judging.findings.unheard_output import (
-    find_double_noise,
-    find_lost_effects,
-    find_misheard,
+from pytest_hookharness.judging.findings.settings_findings import (
+    ConfigurationProblem,
+    find_never_fired,
+    find_settings_problems,
+    shorten_list,
 )
-from pytest_hookharness.judging.recurrence.cycle import contradiction
+from pytest_hookharness.judging.findings.stuck_phases import find_stuck_phases
+from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model.expectations import Expectation, counted
-from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.processes import (
     Cut,
     Exited,
@@ -40,25 +43,25 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Rule, Ruling
-from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 from pytest_hookharness.model.verdicts import Finding
 
+# The faults that a host reports about the output or the end of a hook run, by their first word.
 _FAULTS = {
     "crashed": finding_catalogue.CRASHED,
     "not-run": finding_catalogue.NOT_RUN,
     "mangled": finding_catalogue.MANGLED,
     "ignored": finding_catalogue.MANGLED,
     "too-long": finding_catalogue.OUTPUT_CUT,
-    "timed-out": finding_catalogue.HUNG_FIRE,
+    "timed-out": finding_catalogue.HUNG_HOOK,
 }
-_SHOWN = 3
-_NOTHING_PROMISED = Expectation()
+_NO_EXPECTATION = Expectation()
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight:
+class _Defect:
     """
-    One defect, seen once.
+    One defect of one hook run.
     """
 
     code: FindingCode
@@ -72,32 +75,28 @@ def find(
     problems: Sequence[ConfigurationProblem] = (),
     flaky: bool = False,
     configured: Sequence[str] | None = None,
-    expect: Expectation = _NOTHING_PROMISED,
+    expect: Expectation = _NO_EXPECTATION,
 ) -> tuple[Finding, ...]:
     """
-    All findings, each once, with how often and when first it was seen.
+    Return all findings, each once, with the number of times and the first turn.
 
     Args:
         trace: What took place.
-        problems: What is wrong in the hook configuration.
-        flaky: The loop saw one state give two answers; the trace itself is looked at as well.
-        configured: The events for which hooks are configured; ``None`` if that is not known.
-        expect: What the scenario promises; some findings are promises that only hooks can break.
+        problems: Problems in the hook settings.
+        flaky: The loop saw one state lead to two results; the trace is searched for it as well.
+        configured: The events with configured hooks; ``None`` if that is unknown.
+        expect: What the scenario expects; some findings are expectations that only hooks can break.
     """
-    seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_undone(trace)]
-    seen += [*_states(trace, flaky=flaky), *_advice(trace)]
-    seen += [*find_pingpong(trace), *find_lost_agents(trace), *find_held_children(trace)]
-    if configured is not None and not any(trace.hook_runs()):
-        seen += _never_fired(trace, configured, problems)
+    seen = [*find_settings_problems(problems), *_hook_runs(trace), *_refusals(trace), *_undone(trace)]
+    seen += [*_states(trace, flaky=flaky), *find_empty_advice(trace)]
+    seen += [*find_pingpong(trace), *find_missing_agents(trace), *find_capped_children(trace)]
+    if configured is not None:
+        seen += find_never_fired(trace, configured, problems)
     seen += find_lost_effects(trace, expect.effects)
     seen += find_stuck_phases(trace, alike=expect.sessions_alike)
-    seen += find_misheard(trace, expect.told)
+    seen += find_unheard(trace, expect.told)
     seen += find_double_noise(trace)
     return _merge(seen)
-
-
-def _finding(sight: _Sight, turn: int = 0, hook: str = "") -> Finding:
-    return sight.code.found(sight.text, turn=turn, hook=hook, rule=sight.rule)
 
 
 def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -110,96 +109,34 @@ def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(merged.values(), key=lambda finding: (finding.turn, finding.code)))
 
 
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return ", ".join(words[:_SHOWN]) + more
-
-
-def _configuration(problems: Sequence[ConfigurationProblem]) -> Iterator[Finding]:
-    for problem in problems:
-        code = _code(problem.kind)
-        place = ", ".join(part for part in (problem.source, problem.path) if part)
-        yield _finding(_Sight(code, f"{place}: {problem.text}" if place else problem.text, problem.rule))
-
-
-def _code(kind: str) -> FindingCode:
-    if "unreachable" in kind:
-        return finding_catalogue.UNREACHED
-    if "option" in kind:
-        return finding_catalogue.OPTION_IGNORED
-    return (
-        finding_catalogue.EVENT_UNKNOWN
-        if "unknown" in kind and "event" in kind
-        else finding_catalogue.CONFIG_OFF
-    )
-
-
-def _never_fired(
-    trace: Trace, configured: Sequence[str], problems: Sequence[ConfigurationProblem]
-) -> Iterator[Finding]:
-    if not configured and any("option" not in problem.kind for problem in problems):
-        # What left all hooks out is told already.
-        return
-    events = _listed([*dict.fromkeys(configured)])
-    hooks = f"hooks are configured for {events}" if events else "none is configured"
-    text = f"No hook was fired at all: {hooks}, and the run had {_course(trace)}."
-    yield _finding(_Sight(finding_catalogue.NEVER_FIRED, text), trace.turns)
-
-
-def _course(trace: Trace) -> str:
-    """
-    What took place, each kind of it once.
-    """
-    words: dict[str, None] = {}
-    for step in trace.steps:
-        match step.exchange:
-            case Moved(move=Stop()):
-                words["a stop"] = None
-            case Happened(event=event):
-                words[f"the event {type(event).__name__.lower()}"] = None
-            case Performed(call=call):
-                words[f"a call of {call.name}"] = None
-            case Moved() | HookEvent():
-                continue
-    return ", ".join(words) or "nothing that hooks hear of"
-
-
 def _states(trace: Trace, *, flaky: bool) -> Iterator[Finding]:
-    twice = contradiction(trace.states)
-    if twice is not None:
+    found = find_contradiction(trace.states)
+    if found is not None:
         text = (
-            f"The state after turn {twice.first} was there again after turn {twice.again}, "
-            f"but turn {twice.again + 1} went another way than turn {twice.first + 1}."
+            f"The state after turn {found.first} came again after turn {found.second}, "
+            f"but turn {found.second + 1} differs from turn {found.first + 1}."
         )
-        yield _finding(_Sight(finding_catalogue.FLAKY, text), twice.again + 1)
+        yield finding_catalogue.FLAKY.found(text, turn=found.second + 1)
     elif flaky:
-        yield _finding(
-            _Sight(finding_catalogue.FLAKY, "The same state was followed by two different ones."), trace.turns
-        )
+        yield finding_catalogue.FLAKY.found("One state led to two different states.", turn=trace.turns)
 
 
 def _refusals(trace: Trace) -> Iterator[Finding]:
     for step, hooked in trace.hooked():
         words = (*hooked.decision.reasons, *hooked.decision.to_agent)
         refusing = _refusing(hooked)
-        # The host puts words of its own in the place of those that a hook does not say.
-        filler = bool(refusing) and all(fire.reply.silent for fire in refusing)
-        # What the hook did not mean as a refusal has no reason because of that, which is told instead.
-        if any(fire.reply.unmeant for fire in refusing):
+        # A host replaces a missing reason with its own words, so the hooks' replies are checked as well.
+        silent = bool(refusing) and all(hook_run.reply.silent for hook_run in refusing)
+        # A refusal that the hook did not mean has no reason for that cause; STDOUT-DENIES reports it.
+        if any(hook_run.reply.unmeant for hook_run in refusing):
             continue
-        if hooked.decision.refused and (filler or not any(word.strip() for word in words)):
-            text = f"{hooked.event} was refused without a word of why."
-            yield _finding(
-                _Sight(finding_catalogue.SILENT_REFUSAL, text, hooked.decision.rule),
-                step.turn,
-                _refusers(hooked),
+        if hooked.decision.refused and (silent or not any(word.strip() for word in words)):
+            yield finding_catalogue.SILENT_REFUSAL.found(
+                f"{hooked.event} was refused without a reason.",
+                turn=step.turn,
+                hook=_commands(refusing),
+                rule=hooked.decision.rule,
             )
-
-
-def _advice(trace: Trace) -> Iterator[Finding]:
-    for found in empty_advice(trace):
-        text = f'{found.event} was refused {found.times} times with nothing but "{found.reason}".'
-        yield _finding(_Sight(finding_catalogue.EMPTY_ADVICE, text), found.turn, found.hook)
 
 
 def _undone(trace: Trace) -> Iterator[Finding]:
@@ -207,100 +144,111 @@ def _undone(trace: Trace) -> Iterator[Finding]:
         decision = hooked.decision
         if decision.halt is not None or decision.ruling is Ruling.DENY:
             continue
-        lost = [fire.hook.command for fire in hooked.hook_runs if fire.reply.ruling is Ruling.DENY]
+        lost = [hook_run for hook_run in hooked.hook_runs if hook_run.reply.ruling is Ruling.DENY]
         if lost:
-            text = f"{hooked.event}: a refusal was undone by what was said beside it; let it stand alone."
-            yield _finding(_Sight(finding_catalogue.MANGLED, text, decision.rule), step.turn, ", ".join(lost))
-
-
-def _refusers(hooked: HookEvent) -> str:
-    return ", ".join(fire.hook.command for fire in _refusing(hooked))
+            text = f"{hooked.event}: other output of the hooks cancelled a refusal; print the refusal alone."
+            yield finding_catalogue.MANGLED.found(
+                text, turn=step.turn, hook=_commands(lost), rule=decision.rule
+            )
 
 
 def _refusing(hooked: HookEvent) -> list[HookRun]:
-    return [fire for fire in hooked.hook_runs if fire.reply.ruling is hooked.decision.ruling]
+    return [hook_run for hook_run in hooked.hook_runs if hook_run.reply.ruling is hooked.decision.ruling]
 
 
-def _fires(trace: Trace) -> Iterator[Finding]:
-    nested = _living(trace)
-    for step, fire in trace.hook_runs():
-        sights = [] if fire.run is None else [*_run(fire, fire.run, nested.get(step.number, 0))]
-        said = _fault(fire)
-        # What the process did says more than what the host made of it, so one defect is told once.
-        if said is not None and not any(_covers(sight.code, said.code) for sight in sights):
-            sights.append(said)
-        for sight in sights:
-            yield _finding(sight, step.turn, fire.hook.command)
+def _commands(hook_runs: Sequence[HookRun]) -> str:
+    return ", ".join(hook_run.hook.command for hook_run in hook_runs)
 
 
-def _living(trace: Trace) -> dict[int, int]:
+def _hook_runs(trace: Trace) -> Iterator[Finding]:
+    nested = _running_sessions(trace)
+    for step, hook_run in trace.hook_runs():
+        defects = [] if hook_run.run is None else [*_run(hook_run, hook_run.run, nested.get(step.number, 0))]
+        fault = _fault(hook_run)
+        # What the process did is more exact than what the host made of it, so one defect is reported once.
+        if fault is not None and not any(_covers(defect.code, fault.code) for defect in defects):
+            defects.append(fault)
+        for defect in defects:
+            yield defect.code.found(defect.text, turn=step.turn, hook=hook_run.hook.command, rule=defect.rule)
+
+
+def _running_sessions(trace: Trace) -> dict[int, int]:
     """
-    How many sessions of stand-ins were still going on when the fires of a step were over, by its number.
+    Return, by step number, how many sessions of fake agents were still running when the hook runs had ended.
     """
-    living: dict[int, int] = {}
+    running: dict[int, int] = {}
     for step, child in trace.children():
         if not (child.ended or child.refused or child.trouble):
-            living[step.number] = living.get(step.number, 0) + 1
-    return living
+            running[step.number] = running.get(step.number, 0) + 1
+    return running
 
 
-def _covers(seen: FindingCode, said: FindingCode) -> bool:
-    if said is finding_catalogue.CRASHED:
-        return seen in (finding_catalogue.CRASHED, finding_catalogue.HUNG_FIRE, finding_catalogue.NOT_RUN)
-    return seen is said or (said is finding_catalogue.HUNG_FIRE and seen is finding_catalogue.HELD_OPEN)
+def _covers(defect: FindingCode, fault: FindingCode) -> bool:
+    if fault is finding_catalogue.CRASHED:
+        return defect in (
+            finding_catalogue.CRASHED,
+            finding_catalogue.HUNG_HOOK,
+            finding_catalogue.NOT_RUN,
+        )
+    return defect is fault or (fault is finding_catalogue.HUNG_HOOK and defect is finding_catalogue.HELD_OPEN)
 
 
-def _out_of_budget(fire: HookRun) -> bool:
-    # The run was over, not the patience with this fire; nothing is known about it.
-    ending = fire.run.ending if fire.run is not None else None
+def _out_of_budget(hook_run: HookRun) -> bool:
+    # The time budget of the whole run ended, not the timeout of this hook run: nothing is known about it.
+    ending = hook_run.run.ending if hook_run.run is not None else None
     return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
 
 
-def _fault(fire: HookRun) -> _Sight | None:
-    if fire.reply.fault is None or fire.reply.unmeant or _out_of_budget(fire):
+def _fault(hook_run: HookRun) -> _Defect | None:
+    reply = hook_run.reply
+    if reply.fault is None or reply.unmeant or _out_of_budget(hook_run):
         return None
-    word, _, rest = fire.reply.fault.partition(":")
+    word, _, rest = reply.fault.partition(":")
     code = _FAULTS.get(word.strip())
     if code is None:
-        return _Sight(finding_catalogue.MANGLED, f"{fire.hook.event}: {fire.reply.fault}", fire.reply.rule)
-    return _Sight(code, f"{fire.hook.event}: {rest.strip() or word}", fire.reply.rule)
+        return _Defect(finding_catalogue.MANGLED, f"{hook_run.hook.event}: {reply.fault}", reply.rule)
+    return _Defect(code, f"{hook_run.hook.event}: {rest.strip() or word}", reply.rule)
 
 
-def _run(fire: HookRun, run: ProcessResult, nested: int) -> Iterator[_Sight]:
-    if not fire.hook.command.strip():
-        yield _Sight(finding_catalogue.NOT_RUN, f"{fire.hook.event}: the command is empty.", fire.reply.rule)
-    rule = fire.reply.rule
-    yield from _ending(fire, run, nested)
+def _run(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect]:
+    if not hook_run.hook.command.strip():
+        yield _Defect(
+            finding_catalogue.NOT_RUN, f"{hook_run.hook.event}: the command is empty.", hook_run.reply.rule
+        )
+    rule = hook_run.reply.rule
+    yield from _ending(hook_run, run, nested)
     holders = (
         {process.pid for process in run.ending.holders} if isinstance(run.ending, HeldOpen) else set[int]()
     )
     left = [process for process in run.leftovers if process.pid not in holders]
     if left:
-        yield _Sight(finding_catalogue.LEFTOVER, f"{fire.hook.event} left {_processes(left)} behind.", rule)
+        yield _Defect(
+            finding_catalogue.LEFTOVER, f"{hook_run.hook.event} left {_processes(left)} running.", rule
+        )
     for name, output in (("standard output", run.stdout), ("standard error", run.stderr)):
         if output.cut_at is not None:
-            text = f"{fire.hook.event}: the harness kept {output.cut_at} bytes of {name}; there were more."
-            yield _Sight(finding_catalogue.OUTPUT_CUT, text, rule)
+            text = f"{hook_run.hook.event}: {name} is longer than the {output.cut_at} bytes that are kept."
+            yield _Defect(finding_catalogue.OUTPUT_CUT, text, rule)
 
 
-def _ending(fire: HookRun, run: ProcessResult, nested: int) -> Iterator[_Sight]:
-    event, rule = fire.hook.event, fire.reply.rule
+def _ending(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect]:
+    event, rule = hook_run.hook.event, hook_run.reply.rule
     match run.ending:
         case TimedOut(by=Cut.BUDGET):
             return
         case TimedOut() as cut:
-            # Sessions that it started may be what takes so long; that it never ends is not assumed then.
-            why = f"{counted(nested, 'session')} within it went on" if nested else "assumed: never ends"
-            limit = "the host's limit" if cut.by is Cut.LIMIT else f"our patience; {why}"
-            deaf = ", and it ignored the first signal" if cut.ignored_term else ""
-            text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{_late(cut, run)}{_doing(cut)}."
-            yield _Sight(finding_catalogue.HUNG_FIRE, text, rule)
+            # Sessions that the hook started may cause the delay, so no endless wait is assumed then.
+            why = f"{counted(nested, 'session')} within it still running" if nested else "assumed: never ends"
+            limit = "the host's limit" if cut.by is Cut.LIMIT else f"the hook timeout; {why}"
+            stubborn = ", and it ignored the first signal" if cut.ignored_term else ""
+            text = f"{event}: cut after {cut.after:g} s ({limit}){stubborn}{_late(cut, run)}{_doing(cut)}."
+            yield _Defect(finding_catalogue.HUNG_HOOK, text, rule)
         case HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"
-            yield _Sight(finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open.", rule)
+            yield _Defect(finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open.", rule)
             yield from _exit(event, held.exit, rule)
         case NotStarted(reason):
-            yield _Sight(finding_catalogue.NOT_RUN, f"{event}: not started: {reason}", rule)
+            yield _Defect(finding_catalogue.NOT_RUN, f"{event}: not started: {reason}", rule)
         case Exited() | Signaled() as ended:
             yield from _exit(event, ended, rule)
         case _:
@@ -313,34 +261,34 @@ def _late(cut: TimedOut, run: ProcessResult) -> str:
     return ", too late for what it had printed" if run.stdout.data.strip() else ""
 
 
-def _exit(event: str, ended: Exited | Signaled, rule: Rule) -> Iterator[_Sight]:
+def _exit(event: str, ended: Exited | Signaled, rule: Rule) -> Iterator[_Defect]:
     match ended:
         case Exited(126):
-            yield _Sight(
+            yield _Defect(
                 finding_catalogue.NOT_RUN, f"{event}: exit code 126, found but not executable.", rule
             )
         case Exited(127):
-            yield _Sight(finding_catalogue.NOT_RUN, f"{event}: exit code 127, command not found.", rule)
+            yield _Defect(finding_catalogue.NOT_RUN, f"{event}: exit code 127, command not found.", rule)
         case Exited():
-            # What another code means is the host's business: its reply carries the fault.
+            # The host decides what another code means; a fault is part of its reply.
             return
         case Signaled(signal):
-            yield _Sight(finding_catalogue.CRASHED, f"{event}: killed by signal {signal}.", rule)
+            yield _Defect(finding_catalogue.CRASHED, f"{event}: killed by signal {signal}.", rule)
         case _:
             assert_never(ended)
 
 
 def _doing(cut: TimedOut) -> str:
-    # Process numbers differ from fire to fire and would keep equal findings apart.
+    # No process ids: they differ between hook runs, and equal findings could not be merged.
     asks = [
-        f"{item.process.name} asks `{item.asks}` on the terminal, and nobody answers"
+        f"{item.process.name} asks `{item.asks}` on the terminal, where nobody answers"
         for item in cut.doing
         if item.asks
     ]
     waits = [f"{item.process.command} waits for {item.waits_for}" for item in cut.doing if item.waits_for]
-    # A question that nobody answers is what all others wait for.
-    return f": {_listed(asks or waits)}" if asks or waits else ""
+    # If one process asks a question, the others only wait for it.
+    return f": {shorten_list(asks or waits)}" if asks or waits else ""
 
 
 def _processes(processes: Sequence[Process]) -> str:
-    return _listed(sorted(f"`{process.command}`" for process in processes))
+    return shorten_list(sorted(f"`{process.command}`" for process in processes))

@@ -1,7 +1,5 @@
 """
-Phases of a session: one that locks out, one that outlives its session.
-
-Pure.
+Findings about phases of a session: a phase that locks the agent out, or one that outlives its session.
 """
 
 from __future__ import annotations
@@ -13,26 +11,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
+from pytest_hookharness.judging.findings.settings_findings import shorten_list
 from pytest_hookharness.model.moves import Read, Resume, ToolCall
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
 
-_SHOWN = 3
 _WORKSPACE = "workspace/"
-# Files that guards keep from agents in every phase: hidden ones, and those whose names tell of secrets.
-_GUARDED = re.compile(
+# Files that guard hooks protect in every phase: hidden files, and files whose names suggest secrets.
+_PROTECTED = re.compile(
     r"(?:^|/)\.[^./]|secret|credential|passw|token|(?:^|/)id_\w+$|\.(?:env|pem|key|p12)\b", re.IGNORECASE
 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _RefusedRead:
     """
-    A read of the agent that hooks refused.
-
-    Attributes:
-        file: What it wanted to read.
-        refusal: The refusal.
+    A read of a file that hooks refused.
     """
 
     file: str
@@ -40,24 +34,25 @@ class _Look:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _FirstAnswer:
     """
-    What became of a call when a session made it first.
+    The result of the first time that a session made a call.
     """
 
     number: int
     turn: int
     call: ToolCall
-    became: str
+    result: str
 
 
 def find_stuck_phases(trace: Trace, *, alike: bool = False) -> Iterator[Finding]:
     """
-    Sessions that are locked out from their start, and calls that a later session gets for nothing.
+    Find sessions that can do nothing from their start, and calls that a later session answers differently.
 
     Args:
         trace: What took place.
-        alike: Whether it is promised that each session answers a call, made first, as those before it did.
+        alike: Whether the scenario expects each session to answer the first call of a kind as the session
+            before did.
     """
     sessions = _sessions(trace)
     for session in sessions:
@@ -78,35 +73,37 @@ def _sessions(trace: Trace) -> list[list[Step]]:
 
 def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
     calls = [step.exchange for step in session if isinstance(step.exchange, Performed)]
-    looks = list(_looks(session))
-    reasons = {look.refusal.decision.reasons for look in looks}
-    files = [*dict.fromkeys(look.file for look in looks)]
-    # One file may be refused for its own sake; so may several, each for a reason that speaks of it, and many
-    # secret ones for one reason.
+    reads = list(_refused_reads(session))
+    reasons = {read.refusal.decision.reasons for read in reads}
+    files = [*dict.fromkeys(read.file for read in reads)]
+    # Only two or more ordinary files that were refused for one reason show a lock-out: a guard hook may
+    # protect a single file, or secret files, or give a reason about each file.
     if (
         len(files) < 2
-        or all(map(_GUARDED.search, files))
+        or all(map(_PROTECTED.search, files))
         or len(reasons) > 1
         or not all(call.refused for call in calls)
     ):
         return
     refusals = [step.turn for step in session if _refused(step)]
     text = (
-        f"From its start the session lets nothing through, not even reads of {_listed(files)}; "
-        "so the agent cannot do what would end that."
+        f"From its start the session allows nothing, not even reads of {shorten_list(files)}, "
+        "so the agent cannot do what would end this phase."
     )
-    fires = looks[0].refusal.hook_runs
+    first = reads[0].refusal
     hook = ", ".join(
-        fire.hook.command for fire in fires if fire.reply.ruling is looks[0].refusal.decision.ruling
+        hook_run.hook.command
+        for hook_run in first.hook_runs
+        if hook_run.reply.ruling is first.decision.ruling
     )
-    yield STUCK_PHASE.found(text, turn=min(refusals), hook=hook, rule=looks[0].refusal.decision.rule)
+    yield STUCK_PHASE.found(text, turn=min(refusals), hook=hook, rule=first.decision.rule)
 
 
 def _refused(step: Step) -> bool:
     return isinstance(step.exchange, Performed) and step.exchange.refused
 
 
-def _looks(session: Sequence[Step]) -> Iterator[_Look]:
+def _refused_reads(session: Sequence[Step]) -> Iterator[_RefusedRead]:
     read: Read | None = None
     for step in session:
         match step.exchange:
@@ -115,54 +112,54 @@ def _looks(session: Sequence[Step]) -> Iterator[_Look]:
             case Moved():
                 read = None
             case HookEvent(decision=decision) as hooked if read is not None and decision.refused:
-                yield _Look(read.file, hooked)
+                yield _RefusedRead(read.file, hooked)
                 read = None
             case _:
                 continue
 
 
 def _left_over(before: Sequence[Step], after: Sequence[Step]) -> Iterator[Finding]:
-    once, again = _first_answers(before), _first_answers(after)
-    for key, answer in again.items():
-        earlier = once.get(key)
-        if earlier is None or earlier.became == answer.became:
+    old, new = _first_answers(before), _first_answers(after)
+    for key, answer in new.items():
+        earlier = old.get(key)
+        if earlier is None or earlier.result == answer.result:
             continue
         text = (
-            f"{_named(answer.call)} was {earlier.became} when first made in one session, and {answer.became} "
+            f"The first {_title(answer.call)} was {earlier.result} in one session and {answer.result} "
             f"in the next, which began with {_kept(before, after, answer.number)}."
         )
         yield STUCK_PHASE.found(text, turn=answer.turn)
 
 
-def _first_answers(session: Sequence[Step]) -> dict[str, _Answer]:
-    answers: dict[str, _Answer] = {}
+def _first_answers(session: Sequence[Step]) -> dict[str, _FirstAnswer]:
+    answers: dict[str, _FirstAnswer] = {}
     for step in session:
         match step.exchange:
             case Performed(call=call, refused=refused):
                 key = json.dumps([call.name, call.input], sort_keys=True)
-                became = "refused" if refused else "let through"
-                answers.setdefault(key, _Answer(step.number, step.turn, call, became))
+                result = "refused" if refused else "allowed"
+                answers.setdefault(key, _FirstAnswer(step.number, step.turn, call, result))
             case _:
                 continue
     return answers
 
 
-def _named(call: ToolCall) -> str:
+def _title(call: ToolCall) -> str:
     subject = next((value for value in call.input.values() if isinstance(value, str) and value), "")
     return f"{call.name} {subject!r}" if subject else call.name
 
 
 def _kept(before: Sequence[Step], after: Sequence[Step], until: int) -> str:
     """
-    What was written in one session and not since.
+    Describe the files that one session wrote and the next has not changed.
     """
     since = set(_changed([step for step in after if step.number < until]))
     written = {path for path, how in _changed(before).items() if how != "removed"}
     folders = {path.rpartition("/")[0] for path in written}
-    # What hosts themselves keep lies in the home folder.
+    # Files of the host itself are in the home folder.
     kept = sorted(path for path in written - since - folders if path.startswith(_WORKSPACE))
-    listed = _listed([path.removeprefix(_WORKSPACE) for path in kept])
-    return f"{listed} left over" if kept else "no file of the workspace left over"
+    names = shorten_list([path.removeprefix(_WORKSPACE) for path in kept])
+    return f"{names} left over" if kept else "no file of the workspace left over"
 
 
 def _changed(steps: Sequence[Step]) -> dict[str, str]:
@@ -172,8 +169,3 @@ def _changed(steps: Sequence[Step]) -> dict[str, str]:
         if isinstance(step.exchange, HookEvent | Performed)
         for change in step.exchange.changes
     }
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return ", ".join(words[:_SHOWN]) + more

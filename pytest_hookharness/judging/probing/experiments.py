@@ -1,13 +1,14 @@
 """
-The inquiry: which experiments are made on a state, and what follows from them.
+The experiment plan: which perturbations of a state are probed, and what follows from the results.
 
-Pure: it yields one change of the state after the other and is told what a lap from
-there showed. Whoever runs it makes the changes and the laps.
+The plan yields one perturbation after the other and receives what one repetition from there showed. The
+caller writes the states and plays the repetitions.
 
-What moves by a law of its own (counters, growing texts, growing numbers of files) moves on together: the
-state ``n`` laps from now is foretold, and tried. Walking n by doubling finds every limit that stays
-crossed; a limit that is met exactly or not at all is looked for at the numbers that stand in the hooks'
-own source. A part pushed alone tells whether it matters, but leads to states that no run may ever reach.
+Parts with a known progression (counters, growing texts, growing numbers of files) move ahead together: the
+state after ``n`` more repetitions is predicted and tried. Doubling ``n`` finds every threshold that stays
+crossed once it is reached. A threshold that matters only at one exact value is searched at the numbers in
+the hooks' own source. Perturbing one part alone shows whether it matters, but in a state that a real run may
+never reach.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from pytest_hookharness.judging.probing.sizes import Measure
+from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.model.probes import (
     PartKind,
     Perturbation,
@@ -27,39 +28,39 @@ from pytest_hookharness.model.probes import (
     StatePart,
 )
 
-# Laps: beyond a million no counter is pushed.
-FARTHEST = 1_000_000
+# The largest number of repetitions that a counter is moved ahead.
+MOST_REPETITIONS = 1_000_000
 HOUR, DAY, YEAR = 3600.0, 86400.0, 365 * 86400.0
-# Seconds: beyond that no clock is put ahead.
+# The longest time that a clock is moved ahead, in seconds.
 AGE = 5 * YEAR
-# What makes a difference after so little time is made sure of by waiting.
+# If already this many seconds make a difference, it is checked by really waiting.
 MOMENT = 1.0
-# The law of these is known from three laps; what the others will be next is not.
-LAWFUL = frozenset({PartKind.COUNTER, PartKind.GROWTH, PartKind.FILES})
-_RISING = LAWFUL | {PartKind.NUMBER, PartKind.PROCESS}
+# Three repetitions show how these continue; the next values of the other kinds are unknown.
+PREDICTABLE = frozenset({PartKind.COUNTER, PartKind.GROWTH, PartKind.FILES})
+_RISING = PREDICTABLE | {PartKind.NUMBER, PartKind.PROCESS}
 _ANY = frozenset({PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.OTHER, PartKind.PROCESS})
 _MOST_ALONE = 6
 _MOST_NUMBERS = 24
 
-Experiment = Generator[Perturbation, ProbeResult, "ExperimentResult"]
+ExperimentPlan = Generator[Perturbation, ProbeResult, "ExperimentResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentResult:
     """
-    What an inquiry comes to.
+    What an experiment plan found out.
 
     Attributes:
-        push: The smallest change that was seen to make a difference on the way that the run goes;
-            ``None`` if there is none.
+        perturbation: The smallest perturbation on the path of the run that made a difference; ``None`` if
+            there is none.
         seen: What it showed.
         unclear: Why nothing follows; empty if something does.
-        alone: Parts that make a difference only where no run is seen to lead, as places.
-        timeless: Whether nothing could be learnt about time, because stored times are names to the hooks.
-        unpredictable: Whether a part moves on by a rule that is not seen.
+        alone: Indices of parts that make a difference only in states that the run is not known to reach.
+        timeless: Whether nothing was learnt about time, because hooks use stored times as names.
+        unpredictable: Whether a part changes by an unknown rule.
     """
 
-    push: Perturbation | None = None
+    perturbation: Perturbation | None = None
     seen: ProbeResult | None = None
     unclear: str = ""
     alone: tuple[int, ...] = ()
@@ -67,25 +68,27 @@ class ExperimentResult:
     unpredictable: bool = False
 
 
-def inquire(
+def plan_experiments(
     parts: Sequence[StatePart],
     *,
-    sizes: Sequence[Measure] = (),
+    sizes: Sequence[GrowingSize] = (),
     numbers: Sequence[int] = (),
     time: bool = True,
     transcript: bool = False,
     pace: float = 0.0,
-) -> Experiment:
+) -> ExperimentPlan:
     """
-    The experiments on a state, one after the other; that the same state gives the same is known already.
+    Yield the perturbations to probe, one after the other, and return the result.
+
+    That the unchanged state gives the same decisions again is already known to the caller.
 
     Args:
-        parts: What differs from lap to lap.
-        sizes: How large is what grows.
-        numbers: Whole numbers that stand in the hooks' own source.
-        time: Whether to ask what happens once time has passed.
-        transcript: Whether to ask what happens once the transcript, which nobody opened, is longer.
-        pace: Seconds that the clock of the hooks goes on with each lap; then no other time is asked about.
+        parts: What differs from repetition to repetition.
+        sizes: The sizes that grow.
+        numbers: Whole numbers in the hooks' own source.
+        time: Whether to probe passing time.
+        transcript: Whether to probe a longer transcript, which no hook opened.
+        pace: Seconds by which the hooks' clock advances per repetition; if set, no other time is probed.
     """
     every = tuple(range(len(parts)))
     alone: list[int] = []
@@ -94,13 +97,13 @@ def inquire(
         if ahead is not None:
             return ahead
     if parts:
-        strange = yield from _each(parts, alone)
-        if strange is not None:
-            return strange
+        unclear = yield from _each_alone(parts, alone)
+        if unclear is not None:
+            return unclear
     if transcript:
         seen = yield Perturbation(parts=(), how=PerturbationKind.TRANSCRIPT)
         if seen.reaction is ProbeEffect.DECISION:
-            return ExperimentResult(unclear=f"it matters how long the transcript is: {seen.what}", seen=seen)
+            return ExperimentResult(unclear=f"the length of the transcript matters: {seen.what}", seen=seen)
     if time and not pace:
         aged = yield from _aged(every)
         if aged is not None:
@@ -109,20 +112,22 @@ def inquire(
 
 
 def _ahead(
-    parts: Sequence[StatePart], sizes: Sequence[Measure], numbers: Sequence[int], pace: float
+    parts: Sequence[StatePart], sizes: Sequence[GrowingSize], numbers: Sequence[int], pace: float
 ) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
     ahead = Perturbation(parts=tuple(range(len(parts))), how=PerturbationKind.AHEAD, pace=pace)
-    farthest = min(FARTHEST, int(AGE / pace)) if pace else FARTHEST
+    farthest = min(MOST_REPETITIONS, int(AGE / pace)) if pace else MOST_REPETITIONS
+    # Repetitions up to which nothing changed; -1, because 0 has not been probed yet.
     same = -1
-    for laps in sorted({*_doubling(farthest), *_meeting(parts, sizes, numbers)}):
-        if laps > farthest:
+    for repetitions in sorted({*_doubling(farthest), *_threshold_candidates(parts, sizes, numbers)}):
+        if repetitions > farthest:
             break
-        push = replace(ahead, repetitions=laps)
-        seen = yield push
+        perturbation = replace(ahead, repetitions=repetitions)
+        seen = yield perturbation
         if seen.reaction is ProbeEffect.SAME:
-            same = laps
+            same = repetitions
             continue
-        low, high = same, laps
+        # The first difference lies between a perturbation without one and this one: bisect.
+        low, high = same, repetitions
         while high - low > 1:
             middle = (low + high) // 2
             between = yield replace(ahead, repetitions=middle)
@@ -130,54 +135,57 @@ def _ahead(
                 low = middle
             else:
                 high, seen = middle, between
-        return ExperimentResult(push=replace(ahead, repetitions=high), seen=seen)
+        return ExperimentResult(perturbation=replace(ahead, repetitions=high), seen=seen)
     return None
 
 
 def _doubling(farthest: int) -> Iterator[int]:
-    # The very next lap, which has not been played either, and the one after it.
+    # 0 is the next repetition, which has not been played yet either; 1 is the one after it.
     yield 0
-    laps = 1
-    while laps < farthest:
-        yield laps
-        laps *= 2
+    repetitions = 1
+    while repetitions < farthest:
+        yield repetitions
+        repetitions *= 2
     yield farthest
 
 
-def _meeting(parts: Sequence[StatePart], sizes: Sequence[Measure], numbers: Sequence[int]) -> Iterator[int]:
+def _threshold_candidates(
+    parts: Sequence[StatePart], sizes: Sequence[GrowingSize], numbers: Sequence[int]
+) -> Iterator[int]:
     """
-    After how many laps a counter or a size stands at, or beside, a number, or one counter at another.
+    Yield the numbers of repetitions after which a counter or size is at or next to a number, or two meet.
     """
     starts = ((_value(part), part.step) for part in parts)
     counters = [(start, step) for start, step in starts if start is not None and step]
-    # A count down comes to 0, wherever that stands.
-    meetings: list[tuple[float, float, float]] = [
+    # Each entry is a start, a step and the value to reach. A countdown reaches 0, even without a 0 in
+    # the source.
+    lines: list[tuple[float, float, float]] = [
         (start, step, number) for start, step in counters for number in (0, *numbers)
     ]
-    meetings += [(size.now, size.step, number) for size in sizes for number in numbers]
-    meetings += [
+    lines += [(size.now, size.step, number) for size in sizes for number in numbers]
+    lines += [
         (one, step - stride, other)
         for (one, step), (other, stride) in combinations(counters, 2)
         if step != stride
     ]
-    # Two counts may be compared together.
-    meetings += [
+    # A hook may compare the sum of two counts.
+    lines += [
         (one + other, step + stride, number)
         for (one, step), (other, stride) in combinations(counters, 2)
         for number in numbers
         if step + stride
     ]
     found: set[int] = set()
-    for start, step, number in meetings:
-        laps = round((number - start) / step)
-        # The hook compares before it counts, or after.
-        found |= {around for around in (laps - 1, laps) if 0 <= around <= FARTHEST}
+    for start, step, number in lines:
+        repetitions = round((number - start) / step)
+        # The hook may compare before or after it counts.
+        found |= {around for around in (repetitions - 1, repetitions) if 0 <= around <= MOST_REPETITIONS}
     yield from sorted(found)[:_MOST_NUMBERS]
 
 
 def _value(part: StatePart) -> float | None:
     """
-    Where a counter stands; ``None`` if it cannot be told in which notation.
+    Return the value of a counter; ``None`` if its notation is unclear.
     """
     if part.kind is not PartKind.COUNTER or not part.step:
         return None
@@ -195,31 +203,33 @@ def _hexadecimal(text: str) -> float:
     return float(int(text, 16))
 
 
-def _each(
+def _each_alone(
     parts: Sequence[StatePart], alone: list[int]
 ) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
     """
-    Each part for itself; those that make a difference where no run leads are noted.
+    Perturb each part alone; note those that make a difference in states that the run may never reach.
     """
     singles = range(min(len(parts), _MOST_ALONE)) if len(parts) > 1 else ()
     tried = [Perturbation(parts=(place,), how=PerturbationKind.OLDER) for place in singles]
     tried += [
-        Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=FARTHEST)
+        Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=MOST_REPETITIONS)
         for place in singles
         if parts[place].kind in _RISING
     ]
     ids = tuple(place for place, part in enumerate(parts) if part.kind in _ANY)
     tried += [Perturbation(parts=ids, how=PerturbationKind.REPLACED)] if ids else []
-    for push in tried:
-        seen = yield push
-        # Another effect is no wonder: what was pushed no longer fits the rest.
+    for perturbation in tried:
+        seen = yield perturbation
+        # Another effect is normal here, because the perturbed part no longer matches the others. Only
+        # another decision shows that the part matters.
         if seen.reaction is not ProbeEffect.DECISION:
             continue
-        if all(parts[place].kind in LAWFUL for place in push.parts):
-            alone += [place for place in push.parts if place not in alone]
+        if all(parts[place].kind in PREDICTABLE for place in perturbation.parts):
+            # A real run may never reach such a state, so no threshold follows; the report mentions it.
+            alone += [place for place in perturbation.parts if place not in alone]
             continue
-        names = ", ".join(parts[place].place for place in push.parts)
-        return ExperimentResult(unclear=f"it matters what {names} is: {seen.what}", seen=seen)
+        names = ", ".join(parts[place].place for place in perturbation.parts)
+        return ExperimentResult(unclear=f"the value of {names} matters: {seen.what}", seen=seen)
     return None
 
 
@@ -231,8 +241,8 @@ def _aged(every: tuple[int, ...]) -> Generator[Perturbation, ProbeResult, Experi
             same = passed
             continue
         if passed == HOUR:
-            moment = yield _age(every, MOMENT)
-            if moment.reaction is ProbeEffect.DECISION:
+            soon = yield _age(every, MOMENT)
+            if soon.reaction is ProbeEffect.DECISION:
                 return (yield from _waited())
         return (yield from _narrowed(every, same, passed, seen))
     return None
@@ -244,12 +254,12 @@ def _age(every: tuple[int, ...], seconds: float) -> Perturbation:
 
 def _waited() -> Generator[Perturbation, ProbeResult, ExperimentResult]:
     """
-    Whether it is really the time: a hook may also take a stored time for a name, which ageing spoils.
+    Check by really waiting whether time decides, because making times older spoils those used as names.
     """
-    push = Perturbation(parts=(), how=PerturbationKind.WAITED, seconds=1.5 * MOMENT)
-    seen = yield push
+    perturbation = Perturbation(parts=(), how=PerturbationKind.WAITED, seconds=1.5 * MOMENT)
+    seen = yield perturbation
     if seen.reaction is ProbeEffect.DECISION:
-        return ExperimentResult(push=push, seen=seen)
+        return ExperimentResult(perturbation=perturbation, seen=seen)
     return ExperimentResult(timeless=True)
 
 
@@ -257,10 +267,11 @@ def _narrowed(
     every: tuple[int, ...], low: float, high: float, seen: ProbeResult
 ) -> Generator[Perturbation, ProbeResult, ExperimentResult]:
     while high - low > max(MOMENT, high * 0.02):
+        # Far apart, the geometric mean narrows the range faster.
         middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
         between = yield _age(every, middle)
         if between.reaction is ProbeEffect.DECISION:
             high, seen = middle, between
         else:
             low = middle
-    return ExperimentResult(push=_age(every, high), seen=seen)
+    return ExperimentResult(perturbation=_age(every, high), seen=seen)

@@ -1,8 +1,7 @@
 """
-Measures: how large what grows is, in the ways in which a hook may ask.
+Sizes that grow, in the units that a hook may measure.
 
-Pure. A limit on a size that is met exactly is found only if it is known when the size
-will be there.
+A threshold that matters only at one exact size is found only by predicting when a part has that size.
 """
 
 from __future__ import annotations
@@ -18,30 +17,30 @@ from pytest_hookharness.judging.state_diff import Files
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class GrowingSize:
     """
     A size that grows.
 
     Attributes:
-        now: How large it is.
-        step: By how much it grows each lap.
+        now: The size now.
+        step: The growth per repetition.
     """
 
     now: int
     step: int
 
 
-def measures(before: Files, after: Files, paths: Collection[str]) -> tuple[Measure, ...]:
+def find_growing_sizes(before: Files, after: Files, paths: Collection[str]) -> tuple[GrowingSize, ...]:
     """
-    The sizes that differ between two moments.
+    Return the sizes that differ between two states.
 
     Args:
-        before: The content of every file that differs, one lap ago.
+        before: The content of every file that differs, one repetition ago.
         after: The same now.
-        paths: All files that are there now.
+        paths: All files that exist now.
     """
     found = [
-        Measure(size, size - earlier[name])
+        GrowingSize(size, size - earlier[name])
         for path in after.keys() & before.keys()
         for earlier in [_sizes(before[path] or b"")]
         for name, size in _sizes(after[path] or b"").items()
@@ -49,7 +48,7 @@ def measures(before: Files, after: Files, paths: Collection[str]) -> tuple[Measu
     ]
     folders = Counter(str(PurePosixPath(path).parent) for path in paths)
     steps = Counter(_folders(after)) - Counter(_folders(before))
-    found += [Measure(folders[folder], step) for folder, step in steps.items()]
+    found += [GrowingSize(folders[folder], step) for folder, step in steps.items()]
     return tuple(dict.fromkeys(found))
 
 

@@ -1,31 +1,158 @@
 """
-Lassos: states that come again, and the lap that proves it.
+Exact recurrence: when two states are equal, and when a repeated state proves a cycle.
 
-Pure.
+The digest of a state has two halves of 128 bits: the sum of the digests of all files, which is updated from
+the changed files alone, and the digest of everything else.
 
-What this cannot see: something outside the state that changes what happens only after the confirming
-lap, such as a counter in a database or a clock that has to reach midnight. A lasso is a proof about
-the state as it was taken, which is why every livelock is printed with its assumptions.
+A *lasso* is the shape of an endless run: a *stem* of turns, then a cycle whose length is the *period*. It is
+proposed when a state comes again, and confirmed when one more repetition gives the same states. This proves
+something only about the state as it was taken. A counter in a database, or a clock that reaches midnight,
+can end the loop later; therefore every livelock lists its assumptions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
-from pytest_hookharness.judging.recurrence.fingerprint import same
-from pytest_hookharness.model.trace import State
+from pytest_hookharness.model.protocol import Json
+from pytest_hookharness.model.trace import Change, State, StateEntry
+
+_SIZE = 16
+_HALF = 2 * _SIZE
+_WHOLE = 1 << (8 * _SIZE)
+
+
+def build_state(
+    visible: Mapping[str, Json],
+    agent: str,
+    environment: str,
+    files: Mapping[str, StateEntry],
+    opaque: str = "",
+    previous: State | None = None,
+) -> State:
+    """
+    Return a state with its digest.
+
+    Args:
+        visible: Counters of session and host that hook or agent can see.
+        agent: The agent's position.
+        environment: Digest of the environment.
+        files: Entries by state path.
+        opaque: Why the state is not known completely; empty if it is.
+        previous: Any earlier state of :func:`build_state`. The more files they share, the faster this is.
+    """
+    digest = _files_digest(files, previous) + _rest_digest(visible, agent, environment, opaque)
+    return State(
+        visible=visible, agent=agent, environment=environment, files=files, opaque=opaque, digest=digest
+    )
+
+
+def same_state(one: State, other: State) -> bool:
+    """
+    Return whether two states are known to be equal; a state that is not known completely never is.
+    """
+    return not one.opaque and not other.opaque and one.digest == other.digest
+
+
+def changes(
+    before: State | Mapping[str, StateEntry], after: State | Mapping[str, StateEntry]
+) -> tuple[Change, ...]:
+    """
+    Return the files that differ, by path.
+
+    Of several differences the most important one counts: the kind of entry, then the content, then the mode.
+    """
+    old = before.files if isinstance(before, State) else before
+    new = after.files if isinstance(after, State) else after
+    if old is new:
+        return ()
+    find = old.get
+    # Identity first: most entries are the same objects, and there may be thousands.
+    others = [(path, entry, find(path)) for path, entry in new.items() if find(path) is not entry]
+    found: list[Change] = []
+    if len(old) + sum(known is None for _, _, known in others) != len(new):
+        gone = old.keys() - new.keys()
+        found = [Change(path=path, how="removed", before=old[path].content) for path in gone]
+    for path, entry, known in others:
+        if known != entry:
+            how, was = ("added", "") if known is None else (_difference(known, entry), known.content)
+            found.append(Change(path=path, how=how, before=was, after=entry.content))
+    return tuple(sorted(found, key=lambda change: change.path))
+
+
+def environment_digest(environment: Mapping[str, str]) -> str:
+    """
+    Return the digest of an environment, whatever the order of its variables.
+    """
+    words = [_bytes(f"{name}={value}") for name, value in environment.items()]
+    return blake2b(b"\0".join(sorted(words)), digest_size=_SIZE).hexdigest()
+
+
+def _difference(before: StateEntry, after: StateEntry) -> str:
+    if before.kind != after.kind:
+        return "kind"
+    return "content" if before.content != after.content else "mode"
+
+
+def _files_digest(files: Mapping[str, StateEntry], previous: State | None) -> str:
+    if previous is None or len(previous.digest) != 2 * _HALF:
+        total = sum(_entry_number(path, entry) for path, entry in files.items())
+        return f"{total % _WHOLE:0{_HALF}x}"
+    total = int(previous.digest[:_HALF], 16)
+    known = previous.files
+    find = known.get
+    fresh = 0
+    # Identity: an unchanged entry is the same object, and comparing the contents of all of them is slow.
+    for path, entry in [(path, entry) for path, entry in files.items() if find(path) is not entry]:
+        total += _entry_number(path, entry)
+        old = find(path)
+        if old is None:
+            fresh += 1
+        else:
+            total -= _entry_number(path, old)
+    if len(known) + fresh != len(files):
+        total -= sum(_entry_number(path, known[path]) for path in known.keys() - files.keys())
+    return f"{total % _WHOLE:0{_HALF}x}"
+
+
+def _entry_number(path: str, entry: StateEntry) -> int:
+    # The entries are added, because with an exclusive or two equal ones would cancel each other. Each part
+    # starts with its length, so that two different entries never give the same bytes.
+    parts = (_bytes(part) for part in (path, entry.kind, f"{entry.mode:o}", entry.content))
+    data = b"".join(b"%d:%b" % (len(part), part) for part in parts)
+    return int.from_bytes(blake2b(data, digest_size=_SIZE).digest(), "big")
+
+
+def _rest_digest(visible: Mapping[str, Json], agent: str, environment: str, opaque: str) -> str:
+    rest = json.dumps([_plain(visible), agent, environment, opaque], sort_keys=True, separators=(",", ":"))
+    return blake2b(rest.encode("ascii"), digest_size=_SIZE).hexdigest()
+
+
+def _plain(value: Json) -> object:
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+def _bytes(text: str) -> bytes:
+    # File names can contain bytes that are no character; they are kept.
+    return text.encode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
     """
-    A stem, and a cycle of states after it.
+    A stem, and the cycle of states after it.
 
     Attributes:
         stem: The turn after which the cycle begins.
-        period: Length of the cycle in turns: the state after turn ``stem + period`` is the state
-            after turn ``stem``.
+        period: Length of the cycle in turns: the state after turn ``stem + period`` equals the state after
+            turn ``stem``.
     """
 
     stem: int
@@ -34,35 +161,35 @@ class Lasso:
     @property
     def last(self) -> int:
         """
-        The turn that ends the confirming lap.
+        The turn that ends the confirming repetition.
         """
         return self.stem + 2 * self.period
 
 
 def _alike(one: State | None, other: State | None) -> bool:
-    # A state without a digest was never taken, and nothing is known of it.
-    return one is not None and other is not None and bool(one.digest) and same(one, other)
+    # A state without a digest was never taken, so nothing is known about it.
+    return one is not None and other is not None and bool(one.digest) and same_state(one, other)
 
 
-def propose(states: Mapping[int, State]) -> Lasso | None:
+def propose_lasso(states: Mapping[int, State]) -> Lasso | None:
     """
-    The lasso that the newest turn closes, the one with the smallest period if there are several.
+    Return the lasso that the newest turn closes, with the smallest period; ``None`` if there is none.
     """
     if not states:
         return None
     newest = max(states)
-    again = [turn for turn in states if turn < newest and _alike(states[turn], states[newest])]
-    return Lasso(max(again), newest - max(again)) if again else None
+    earlier = [turn for turn in states if turn < newest and _alike(states[turn], states[newest])]
+    return Lasso(max(earlier), newest - max(earlier)) if earlier else None
 
 
-def confirmed(lasso: Lasso, states: Mapping[int, State]) -> bool | None:
+def is_confirmed(lasso: Lasso, states: Mapping[int, State]) -> bool | None:
     """
-    Whether one more lap repeated the cycle digest for digest.
+    Return whether one more repetition gave the same digests.
 
-    ``False`` means that one state was followed by two different ones: something that is not part of
-    the state decides. ``None`` means that it is not known (yet): turns are missing, or a state on the
-    way is not known completely.
+    ``False``: one state was followed by two different ones, so something outside of the state decides.
+    ``None``: not known (yet), because turns are missing or a state is not known completely.
     """
+    # Both ends of the cycle are compared, because its last state must equal its first.
     unknown = False
     for turn in range(lasso.stem, lasso.stem + lasso.period + 1):
         first, second = states.get(turn), states.get(turn + lasso.period)
@@ -75,28 +202,29 @@ def confirmed(lasso: Lasso, states: Mapping[int, State]) -> bool | None:
     return None if unknown else True
 
 
-def follow(lasso: Lasso | None, states: Mapping[int, State]) -> tuple[Lasso | None, bool | None]:
+def follow_lasso(lasso: Lasso | None, states: Mapping[int, State]) -> tuple[Lasso | None, bool | None]:
     """
-    Take the newest turn into account: the lasso that is now pursued, and whether it is confirmed.
+    Return the lasso that is pursued after the newest turn, and whether it is confirmed.
 
-    A lasso stays until its lap is over. If the lap then says nothing, the search begins anew.
+    A lasso is kept until its confirming repetition is over. If that proves nothing, the search starts again.
     """
     if lasso is not None:
-        sure = confirmed(lasso, states)
+        sure = is_confirmed(lasso, states)
         if sure is not None or max(states, default=0) < lasso.last:
             return lasso, sure
-    return propose(states), None
+    return propose_lasso(states), None
 
 
-def completed(states: Mapping[int, State]) -> Lasso | None:
+def completed_lasso(states: Mapping[int, State]) -> Lasso | None:
     """
-    The lasso whose confirming lap ended with the newest turn, if there is one.
+    Return the lasso whose confirming repetition ended with the newest turn; ``None`` if there is none.
     """
-    closing = propose(states)
+    closing = propose_lasso(states)
     if closing is None or closing.stem < closing.period:
         return None
+    # The newest turn closes a cycle; one period earlier it may have been closed for the first time.
     lasso = Lasso(closing.stem - closing.period, closing.period)
-    return lasso if confirmed(lasso, states) else None
+    return lasso if is_confirmed(lasso, states) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +234,23 @@ class Contradiction:
 
     Attributes:
         first: The turn after which the state was there.
-        again: The later turn after which it was there again, and went another way.
+        second: The later turn after which the state was there, followed by another one.
     """
 
     first: int
-    again: int
+    second: int
 
 
-def contradiction(states: Mapping[int, State]) -> Contradiction | None:
+def find_contradiction(states: Mapping[int, State]) -> Contradiction | None:
     """
-    The first place where the same state gave two answers, if there is one.
+    Return the first state that was followed by two different ones; ``None`` if there is none.
     """
     seen: dict[str, int] = {}
     for turn in sorted(states):
-        state, after = states[turn], states.get(turn + 1)
-        if state.opaque or not state.digest or after is None or after.opaque or not after.digest:
+        build_state, after = states[turn], states.get(turn + 1)
+        if build_state.opaque or not build_state.digest or after is None or after.opaque or not after.digest:
             continue
-        earlier = seen.setdefault(state.digest, turn)
+        earlier = seen.setdefault(build_state.digest, turn)
         if earlier != turn and states[earlier + 1].digest != after.digest:
             return Contradiction(earlier, turn)
     return None

@@ -1,8 +1,8 @@
 """
-Reachability: from which states a stop can be reached, and by which moves.
+Reachability in a state graph: from which states the agent can stop, and by which moves.
 
-Pure. A graph is a list of states; each is the list of what its moves lead to, in the
-order of the menu. What is not known leads everywhere, so it can never make a state a lock-out.
+A graph is a list of states; each state is the list of its successors, in the order of the candidate moves.
+An unknown successor could lead anywhere, so a state with one is never reported as a trap.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 class Exit(Enum):
     """
-    What a move leads to that is no state.
+    A successor that is no state.
     """
 
     STOP = "the hooks let the agent stop"
-    HELD = "the session is over without their leave, or waits for ever"
-    UNKNOWN = "not known"
+    HELD = "the session ended without their decision, or waits forever"
+    UNKNOWN = "unknown"
 
 
 Target: TypeAlias = int | Exit
@@ -28,77 +28,80 @@ Graph: TypeAlias = Sequence[Sequence[Target]]
 
 def find_stopping(graph: Graph) -> frozenset[int]:
     """
-    The states from which some way is known to lead to a stop.
+    Return the states from which a path to a stop is known.
     """
     return _leading_to(graph, {Exit.STOP})
 
 
-def find_locked(graph: Graph) -> frozenset[int]:
+def find_traps(graph: Graph) -> frozenset[int]:
     """
-    The states from which no way leads to a stop, nor to anything that is not known.
+    Return the trap states: no path from them leads to a stop or to an unknown successor.
     """
     return frozenset(range(len(graph))) - _leading_to(graph, {Exit.STOP, Exit.UNKNOWN})
 
 
 def find_reachable(graph: Graph, start: int) -> frozenset[int]:
     """
-    The states that can be reached from one, itself included.
+    Return the states that can be reached from one, including itself.
     """
     return frozenset(state for state, _ in _walk(graph, start))
 
 
-def find_way(graph: Graph, start: int, arrived: Callable[[Target], bool]) -> tuple[int, ...] | None:
+def find_path(graph: Graph, start: int, reached: Callable[[Target], bool]) -> tuple[int, ...] | None:
     """
-    The shortest way from a state to a target, as places of moves; of several the first by the menu.
+    Return the shortest path from a state to a target, as indices of moves; ``None`` if there is none.
+
+    Of several shortest paths, the first by the order of the moves is returned.
     """
-    if arrived(start):
+    if reached(start):
         return ()
-    for state, way in _walk(graph, start):
+    for state, path in _walk(graph, start):
         for move, target in enumerate(graph[state]):
-            if arrived(target):
-                return (*way, move)
+            if reached(target):
+                return (*path, move)
     return None
 
 
-def nearest(
+def find_nearest(
     graph: Graph, roots: Mapping[int, int], wanted: Collection[int]
 ) -> tuple[int, tuple[int, ...]] | None:
     """
-    The state among those that are wanted which is nearest to a root, as that root and the way from it.
+    Return the wanted state that is nearest to a root, as that root and the path from it.
 
     Args:
         graph: The graph.
-        roots: States from which ways begin, and how many moves lead to each of them.
+        roots: States where paths start, with the number of moves that lead to each of them.
         wanted: States to look for.
     """
-    ways = [(root, find_way(graph, root, lambda target: target in wanted)) for root in roots]
-    found = [(root, way) for root, way in ways if way is not None]
+    paths = [(root, find_path(graph, root, lambda target: target in wanted)) for root in roots]
+    found = [(root, path) for root, path in paths if path is not None]
     return min(found, key=lambda one: roots[one[0]] + len(one[1])) if found else None
 
 
 def _leading_to(graph: Graph, exits: Collection[Exit]) -> frozenset[int]:
+    # Search backwards from the states with such an exit.
     found = {state for state, targets in enumerate(graph) if any(target in exits for target in targets)}
-    before: dict[Target, list[int]] = {}
+    predecessors: dict[Target, list[int]] = {}
     for state, targets in enumerate(graph):
         for target in targets:
-            before.setdefault(target, []).append(state)
-    ahead = [*found]
-    while ahead:
-        fresh = {*before.get(ahead.pop(), ())} - found
+            predecessors.setdefault(target, []).append(state)
+    queue = [*found]
+    while queue:
+        fresh = {*predecessors.get(queue.pop(), ())} - found
         found |= fresh
-        ahead += fresh
+        queue += fresh
     return frozenset(found)
 
 
 def _walk(graph: Graph, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     """
-    The states that can be reached, the nearest first, each with the shortest way to it.
+    Yield the states that can be reached, nearest first, each with the shortest path to it.
     """
-    ways: dict[int, tuple[int, ...]] = {start: ()}
-    ahead = [start]
-    for state in ahead:
-        yield state, ways[state]
+    paths: dict[int, tuple[int, ...]] = {start: ()}
+    queue = [start]
+    for state in queue:
+        yield state, paths[state]
         for move, target in enumerate(graph[state]):
-            if isinstance(target, int) and target not in ways:
-                ways[target] = (*ways[state], move)
-                ahead.append(target)
+            if isinstance(target, int) and target not in paths:
+                paths[target] = (*paths[state], move)
+                queue.append(target)

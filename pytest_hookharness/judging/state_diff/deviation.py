@@ -1,18 +1,12 @@
 """
-Relaxing: numbers that only happened to move by equal steps count no longer.
+Deviations: whether one repetition changed the files as the repetitions before did.
 
-Pure.
+Parts may depend on each other: a log repeats a counter, or a counter is the number of lines of a log. If a
+probe perturbs only one of them, the other follows it in the next repetition, or pulls it back. Both are
+normal, so a count may be one repetition ahead of any count or block of the pattern, not only of its own.
 
-Process numbers and run times may look like counts for three laps. What a lap that is played again makes of
-them does not follow from the files.
-
-Departures: whether a lap moved the files as the laps before did.
-
-Pure.
-
-Parts may be tied: a log repeats a count, a count is the number of lines of a log. If one of them alone was
-pushed, the other follows it in the next lap, or pulls it back. So a count may come out one lap ahead of where
-any count or growth of the pattern was.
+Process numbers and durations can look like counts for three repetitions. If one more repetition does not
+continue such a step, the step is refuted and no longer expected.
 """
 
 from __future__ import annotations
@@ -21,26 +15,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from pytest_hookharness.judging.state_diff.file_series import Course, Files, FileSeries, text_of
+from pytest_hookharness.judging.state_diff.file_series import Files, FileSeries, SeriesKind, text_of
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.observe import (
-    Observed,
-    Unlike,
-    chunk_laps,
-    next_laps,
-    sights,
-    successor,
+    FileObservation,
+    ObservationFailure,
+    allowed_repetitions,
+    newest_chunk_values,
+    observe_all,
+    observe_next,
 )
+from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField
 from pytest_hookharness.judging.state_diff.progressions import (
     Counting,
-    Stamped,
-    ahead,
-    lap_of,
-    relaxed,
+    CurrentTime,
+    extrapolate,
+    repetitions_ahead,
+    without_step,
 )
-from pytest_hookharness.judging.state_diff.targets import Target, Where
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot, Values
-from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, stamps_in, unit_of
+from pytest_hookharness.judging.state_diff.templates import (
+    AppendedBlock,
+    Item,
+    Template,
+    TemplateSlot,
+    Values,
+)
+from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, timestamps_in, unit_of
 from pytest_hookharness.model.probes import PartKind
 
 _SHORT = 40
@@ -49,117 +49,136 @@ _SHORT = 40
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """
-    What one lap may do.
+    What one repetition may do.
 
     Attributes:
-        repetitions: How many laps a count may be ahead after it.
-        names: What the items of a thread are called.
-        clock: The clock of the session, with the present after the lap.
+        repetitions: How many repetitions a count may be ahead after it.
+        names: The names of the items of a series.
+        clock: The clock of the session, with the present after the repetition.
     """
 
     repetitions: frozenset[Fraction]
-    names: Mapping[tuple[int, Where, int], str]
+    names: Mapping[tuple[int, SeriesField, int], str]
     clock: SessionClock
 
 
-def departure(
-    threads: Sequence[FileSeries], targets: Sequence[Target], before: Files, after: Files, clock: SessionClock
+def find_deviation(
+    all_series: Sequence[FileSeries],
+    locations: Sequence[PartLocation],
+    before: Files,
+    after: Files,
+    clock: SessionClock,
 ) -> str:
     """
-    How a lap departs from the pattern, as a sentence; empty if it does not.
+    Say how a repetition deviates from the pattern; empty if it does not.
     """
-    olds = sights(threads, before)
-    missing = next((old for old in olds if isinstance(old, Unlike)), None)
+    olds = observe_all(all_series, before)
+    missing = next((old for old in olds if isinstance(old, ObservationFailure)), None)
     if missing is not None:
-        return f"{missing.path} {missing.why} before the lap."
-    pairs = [(thread, old) for thread, old in zip(threads, olds, strict=True) if not isinstance(old, Unlike)]
-    laps = next_laps(pairs)
-    names = {(target.thread, target.where, target.item): target.part.name for target in targets}
-    rules = _Rules(laps, names, clock)
+        return f"{missing.path} {missing.why} before the repetition."
+    pairs = [
+        (series, old)
+        for series, old in zip(all_series, olds, strict=True)
+        if not isinstance(old, ObservationFailure)
+    ]
+    repetitions = allowed_repetitions(pairs)
+    names = {(location.series, location.where, location.item): location.part.name for location in locations}
+    rules = _Rules(repetitions, names, clock)
     known: set[str] = set()
-    for number, (thread, old) in enumerate(pairs):
-        new = successor(thread, before, after, known)
-        if isinstance(new, Unlike):
-            return f"{new.path} {new.why} after the lap."
-        known |= {new.path} if old is None or thread.course is Course.COMES else {new.path, old.path}
-        difference = next(_compared(number, thread, old, new, rules), "")
+    for number, (series, old) in enumerate(pairs):
+        new = observe_next(series, before, after, known)
+        if isinstance(new, ObservationFailure):
+            return f"{new.path} {new.why} after the repetition."
+        # In a series of created files the older file must stay as it is, so it is compared below.
+        known |= {new.path} if old is None or series.kind is SeriesKind.CREATED else {new.path, old.path}
+        difference = next(_compared(number, series, old, new, rules), "")
         if difference:
             return f"{new.path}: {difference}."
-    return _stray(before, after, known, clock)
+    return _unexpected_change(before, after, known, clock)
 
 
 def _compared(
-    number: int, thread: FileSeries, old: Observed | None, new: Observed, rules: _Rules
+    number: int, series: FileSeries, old: FileObservation | None, new: FileObservation, rules: _Rules
 ) -> Iterator[str]:
     name = old.name if old else None
-    yield from _differences(number, Where.NAME, thread.name, name, new.name, rules)
-    if thread.content is not None:
+    yield from _differences(number, SeriesField.NAME, series.name, name, new.name, rules)
+    if series.content is not None:
         content = old.content if old else None
-        yield from _differences(number, Where.CONTENT, thread.content, content, new.content, rules)
+        yield from _differences(number, SeriesField.CONTENT, series.content, content, new.content, rules)
 
 
 def _differences(
-    number: int, where: Where, template: Template, old: Values | None, new: Values, rules: _Rules
+    number: int, where: SeriesField, template: Template, old: Values | None, new: Values, rules: _Rules
 ) -> Iterator[str]:
     for place, item in enumerate(template.items):
         name = rules.names.get((number, where, place), "")
         if isinstance(item, TemplateSlot):
             before = old.slots[place] if old else None
             yield from _slot(item, name or "a value", before, new.slots[place], rules)
-        elif isinstance(item, Region) and old is not None:
-            yield from _region(item, name, old.chunks[place], new.chunks[place], rules)
+        elif isinstance(item, AppendedBlock) and old is not None:
+            yield from _block(item, name, old.chunks[place], new.chunks[place], rules)
 
 
 def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rules) -> Iterator[str]:
-    motion = slot.motion
-    if isinstance(motion, Stamped):
+    progression = slot.progression
+    if isinstance(progression, CurrentTime):
+        # A hook writes the current time or, in a quiet slot, leaves the old one.
         still = slot.quiet and new == old
-        near = is_near(new, rules.clock) if motion.unit == TEXT else unit_of(new, rules.clock) == motion.unit
+        near = (
+            is_near(new, rules.clock)
+            if progression.unit == TEXT
+            else unit_of(new, rules.clock) == progression.unit
+        )
         if not still and not near:
-            yield f"{name} is {_short(new)}, which is not the time of the lap"
-    lap = lap_of(motion, slot.newest, new)
-    if isinstance(motion, Counting) and lap is not None and old is not None and lap not in rules.repetitions:
-        wanted = ahead(motion, old, 1, "")
+            yield f"{name} is {_short(new)}, which is not the time of the repetition"
+    count = repetitions_ahead(progression, slot.newest, new)
+    if (
+        isinstance(progression, Counting)
+        and count is not None
+        and old is not None
+        and count not in rules.repetitions
+    ):
+        wanted = extrapolate(progression, old, 1, "")
         yield f"{name} went from {_short(old)} to {_short(new)}, not to {_short(wanted)}"
 
 
-def _region(
-    region: Region, name: str, old: tuple[str, ...], new: tuple[str, ...], rules: _Rules
+def _block(
+    block: AppendedBlock, name: str, old: tuple[str, ...], new: tuple[str, ...], rules: _Rules
 ) -> Iterator[str]:
     name = "the text" if not name or name.endswith("added") else name
+    # Normally one chunk is added. A hook may also rewrite a log to match a counter that was perturbed alone.
     if len(new) == len(old) + 1:
         if new[:-1] != old:
-            yield f"in {name}, what was there before the lap has changed"
-    elif Fraction(len(new) - len(region.chunks)) not in rules.repetitions:
+            yield f"in {name}, text from before the repetition has changed"
+    elif Fraction(len(new) - len(block.chunks)) not in rules.repetitions:
         yield f"{name} grew by {len(new) - len(old)} additions, not by 1"
-    older = {place: text for place, (_, text, _) in enumerate(chunk_laps(region, old))}
-    for place, (slot, text, _) in enumerate(chunk_laps(region, new)):
+    older = {place: text for place, (_, text, _) in enumerate(newest_chunk_values(block, old))}
+    for place, (slot, text, _) in enumerate(newest_chunk_values(block, new)):
         yield from _slot(slot, f"a value added to {name}", older.get(place), text, rules)
 
 
-def _stray(before: Files, after: Files, known: set[str], clock: SessionClock) -> str:
+def _unexpected_change(before: Files, after: Files, known: set[str], clock: SessionClock) -> str:
     for path in sorted((before.keys() | after.keys()) - known):
         old, new = before.get(path), after.get(path)
         if old == new:
             continue
         if old is None or new is None:
-            return (
-                f"{path} {'is new' if old is None else 'is gone'} after the lap, and none like it was before."
-            )
-        if _timeless(old, clock) is None or _timeless(old, clock) != _timeless(new, clock):
-            return f"{path} changed in the lap, and did not in the laps before."
+            return f"{path} {'is new' if old is None else 'is gone'} after the repetition, unlike before."
+        before_text = _without_timestamps(old, clock)
+        if before_text is None or before_text != _without_timestamps(new, clock):
+            return f"{path} changed in the repetition, but not in those before."
     return ""
 
 
-def _timeless(content: bytes, clock: SessionClock) -> str | None:
-    # A stamp by the second stays the same through many quick laps.
+def _without_timestamps(content: bytes, clock: SessionClock) -> str | None:
+    # A time in seconds stays the same in many fast repetitions, and then changes without any meaning.
     text = text_of(content)
     if text is None:
         return None
     pieces, last = [], 0
-    for stamp in stamps_in(text, clock):
-        pieces.append(text[last : stamp.start])
-        last = stamp.end
+    for timestamp in timestamps_in(text, clock):
+        pieces.append(text[last : timestamp.start])
+        last = timestamp.end
     return "\0".join([*pieces, text[last:]])
 
 
@@ -167,66 +186,72 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
 
 
-def relax(threads: Sequence[FileSeries], before: Files, after: Files) -> Iterator[FileSeries]:
+def refute_steps(all_series: Sequence[FileSeries], before: Files, after: Files) -> Iterator[FileSeries]:
     """
-    The same threads, without the steps that a lap refuted; files that it left out are as they were.
+    Yield the series without the steps that a repetition refuted; a series without a file stays as it is.
     """
     pairs = [
-        (thread, None if isinstance(old, Unlike) else old)
-        for thread, old in zip(threads, sights(threads, before), strict=True)
+        (series, None if isinstance(old, ObservationFailure) else old)
+        for series, old in zip(all_series, observe_all(all_series, before), strict=True)
     ]
-    laps = next_laps(pairs)
+    repetitions = allowed_repetitions(pairs)
     known: set[str] = set()
-    for thread, old in pairs:
-        new = successor(thread, before, after, known)
-        if isinstance(new, Unlike):
-            yield thread
+    for series, old in pairs:
+        new = observe_next(series, before, after, known)
+        if isinstance(new, ObservationFailure):
+            yield series
             continue
-        known |= {new.path} if old is None or thread.course is Course.COMES else {new.path, old.path}
-        yield _relaxed(thread, new, laps)
+        known |= {new.path} if old is None or series.kind is SeriesKind.CREATED else {new.path, old.path}
+        yield _refuted(series, new, repetitions)
 
 
-def lawless(
-    threads: Sequence[FileSeries], targets: Sequence[Target], before: Files, after: Files
+def find_unpredictable(
+    all_series: Sequence[FileSeries], locations: Sequence[PartLocation], before: Files, after: Files
 ) -> Iterator[int]:
     """
-    The numbers that follow from the files, by no rule that is seen, as places in the list of targets.
+    Yield the indices of numbers that the hooks derive from the files by an unknown rule.
 
-    A lap that is played again gives them the very same value, so they carry something on; what they will be
-    later is not known.
+    Replaying a repetition gives such a number the very same value, so it depends on the state and its later
+    values decide; but they cannot be predicted.
     """
-    found: dict[int, Observed] = {}
+    found: dict[int, FileObservation] = {}
     known: set[str] = set()
-    for number, (thread, old) in enumerate(zip(threads, sights(threads, before), strict=True)):
-        new = successor(thread, before, after, known)
-        if isinstance(new, Observed):
+    for number, (series, old) in enumerate(zip(all_series, observe_all(all_series, before), strict=True)):
+        new = observe_next(series, before, after, known)
+        if isinstance(new, FileObservation):
             found[number] = new
-            known |= {new.path} if not isinstance(old, Observed) else {new.path, old.path}
-    for index, target in enumerate(targets):
-        sight, thread = found.get(target.thread), threads[target.thread]
-        if sight is None or target.part.kind is not PartKind.NUMBER or target.where is Where.FILES:
+            known |= {new.path} if not isinstance(old, FileObservation) else {new.path, old.path}
+    for index, location in enumerate(locations):
+        observation, series = found.get(location.series), all_series[location.series]
+        if (
+            observation is None
+            or location.part.kind is not PartKind.NUMBER
+            or location.where is SeriesField.FILES
+        ):
             continue
-        in_name = target.where is Where.NAME
-        template, values = (thread.name, sight.name) if in_name else (thread.content, sight.content)
-        item = None if template is None else template.items[target.item]
-        if isinstance(item, TemplateSlot) and values.slots.get(target.item) == item.newest:
+        in_name = location.where is SeriesField.NAME
+        template, values = (
+            (series.name, observation.name) if in_name else (series.content, observation.content)
+        )
+        item = None if template is None else template.items[location.item]
+        if isinstance(item, TemplateSlot) and values.slots.get(location.item) == item.newest:
             yield index
 
 
-def _relaxed(thread: FileSeries, new: Observed, repetitions: frozenset[Fraction]) -> FileSeries:
-    content = None if thread.content is None else _template(thread.content, new.content, repetitions)
-    return replace(thread, name=_template(thread.name, new.name, repetitions), content=content)
+def _refuted(series: FileSeries, new: FileObservation, repetitions: frozenset[Fraction]) -> FileSeries:
+    content = None if series.content is None else _template(series.content, new.content, repetitions)
+    return replace(series, name=_template(series.name, new.name, repetitions), content=content)
 
 
 def _template(template: Template, new: Values, repetitions: frozenset[Fraction]) -> Template:
     items: list[Item] = []
     for place, item in enumerate(template.items):
         if isinstance(item, TemplateSlot):
-            items.append(_slot_of_relaxing(item, new.slots[place], repetitions))
-        elif isinstance(item, Region):
-            texts = iter([text for _, text, _ in chunk_laps(item, new.chunks[place])])
+            items.append(_refuted_slot(item, new.slots[place], repetitions))
+        elif isinstance(item, AppendedBlock):
+            texts = iter([text for _, text, _ in newest_chunk_values(item, new.chunks[place])])
             shape = [
-                _slot_of_relaxing(piece, next(texts, piece.newest), repetitions)
+                _refuted_slot(piece, next(texts, piece.newest), repetitions)
                 if isinstance(piece, TemplateSlot)
                 else piece
                 for piece in item.shape
@@ -237,8 +262,8 @@ def _template(template: Template, new: Values, repetitions: frozenset[Fraction])
     return Template(tuple(items))
 
 
-def _slot_of_relaxing(slot: TemplateSlot, text: str, repetitions: frozenset[Fraction]) -> TemplateSlot:
-    lap = lap_of(slot.motion, slot.newest, text)
-    if not isinstance(slot.motion, Counting) or lap is None or lap in repetitions:
+def _refuted_slot(slot: TemplateSlot, text: str, repetitions: frozenset[Fraction]) -> TemplateSlot:
+    count = repetitions_ahead(slot.progression, slot.newest, text)
+    if not isinstance(slot.progression, Counting) or count is None or count in repetitions:
         return slot
-    return replace(slot, motion=relaxed(slot.motion))
+    return replace(slot, progression=without_step(slot.progression))

@@ -1,11 +1,7 @@
 """
-Telling how far parts were pushed, in the words of a report.
+Extrapolation: writing the files of a state in which some parts have other values.
 
-Pure.
-
-Pushing: the files as they would be if some parts had moved otherwise.
-
-Pure: what is random is drawn from the place it is for.
+The same part, perturbation and path always give the same text, because random values use the path as seed.
 """
 
 from __future__ import annotations
@@ -13,180 +9,202 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
-from pytest_hookharness.judging.state_diff.file_series import LARGEST, Course, FileSeries
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock, read
+from pytest_hookharness.judging.state_diff.file_series import LARGEST, FileSeries, SeriesKind
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock, parse_number
+from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField
 from pytest_hookharness.judging.state_diff.progressions import (
     Counting,
+    CurrentTime,
     Random,
-    Stamped,
-    ahead,
-    among,
-    another,
+    another_random,
+    extrapolate,
+    extrapolate_in_batch,
 )
-from pytest_hookharness.judging.state_diff.targets import Target, Where
-from pytest_hookharness.judging.state_diff.templates import Region, Template, TemplateSlot
-from pytest_hookharness.judging.state_diff.timestamps import age_stamps, aged
+from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Template, TemplateSlot
+from pytest_hookharness.judging.state_diff.timestamps import age, age_timestamps
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
 
-# How far growth is driven.
+# Limits of growth, so that a probe stays fast.
 MOST_CHUNKS = 10_000
 MOST_FILES = 500
 
 
-def push_thread(
-    thread: FileSeries, chosen: Sequence[Target], push: Perturbation, clock: SessionClock
+def perturb_series(
+    series: FileSeries, chosen: Sequence[PartLocation], perturbation: Perturbation, clock: SessionClock
 ) -> Iterator[tuple[str, bytes | None]]:
     """
-    The files of a thread, with some of its parts pushed; ``None`` for a file that is not there then.
+    Yield the files of a series with some parts perturbed; ``None`` for a file that does not exist then.
     """
-    if thread.course is Course.COMES:
-        yield from _push_files(thread, push if chosen else None, clock)
+    if series.kind is SeriesKind.CREATED:
+        yield from _perturbed_files(series, perturbation if chosen else None, clock)
         return
-    name = _written(thread, Where.NAME, chosen, push, clock)
-    yield from ((path, None) for path in thread.paths if path != name)
-    if thread.content is None:
-        yield name, thread.raw
+    name = _written(series, SeriesField.NAME, chosen, perturbation, clock)
+    yield from ((path, None) for path in series.paths if path != name)
+    if series.content is None:
+        yield name, series.raw
     else:
-        yield name, _written(thread, Where.CONTENT, chosen, push, clock).encode()
+        yield name, _written(series, SeriesField.CONTENT, chosen, perturbation, clock).encode()
 
 
-def extent(thread: FileSeries, target: Target, repetitions: int) -> int:
+def reachable_repetitions(series: FileSeries, location: PartLocation, repetitions: int) -> int:
     """
-    How many laps a growing part goes ahead if it is to go that many.
+    Return how many repetitions ahead a growing part can be written, at most the number asked for.
     """
-    if target.where is Where.FILES:
-        size = max(1, len(thread.raw))
+    if location.where is SeriesField.FILES:
+        size = max(1, len(series.raw))
         return max(0, min(repetitions, MOST_FILES, LARGEST // size))
-    template = thread.content if target.where is Where.CONTENT else thread.name
-    region = template.items[target.item] if template else ""
-    if template is None or not isinstance(region, Region):
+    template = series.content if location.where is SeriesField.CONTENT else series.name
+    block = template.items[location.item] if template else ""
+    if template is None or not isinstance(block, AppendedBlock):
         return repetitions
     most = max(0, min(repetitions, MOST_CHUNKS))
-    widest = max(len(chunk.encode()) for chunk in (region.newest, _chunk(region, most, most, "")))
-    regions = sum(isinstance(item, Region) for item in template.items)
-    room = max(0, LARGEST - len(thread.raw)) // regions
+    widest = max(len(chunk.encode()) for chunk in (block.newest, _chunk(block, most, most, "")))
+    blocks = sum(isinstance(item, AppendedBlock) for item in template.items)
+    # The blocks of one file share the space that is left.
+    room = max(0, LARGEST - len(series.raw)) // blocks
     return min(most, room // max(1, widest))
 
 
 def _written(
-    thread: FileSeries, where: Where, chosen: Iterable[Target], push: Perturbation, clock: SessionClock
+    series: FileSeries,
+    where: SeriesField,
+    chosen: Iterable[PartLocation],
+    perturbation: Perturbation,
+    clock: SessionClock,
 ) -> str:
-    template = thread.name if where is Where.NAME else thread.content
+    template = series.name if where is SeriesField.NAME else series.content
     if template is None:
         return ""
     changed: dict[int, str] = {}
-    mine = [target for target in chosen if target.where is where]
-    for target in mine:
-        item = template.items[target.item]
-        seed = f"{thread.path}:{where.value}:{target.item}"
+    mine = [location for location in chosen if location.where is where]
+    for location in mine:
+        item = template.items[location.item]
+        seed = f"{series.path}:{where.value}:{location.item}"
         if isinstance(item, TemplateSlot):
-            changed[target.item] = _pushed_slot(item, push, seed)
-        elif isinstance(item, Region):
-            laps = extent(thread, target, push.repetitions)
-            changed[target.item] = _pushed_region(item, push, laps, seed, clock)
-    if push.how is PerturbationKind.AGED and any(target.part.stamped for target in mine):
-        changed |= _quiet_aged(template, push.seconds)
+            changed[location.item] = _perturbed_slot(item, perturbation, seed)
+        elif isinstance(item, AppendedBlock):
+            repetitions = reachable_repetitions(series, location, perturbation.repetitions)
+            changed[location.item] = _perturbed_block(item, perturbation, repetitions, seed, clock)
+    if perturbation.how is PerturbationKind.AGED and any(location.part.stamped for location in mine):
+        # Times that did not change age as well, so that all times of a file keep their distances.
+        changed |= _aged_quiet_slots(template, perturbation.seconds)
     return template.written(changed)
 
 
-def _pushed_slot(slot: TemplateSlot, push: Perturbation, seed: str) -> str:
-    match push.how:
+def _perturbed_slot(slot: TemplateSlot, perturbation: Perturbation, seed: str) -> str:
+    match perturbation.how:
         case PerturbationKind.OLDER:
             return slot.texts[-2]
         case PerturbationKind.AHEAD:
-            return ahead(slot.motion, slot.newest, push.repetitions, seed, push.pace)
+            return extrapolate(
+                slot.progression, slot.newest, perturbation.repetitions, seed, perturbation.pace
+            )
         case PerturbationKind.AGED:
             return (
-                aged(slot.newest, slot.motion.unit, push.seconds)
-                if isinstance(slot.motion, Stamped)
+                age(slot.newest, slot.progression.unit, perturbation.seconds)
+                if isinstance(slot.progression, CurrentTime)
                 else slot.newest
             )
         case PerturbationKind.REPLACED:
-            return another(slot.motion, slot.newest, seed) if isinstance(slot.motion, Random) else slot.newest
+            return (
+                another_random(slot.progression, slot.newest, seed)
+                if isinstance(slot.progression, Random)
+                else slot.newest
+            )
         case PerturbationKind.TRANSCRIPT | PerturbationKind.WAITED:
             return slot.newest
         case _:
-            assert_never(push.how)
+            assert_never(perturbation.how)
 
 
-def _pushed_region(
-    region: Region, push: Perturbation, repetitions: int, seed: str, clock: SessionClock
+def _perturbed_block(
+    block: AppendedBlock, perturbation: Perturbation, repetitions: int, seed: str, clock: SessionClock
 ) -> str:
-    match push.how:
+    match perturbation.how:
         case PerturbationKind.OLDER:
-            return region.without_newest
+            return block.without_newest
         case PerturbationKind.AHEAD:
-            return region.with_new(
-                [_chunk(region, lap, repetitions, seed, push.pace) for lap in range(1, repetitions + 1)]
+            return block.with_new(
+                [
+                    _chunk(block, number, repetitions, seed, perturbation.pace)
+                    for number in range(1, repetitions + 1)
+                ]
             )
         case PerturbationKind.AGED:
-            return "".join(age_stamps(chunk, push.seconds, clock) for chunk in region.chunks)
+            return "".join(age_timestamps(chunk, perturbation.seconds, clock) for chunk in block.chunks)
         case PerturbationKind.REPLACED | PerturbationKind.TRANSCRIPT | PerturbationKind.WAITED:
-            return region.with_new([])
+            return block.with_new([])
         case _:
-            assert_never(push.how)
+            assert_never(perturbation.how)
 
 
-def _chunk(region: Region, repetition: int, of: int, seed: str, pace: float = 0.0) -> str:
+def _chunk(block: AppendedBlock, repetition: int, of: int, seed: str, pace: float = 0.0) -> str:
     return "".join(
         item
         if isinstance(item, str)
-        else among(item.motion, item.newest, repetition, of, f"{seed}:{place}", pace)
-        for place, item in enumerate(region.shape)
+        else extrapolate_in_batch(item.progression, item.newest, repetition, of, f"{seed}:{place}", pace)
+        for place, item in enumerate(block.shape)
     )
 
 
-def _quiet_aged(template: Template, seconds: float) -> dict[int, str]:
+def _aged_quiet_slots(template: Template, seconds: float) -> dict[int, str]:
     return {
-        place: aged(item.newest, item.motion.unit, seconds)
+        place: age(item.newest, item.progression.unit, seconds)
         for place, item in enumerate(template.items)
-        if isinstance(item, TemplateSlot) and item.quiet and isinstance(item.motion, Stamped)
+        if isinstance(item, TemplateSlot) and item.quiet and isinstance(item.progression, CurrentTime)
     }
 
 
-def _push_files(
-    thread: FileSeries, push: Perturbation | None, clock: SessionClock
+def _perturbed_files(
+    series: FileSeries, perturbation: Perturbation | None, clock: SessionClock
 ) -> Iterator[tuple[str, bytes | None]]:
-    for born, path in enumerate(thread.paths):
-        content = thread.raw if thread.content is None else _at(thread.content, born).encode()
-        if push is None or push.how not in (PerturbationKind.OLDER, PerturbationKind.AGED):
+    for index, path in enumerate(series.paths):
+        content = series.raw if series.content is None else _at(series.content, index).encode()
+        if perturbation is None or perturbation.how not in (PerturbationKind.OLDER, PerturbationKind.AGED):
             yield path, content
-        elif push.how is PerturbationKind.OLDER:
-            yield path, None if born == len(thread.paths) - 1 else content
+        elif perturbation.how is PerturbationKind.OLDER:
+            yield path, None if index == len(series.paths) - 1 else content
         else:
-            older = age_stamps(path, push.seconds, clock)
-            text = None if thread.content is None else age_stamps(content.decode(), push.seconds, clock)
+            older = age_timestamps(path, perturbation.seconds, clock)
+            text = (
+                None
+                if series.content is None
+                else age_timestamps(content.decode(), perturbation.seconds, clock)
+            )
             if older != path:
                 yield path, None
             yield older, content if text is None else text.encode()
-    if push is None or push.how is not PerturbationKind.AHEAD:
+    if perturbation is None or perturbation.how is not PerturbationKind.AHEAD:
         return
-    laps = max(0, min(push.repetitions, MOST_FILES, LARGEST // max(1, len(thread.raw))))
-    for lap in range(1, laps + 1):
-        name = _new_name(thread, lap, clock, push.pace)
-        inside = thread.content
-        text = None if inside is None else _advanced(inside, lap, f"{name}:content", push.pace)
-        yield name, thread.raw if text is None else text.encode()
+    repetitions = max(0, min(perturbation.repetitions, MOST_FILES, LARGEST // max(1, len(series.raw))))
+    for number in range(1, repetitions + 1):
+        name = _new_name(series, number, clock, perturbation.pace)
+        inside = series.content
+        text = None if inside is None else _advanced(inside, number, f"{name}:content", perturbation.pace)
+        yield name, series.raw if text is None else text.encode()
 
 
-def _new_name(thread: FileSeries, repetition: int, clock: SessionClock, pace: float) -> str:
-    slots = [item for item in thread.name.items if isinstance(item, TemplateSlot)]
-    if pace or any(isinstance(slot.motion, Counting | Random) for slot in slots):
-        return _advanced(thread.name, repetition, f"{thread.path}:name", pace)
-    # Names that say nothing but the time must differ, from those of files that were there before as well.
+def _new_name(series: FileSeries, repetition: int, clock: SessionClock, pace: float) -> str:
+    slots = [item for item in series.name.items if isinstance(item, TemplateSlot)]
+    if pace or any(isinstance(slot.progression, Counting | Random) for slot in slots):
+        return _advanced(series.name, repetition, f"{series.path}:name", pace)
+    # If the time is all that a name says, new names must differ from each other and from all existing ones,
+    # so their times lie before the session.
     span = clock.now - clock.started + 5
     changed: Mapping[int, str] = {
-        place: aged(item.newest, item.motion.unit, span + repetition)
-        for place, item in enumerate(thread.name.items)
-        if isinstance(item, TemplateSlot) and isinstance(item.motion, Stamped)
+        place: age(item.newest, item.progression.unit, span + repetition)
+        for place, item in enumerate(series.name.items)
+        if isinstance(item, TemplateSlot) and isinstance(item.progression, CurrentTime)
     }
-    name = thread.name.written(changed)
-    return name if changed else _advanced(thread.name, repetition, thread.path)
+    name = series.name.written(changed)
+    return name if changed else _advanced(series.name, repetition, series.path)
 
 
-def _at(template: Template, born: int) -> str:
+def _at(template: Template, index: int) -> str:
     slots = {
-        place: item.texts[born] for place, item in enumerate(template.items) if isinstance(item, TemplateSlot)
+        place: item.texts[index]
+        for place, item in enumerate(template.items)
+        if isinstance(item, TemplateSlot)
     }
     return template.written(slots)
 
@@ -194,19 +212,19 @@ def _at(template: Template, born: int) -> str:
 def _advanced(template: Template, repetition: int, seed: str, pace: float = 0.0) -> str:
     return template.written(
         {
-            place: ahead(item.motion, item.newest, repetition, f"{seed}:{place}", pace)
+            place: extrapolate(item.progression, item.newest, repetition, f"{seed}:{place}", pace)
             for place, item in enumerate(template.items)
             if isinstance(item, TemplateSlot)
         }
     )
 
 
-def tell(thread: FileSeries, target: Target, push: Perturbation) -> str:
+def describe_perturbation(series: FileSeries, location: PartLocation, perturbation: Perturbation) -> str:
     """
-    How far one part was pushed.
+    Say how one part was perturbed, for a report.
     """
-    part = target.part
-    match push.how:
+    part = location.part
+    match perturbation.how:
         case PerturbationKind.OLDER:
             if part.kind is PartKind.GROWTH:
                 return f"{part.place} without its newest addition"
@@ -214,10 +232,12 @@ def tell(thread: FileSeries, target: Target, push: Perturbation) -> str:
                 return f"{part.place} without its newest file"
             return f"{part.place} back at {part.before}"
         case PerturbationKind.AHEAD:
-            return _ahead(thread, target, push.repetitions)
+            return _ahead(series, location, perturbation.repetitions)
         case PerturbationKind.AGED:
             return (
-                f"{part.place} {push.seconds:,g} seconds older" if part.stamped else f"{part.place} as it is"
+                f"{part.place} {perturbation.seconds:,g} seconds older"
+                if part.stamped
+                else f"{part.place} as it is"
             )
         case PerturbationKind.REPLACED:
             random = part.kind in (PartKind.IDENTIFIER, PartKind.DIGEST)
@@ -225,28 +245,28 @@ def tell(thread: FileSeries, target: Target, push: Perturbation) -> str:
         case PerturbationKind.TRANSCRIPT | PerturbationKind.WAITED:
             return f"{part.place} as it is"
         case _:
-            assert_never(push.how)
+            assert_never(perturbation.how)
 
 
-def _ahead(thread: FileSeries, target: Target, repetitions: int) -> str:
-    part = target.part
-    if target.where is Where.FILES:
-        return f"{extent(thread, target, repetitions):,} more files {part.place}"
-    template = thread.content if target.where is Where.CONTENT else thread.name
-    item = template.items[target.item] if template is not None else ""
-    if isinstance(item, Region):
-        count = extent(thread, target, repetitions)
+def _ahead(series: FileSeries, location: PartLocation, repetitions: int) -> str:
+    part = location.part
+    if location.where is SeriesField.FILES:
+        return f"{reachable_repetitions(series, location, repetitions):,} more files {part.place}"
+    template = series.content if location.where is SeriesField.CONTENT else series.name
+    item = template.items[location.item] if template is not None else ""
+    if isinstance(item, AppendedBlock):
+        count = reachable_repetitions(series, location, repetitions)
         lines = item.newest.count("\n")
         if part.name.endswith("added"):
-            whole = thread.content.text.count("\n") if thread.content is not None else 0
+            whole = series.content.text.count("\n") if series.content is not None else 0
             return f"{part.file} of {whole + count * lines:,} lines"
         return f"{count:,} more in {part.place}"
     if not isinstance(item, TemplateSlot):
         return part.place
-    text = ahead(item.motion, item.newest, repetitions, "")
-    match item.motion:
+    text = extrapolate(item.progression, item.newest, repetitions, "")
+    match item.progression:
         case Counting(notation=notation) if notation.base == 10 and not notation.width and not notation.most:
-            text = f"{read(text, notation).numerator:,}"
+            text = f"{parse_number(text, notation).numerator:,}"
         case _:
             pass
     if part.kind in (PartKind.IDENTIFIER, PartKind.DIGEST):

@@ -1,11 +1,5 @@
 """
-The clock of a session: which times are near enough to be stamps of it.
-
-Pure: the present is handed in.
-
-Numerals: numbers as they are written in files, and how to write others alike.
-
-Pure.
+Numbers as they are written in files, and the clock of a session.
 """
 
 from __future__ import annotations
@@ -15,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-# A longer one is no count of anything, and Python refuses to read some of them.
+# A longer number counts nothing, and Python refuses to parse very long ones.
 LONGEST = 300
-# Sums of floating point numbers are off in the last of their digits.
+# Decimals that are compared; sums of floating point numbers are wrong in their last digits.
 FLOATING = 12
 
 SIGNED = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]\d{1,3}(?!\d))?"
@@ -31,14 +25,14 @@ class Notation:
     How a number is written.
 
     Attributes:
-        width: Digits (and sign) that zeros fill it up to; 0 if none do.
-        least: Decimals it has at least.
-        most: Decimals it has at most.
+        width: Digits (with sign) up to which zeros fill it; 0 without such zeros.
+        least: Its smallest number of decimals.
+        most: Its largest number of decimals.
         base: 10 or 16.
-        prefix: What leads it: ``0x``.
+        prefix: What it starts with, such as ``0x``.
         upper: Whether hexadecimal digits are capitals.
-        plus: Whether numbers above zero have a sign.
-        bare: Whether it is nothing but digits, because letters stand beside it.
+        plus: Whether positive numbers have a sign.
+        bare: Whether it has digits only, because letters stand next to it.
     """
 
     width: int = 0
@@ -53,25 +47,25 @@ class Notation:
     @property
     def expression(self) -> str:
         """
-        What matches a number that is written so.
+        A regular expression for a number in this notation.
         """
         if self.base != 10:
             return re.escape(self.prefix) + "[0-9a-fA-F]+"
         return UNSIGNED if self.bare else SIGNED
 
 
-def read(text: str, notation: Notation) -> Fraction:
+def parse_number(text: str, notation: Notation) -> Fraction:
     """
-    The number that a text says.
+    Return the number that a text stands for.
     """
     if notation.base != 10:
         return Fraction(int(text.removeprefix(notation.prefix), notation.base))
     return Fraction(text)
 
 
-def write(value: Fraction, notation: Notation) -> str:
+def format_number(value: Fraction, notation: Notation) -> str:
     """
-    A number, written like its kin.
+    Write a number in a notation.
     """
     scaled = round(abs(value) * 10**notation.most)
     whole, part = divmod(scaled, 10**notation.most)
@@ -86,7 +80,7 @@ def write(value: Fraction, notation: Notation) -> str:
 
 def notation_of(texts: Sequence[str], *, bare: bool = False) -> Notation | None:
     """
-    How some decimal numbers are written; nothing if they are not written alike.
+    Return the common notation of decimal numbers; ``None`` if they are written differently.
     """
     if any(len(text) > LONGEST for text in texts):
         return None
@@ -103,9 +97,9 @@ def notation_of(texts: Sequence[str], *, bare: bool = False) -> Notation | None:
     )
 
 
-def hexadecimal_of(texts: Sequence[str]) -> Notation | None:
+def hexadecimal_notation_of(texts: Sequence[str]) -> Notation | None:
     """
-    How some hexadecimal numbers are written; nothing if one of them is none.
+    Return the common notation of hexadecimal numbers; ``None`` if one of them is none.
     """
     found = [_HEXADECIMAL.fullmatch(text) for text in texts]
     if any(len(text) > LONGEST for text in texts) or not all(found):
@@ -129,17 +123,18 @@ def _width(texts: Sequence[str]) -> int | None:
     return padded.pop() if padded else 0
 
 
+# Seconds around a session in which a time still counts as one of it.
 _GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class SessionClock:
     """
-    The time that a session spans.
+    The time span of a session.
 
     Attributes:
-        started: Its beginning, in seconds of the epoch.
-        now: The present, in seconds of the epoch.
+        started: Its beginning, in seconds since 1970.
+        now: The present, in seconds since 1970.
     """
 
     started: float
@@ -147,6 +142,6 @@ class SessionClock:
 
     def spans(self, first: float, last: float | None = None) -> bool:
         """
-        Whether a moment, or some moment of a span, lies within the session, with five seconds' grace.
+        Return whether a time, or some time in a span, lies within the session; 5 seconds outside are allowed.
         """
         return first <= self.now + _GRACE and (first if last is None else last) >= self.started - _GRACE

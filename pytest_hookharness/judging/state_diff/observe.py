@@ -1,7 +1,5 @@
 """
-Sights: the files of a thread as they are found at some later moment.
-
-Pure.
+Observations: finding the files of a series in a later state, and reading the values of their parts.
 """
 
 from __future__ import annotations
@@ -10,10 +8,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pytest_hookharness.judging.state_diff.file_series import Course, Files, FileSeries, natural, text_of
-from pytest_hookharness.judging.state_diff.progressions import lap_of
+from pytest_hookharness.judging.state_diff.file_series import (
+    Files,
+    FileSeries,
+    SeriesKind,
+    natural_key,
+    text_of,
+)
+from pytest_hookharness.judging.state_diff.progressions import repetitions_ahead
 from pytest_hookharness.judging.state_diff.templates import (
-    Region,
+    AppendedBlock,
     Template,
     TemplateMismatch,
     TemplateSlot,
@@ -24,9 +28,9 @@ _EMPTY = Values({}, {})
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class FileObservation:
     """
-    A file of a thread, as it was found at one moment.
+    A file of a series in one state.
 
     Attributes:
         path: Its path.
@@ -40,106 +44,118 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Unlike:
+class ObservationFailure:
     """
-    A thread's file that is not there, or does not look as its template says.
+    A file of a series that is missing, or does not match its template.
 
     Attributes:
         path: Its path.
-        why: What is wrong with it, as the end of a sentence.
+        why: The reason, as the end of a sentence.
     """
 
     path: str
     why: str
 
 
-def sights(threads: Sequence[FileSeries], files: Files) -> list[Observed | Unlike | None]:
+def observe_all(
+    all_series: Sequence[FileSeries], files: Files
+) -> list[FileObservation | ObservationFailure | None]:
     """
-    The file of each thread before a lap; nothing where none of the files that come is there yet.
+    Return the file of each series before a repetition; ``None`` for a created file that does not exist yet.
     """
-    found: list[Observed | Unlike | None] = []
+    found: list[FileObservation | ObservationFailure | None] = []
+    # Two series with similar names must not claim the same file.
     taken: set[str] = set()
-    for thread in threads:
-        one = _sight(thread, files, taken)
-        if isinstance(one, Observed):
+    for series in all_series:
+        one = _observe(series, files, taken)
+        if isinstance(one, FileObservation):
             taken.add(one.path)
-        found.append(None if isinstance(one, Unlike) and thread.course is Course.COMES else one)
+        found.append(
+            None if isinstance(one, ObservationFailure) and series.kind is SeriesKind.CREATED else one
+        )
     return found
 
 
-def successor(thread: FileSeries, before: Files, after: Files, known: Collection[str]) -> Observed | Unlike:
+def observe_next(
+    series: FileSeries, before: Files, after: Files, known: Collection[str]
+) -> FileObservation | ObservationFailure:
     """
-    The file of a thread after a lap; of files that come, the one that was not there before.
+    Return the file of a series after a repetition; of created files, the one that did not exist before.
     """
-    coming = thread.course is Course.COMES
+    coming = series.kind is SeriesKind.CREATED
     there = {path for path, content in before.items() if coming and content is not None}
-    return _sight(thread, after, {*known, *there})
+    return _observe(series, after, {*known, *there})
 
 
-def next_laps(pairs: Iterable[tuple[FileSeries, Observed | None]]) -> frozenset[Fraction]:
+def allowed_repetitions(pairs: Iterable[tuple[FileSeries, FileObservation | None]]) -> frozenset[Fraction]:
     """
-    How many laps a count may be ahead of the newest moment after one more lap.
+    Return how many repetitions a count may be ahead of the newest state after one more repetition.
     """
-    return frozenset(lap + 1 for thread, old in pairs if old is not None for lap in _laps_of(thread, old))
+    return frozenset(
+        ahead + 1 for series, old in pairs if old is not None for ahead in _repetitions_of(series, old)
+    )
 
 
-def _sight(thread: FileSeries, files: Files, but: Collection[str]) -> Observed | Unlike:
-    unlike = Unlike(thread.path, "is not there" if thread.course is Course.STAYS else "has no successor")
-    found: list[Observed] = []
-    paths = thread.paths if thread.course is Course.STAYS else sorted(files, key=natural)
+def _observe(series: FileSeries, files: Files, but: Collection[str]) -> FileObservation | ObservationFailure:
+    unlike = ObservationFailure(
+        series.path, "does not exist" if series.kind is SeriesKind.IN_PLACE else "has no successor"
+    )
+    found: list[FileObservation] = []
+    paths = series.paths if series.kind is SeriesKind.IN_PLACE else sorted(files, key=natural_key)
     for path in paths:
         content = files.get(path)
-        name = thread.name.values(path)
+        name = series.name.values(path)
         if content is None or path in but or isinstance(name, TemplateMismatch):
             continue
-        values = _values(thread, content)
+        values = _values(series, content)
         if isinstance(values, Values):
-            found.append(Observed(path, name, values))
+            found.append(FileObservation(path, name, values))
         else:
-            unlike = Unlike(path, values)
+            unlike = ObservationFailure(path, values)
     if not found:
         return unlike
-    if thread.course is not Course.COMES:
+    if series.kind is not SeriesKind.CREATED:
         return found[0]
-    return max(found, key=lambda one: max(_laps_of(thread, one), default=Fraction(0)))
+    # Of several created files, the newest counts.
+    return max(found, key=lambda one: max(_repetitions_of(series, one), default=Fraction(0)))
 
 
-def _laps_of(thread: FileSeries, seen: Observed) -> list[Fraction]:
-    laps = [*_laps(thread.name, seen.name)]
-    return laps if thread.content is None else [*laps, *_laps(thread.content, seen.content)]
+def _repetitions_of(series: FileSeries, seen: FileObservation) -> list[Fraction]:
+    found = [*_repetitions_in(series.name, seen.name)]
+    return found if series.content is None else [*found, *_repetitions_in(series.content, seen.content)]
 
 
-def _values(thread: FileSeries, content: bytes) -> Values | str:
-    if thread.content is None:
-        return _EMPTY if content == thread.raw else "has other content"
+def _values(series: FileSeries, content: bytes) -> Values | str:
+    if series.content is None:
+        return _EMPTY if content == series.raw else "has other content"
     text = text_of(content)
     if text is None:
-        return "is no text any more"
-    values = thread.content.values(text)
+        return "is no longer text"
+    values = series.content.values(text)
     if isinstance(values, Values):
         return values
     return f"has other text in line {text.count(chr(10), 0, values.offset) + 1}"
 
 
-def _laps(template: Template, values: Values) -> Iterator[Fraction]:
+def _repetitions_in(template: Template, values: Values) -> Iterator[Fraction]:
     for place, item in enumerate(template.items):
         if isinstance(item, TemplateSlot):
-            lap = lap_of(item.motion, item.newest, values.slots[place])
-            if lap is not None:
-                yield lap
-        elif isinstance(item, Region):
+            ahead = repetitions_ahead(item.progression, item.newest, values.slots[place])
+            if ahead is not None:
+                yield ahead
+        elif isinstance(item, AppendedBlock):
             chunks = values.chunks[place]
             yield Fraction(len(chunks) - len(item.chunks))
-            yield from (lap for _, _, lap in chunk_laps(item, chunks) if lap is not None)
+            yield from (ahead for _, _, ahead in newest_chunk_values(item, chunks) if ahead is not None)
 
 
-def chunk_laps(
-    region: Region, chunks: tuple[str, ...]
+def newest_chunk_values(
+    block: AppendedBlock, chunks: tuple[str, ...]
 ) -> Iterator[tuple[TemplateSlot, str, Fraction | None]]:
     """
-    The slots of the newest of some chunks, with their values and how many laps those are ahead.
+    Yield each slot of the newest chunk with its value and how many repetitions the value is ahead.
     """
-    match = region.pattern.fullmatch(chunks[-1]) if chunks else None
+    match = block.pattern.fullmatch(chunks[-1]) if chunks else None
     if match is not None:
-        for slot, text in zip(region.slots, match.groups(), strict=True):
-            yield slot, text, lap_of(slot.motion, slot.newest, text)
+        for slot, text in zip(block.slots, match.groups(), strict=True):
+            yield slot, text, repetitions_ahead(slot.progression, slot.newest, text)

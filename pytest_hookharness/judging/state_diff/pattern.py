@@ -1,7 +1,5 @@
 """
-Patterns: how files move from lap to lap, and where they would be otherwise.
-
-Pure.
+Patterns: how the files of a state change per repetition, and how they would look in other states.
 """
 
 from __future__ import annotations
@@ -10,10 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff import deviation
-from pytest_hookharness.judging.state_diff.extrapolate import extent, push_thread, tell
-from pytest_hookharness.judging.state_diff.file_series import Files, FileSeries, Lost, follow, text_of
+from pytest_hookharness.judging.state_diff.extrapolate import (
+    describe_perturbation,
+    perturb_series,
+    reachable_repetitions,
+)
+from pytest_hookharness.judging.state_diff.file_series import (
+    Files,
+    FileSeries,
+    Unfollowable,
+    follow_files,
+    text_of,
+)
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.targets import Target, is_json, targets_of
+from pytest_hookharness.judging.state_diff.part_locations import PartLocation, is_json, locate_parts
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind, StatePart
 
 _GROWING = (PartKind.GROWTH, PartKind.FILES)
@@ -22,11 +30,11 @@ _GROWING = (PartKind.GROWTH, PartKind.FILES)
 @dataclass(frozen=True, slots=True)
 class Irregular:
     """
-    Files that did not move in a way that can be followed.
+    Files whose changes cannot be predicted.
 
     Attributes:
         paths: The files.
-        why: Why not, in one sentence about the first of them.
+        why: The reason, in one sentence about the first of them.
     """
 
     paths: tuple[str, ...]
@@ -36,165 +44,165 @@ class Irregular:
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """
-    How files move from lap to lap.
+    How files change from repetition to repetition.
 
     Attributes:
-        threads: The files, each followed through the laps.
-        targets: Their parts, with what a push of them changes.
-        clock: The clock of the session at the newest moment.
+        all_series: The files, each followed through the repetitions.
+        locations: Their parts, and where each part is written.
+        clock: The clock of the session in the newest state.
     """
 
-    threads: tuple[FileSeries, ...]
-    targets: tuple[Target, ...]
+    all_series: tuple[FileSeries, ...]
+    locations: tuple[PartLocation, ...]
     clock: SessionClock
 
     @property
     def newest(self) -> Files:
         """
-        The files at the newest moment; ``None`` for one that is not there any more.
+        The files in the newest state; ``None`` for one that no longer exists.
         """
-        return self.pushed(Perturbation(parts=(), how=PerturbationKind.AHEAD))
+        return self.perturbed(Perturbation(parts=(), how=PerturbationKind.AHEAD))
 
     @property
     def paths(self) -> tuple[str, ...]:
         """
-        The files of the pattern, those included that are not there any more.
+        All paths of the pattern, including files that no longer exist.
         """
         return tuple(self.newest)
 
     @property
     def parts(self) -> tuple[StatePart, ...]:
         """
-        What differs from lap to lap.
+        What changes from repetition to repetition.
         """
-        return tuple(target.part for target in self.targets)
+        return tuple(location.part for location in self.locations)
 
-    def pushed(self, push: Perturbation) -> Files:
+    def perturbed(self, perturbation: Perturbation) -> Files:
         """
-        The newest moment's files with some parts pushed; growth is bounded.
+        Return the files of the newest state with some parts perturbed; growth is limited.
 
         Returns:
-            Every file of the pattern with its whole content; ``None`` for one that is not there then.
+            Every file of the pattern with its whole content; ``None`` for one that does not exist then.
         """
         files: dict[str, bytes | None] = {}
-        for number, thread in enumerate(self.threads):
-            chosen = [target for target in self._chosen(push) if target.thread == number]
-            for path, content in push_thread(thread, chosen, push, self.clock):
-                # Of two threads that share a name the file that is there counts.
+        for number, series in enumerate(self.all_series):
+            chosen = [location for location in self._chosen(perturbation) if location.series == number]
+            for path, content in perturb_series(series, chosen, perturbation, self.clock):
+                # If two series share a path, the file that exists counts.
                 if content is not None or path not in files:
                     files[path] = content
         return files
 
-    def departure(self, before: Files, after: Files, clock: SessionClock) -> str:
+    def find_deviation(self, before: Files, after: Files, clock: SessionClock) -> str:
         """
-        How one lap departs from the pattern.
+        Say how one repetition deviates from the pattern.
 
         Args:
-            before: The files before the lap, pushed or not.
-            after: What the hooks made of them.
-            clock: The clock with the present after the lap.
+            before: The files before the repetition, perturbed or not.
+            after: The files after it.
+            clock: The clock with the present after the repetition.
 
         Returns:
-            One sentence that names file and place; empty if the lap moved the files as the laps before did.
+            One sentence that names file and place; empty if the files changed as in the repetitions before.
         """
-        return deviation.departure(self.threads, self.targets, before, after, clock)
+        return deviation.find_deviation(self.all_series, self.locations, before, after, clock)
 
-    def relaxed(self, before: Files, after: Files) -> Pattern:
+    def without_refuted_steps(self, before: Files, after: Files) -> Pattern:
         """
-        The same pattern without the steps that one more look at a lap refuted.
-
-        Args:
-            before: The files before the lap, pushed or not.
-            after: What the hooks made of them.
-        """
-        threads = tuple(deviation.relax(self.threads, before, after))
-        return Pattern(threads, targets_of(threads), self.clock)
-
-    def unpredictable(self, before: Files, after: Files) -> tuple[int, ...]:
-        """
-        The parts that follow from the files by no rule that is seen, from one more look at a lap.
+        Return the pattern without the steps that one more repetition refuted.
 
         Args:
-            before: The files before the lap, all parts put back to what they were.
-            after: What the hooks made of them.
+            before: The files before the repetition, perturbed or not.
+            after: The files after it.
         """
-        return tuple(deviation.lawless(self.threads, self.targets, before, after))
+        all_series = tuple(deviation.refute_steps(self.all_series, before, after))
+        return Pattern(all_series, locate_parts(all_series), self.clock)
 
-    def told(self, index: int, push: Perturbation) -> str:
+    def find_unpredictable(self, before: Files, after: Files) -> tuple[int, ...]:
         """
-        How far one part was pushed, in words for a report.
-        """
-        target = self.targets[index]
-        return tell(self.threads[target.thread], target, push)
+        Return the parts that are derived from the files, but by an unknown rule.
 
-    def reached(self, push: Perturbation) -> str:
+        Args:
+            before: The files before one more repetition, with all parts at their older values.
+            after: The files after it.
         """
-        How far all pushed parts were pushed, in words for a report.
-        """
-        return ", ".join(self.told(index, push) for index in push.parts)
+        return tuple(deviation.find_unpredictable(self.all_series, self.locations, before, after))
 
-    def clipped(self, push: Perturbation) -> tuple[int, ...]:
+    def describe(self, index: int, perturbation: Perturbation) -> str:
         """
-        The parts that grow and therefore did not go the whole way ahead.
+        Say how one part was perturbed.
         """
-        if push.how is not PerturbationKind.AHEAD:
+        location = self.locations[index]
+        return describe_perturbation(self.all_series[location.series], location, perturbation)
+
+    def describe_all(self, perturbation: Perturbation) -> str:
+        """
+        Say how all perturbed parts were perturbed.
+        """
+        return ", ".join(self.describe(index, perturbation) for index in perturbation.parts)
+
+    def truncated(self, perturbation: Perturbation) -> tuple[int, ...]:
+        """
+        Return the growing parts that a limit keeps from growing as far as the perturbation asks.
+        """
+        if perturbation.how is not PerturbationKind.AHEAD:
             return ()
         return tuple(
             index
-            for index in push.parts
-            if (target := self.targets[index]).part.kind in _GROWING
-            and extent(self.threads[target.thread], target, push.repetitions) < push.repetitions
+            for index in perturbation.parts
+            if (location := self.locations[index]).part.kind in _GROWING
+            and reachable_repetitions(self.all_series[location.series], location, perturbation.repetitions)
+            < perturbation.repetitions
         )
 
-    def _chosen(self, push: Perturbation) -> list[Target]:
-        return [self.targets[index] for index in sorted(set(push.parts))]
+    def _chosen(self, perturbation: Perturbation) -> list[PartLocation]:
+        return [self.locations[index] for index in sorted(set(perturbation.parts))]
 
 
-def recognise(moments: Sequence[Files], clock: SessionClock) -> Pattern | Irregular:
+def find_pattern(states: Sequence[Files], clock: SessionClock) -> Pattern | Irregular:
     """
-    How files move, from how they did.
+    Find out how files change from the states of consecutive repetitions.
 
     Args:
-        moments: At least three moments, oldest first, each one lap after the other: the content of every
-            file that differs between any two of them.
-        clock: The clock of the session at the newest moment.
+        states: At least three states, oldest first, one repetition apart: the content of every file that
+            differs between any two of them.
+        clock: The clock of the session in the newest state.
 
     Raises:
-        ValueError: There are fewer than three moments.
+        ValueError: There are fewer than three states.
     """
-    if len(moments) < 3:
+    if len(states) < 3:
         raise ValueError(
-            f"{len(moments)} moments show no pattern; at least 3 do, each one lap after the other"
+            f"{len(states)} states are too few for a pattern; at least 3 are needed, one repetition apart"
         )
-    followed = follow(moments, clock)
-    lost = [thread for thread in followed if isinstance(thread, Lost)]
+    followed = follow_files(states, clock)
+    lost = [series for series in followed if isinstance(series, Unfollowable)]
     if lost:
         return Irregular(
             tuple(one.path for one in lost), f"{lost[0].path} cannot be followed: {lost[0].why}."
         )
-    threads = tuple(thread for thread in followed if isinstance(thread, FileSeries))
-    pattern = Pattern(threads, targets_of(threads), clock)
-    return _broken(pattern) or pattern
+    all_series = tuple(series for series in followed if isinstance(series, FileSeries))
+    pattern = Pattern(all_series, locate_parts(all_series), clock)
+    return _invalid_json(pattern) or pattern
 
 
-def _broken(pattern: Pattern) -> Irregular | None:
+def _invalid_json(pattern: Pattern) -> Irregular | None:
     """
-    The JSON files that would be none any more if their parts were pushed.
+    Return the JSON files that a perturbation would make invalid.
     """
-    whole = {thread.path for thread in pattern.threads if is_json(text_of(thread.raw) or "")}
-    everything = tuple(range(len(pattern.targets)))
-    for push in (
+    # One step in each direction shows whether separators and chunks still fit together.
+    whole = {series.path for series in pattern.all_series if is_json(text_of(series.raw) or "")}
+    everything = tuple(range(len(pattern.locations)))
+    for perturbation in (
         Perturbation(parts=everything, how=PerturbationKind.AHEAD, repetitions=2),
         Perturbation(parts=everything, how=PerturbationKind.OLDER),
     ):
-        files = pattern.pushed(push)
-        broken = tuple(path for path in sorted(whole) if _is_broken(files.get(path)))
+        files = pattern.perturbed(perturbation)
+        broken = tuple(path for path in sorted(whole) if _is_invalid_json(files.get(path)))
         if broken:
-            return Irregular(
-                broken, f"{broken[0]} cannot be followed: its text goes on in no way that is JSON."
-            )
+            return Irregular(broken, f"{broken[0]} cannot be followed: its predicted text is no valid JSON.")
     return None
 
 
-def _is_broken(content: bytes | None) -> bool:
+def _is_invalid_json(content: bytes | None) -> bool:
     return content is not None and not is_json(text_of(content) or "")

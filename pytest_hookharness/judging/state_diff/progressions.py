@@ -1,7 +1,8 @@
 """
-Motions: how one value goes from lap to lap.
+Progressions: how one value changes from repetition to repetition.
 
-Pure: what is random is drawn from a seed.
+A progression also writes values of later repetitions. Random values are derived from a seed, so the same
+probe always writes the same files.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from pytest_hookharness.judging.state_diff.number_formats import (
     UNSIGNED,
     Notation,
     SessionClock,
-    hexadecimal_of,
+    format_number,
+    hexadecimal_notation_of,
     notation_of,
-    read,
-    write,
+    parse_number,
 )
 from pytest_hookharness.model.probes import PartKind
 
 _DIGESTS = frozenset({32, 40, 56, 64, 96, 128})
 _DIGITS, _LOWER, _UPPER = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Seconds between two times of their unit that can be told apart; others show it by their fraction.
+# The smallest difference of two times in a unit, in seconds; other units show it by their decimals.
 _GRAINS = {"ns": 0.000001, "us": 0.000001, "ms": 0.001}
 _VERSIONED = re.compile(r"[^-]{8}-[^-]{4}-[^-]{4}-[^-]{4}-[^-]{12}")
 
@@ -37,17 +38,17 @@ _VERSIONED = re.compile(r"[^-]{8}-[^-]{4}-[^-]{4}-[^-]{4}-[^-]{12}")
 @dataclass(frozen=True, slots=True)
 class Counting:
     """
-    A number that moves by the same step each lap.
+    A number that changes by the same step in each repetition.
 
     Attributes:
         step: The step.
         notation: How it is written.
-        sure: Whether the step was seen twice.
+        confirmed: Whether the step was seen twice.
     """
 
     step: Fraction
     notation: Notation
-    sure: bool
+    confirmed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,9 @@ class Varying:
     A number without a regular step.
 
     Attributes:
-        step: Its mean step, if it never turned round; else 0.
+        step: Its mean step if it only rises or only falls; else 0.
         notation: How it is written.
-        process: Whether its name says that it is the number of a process.
+        process: Whether its name says that it is a process number.
     """
 
     step: Fraction
@@ -67,9 +68,9 @@ class Varying:
 
 
 @dataclass(frozen=True, slots=True)
-class Stamped:
+class CurrentTime:
     """
-    A moment near the clock.
+    A time near the clock.
 
     Attributes:
         unit: ``s``, ``ms``, ``us``, ``ns`` or ``text``.
@@ -79,9 +80,9 @@ class Stamped:
 
 
 @dataclass(frozen=True, slots=True)
-class TimestampProgression:
+class OtherTime:
     """
-    A text that says a time that is not near the clock.
+    A time that is not near the clock, written as text.
     """
 
 
@@ -91,51 +92,54 @@ class Random:
     Letters and digits without a rule.
 
     Attributes:
-        alphabet: What they are drawn from.
-        digest: Whether it looks like a hash of some content.
+        alphabet: The characters that occur.
+        digest: Whether it looks like a content hash.
     """
 
     alphabet: str
     digest: bool = False
 
 
-Motion = Counting | Varying | Stamped | TimestampProgression | Random
+Progression = Counting | Varying | CurrentTime | OtherTime | Random
 
 
-def motion_of_numbers(texts: Sequence[str], clock: SessionClock, *, bare: bool = False) -> Motion | None:
+def progression_of_numbers(
+    texts: Sequence[str], clock: SessionClock, *, bare: bool = False
+) -> Counting | Varying | CurrentTime | None:
     """
-    How a number moves; nothing if its values are not written alike.
+    Return how a number changes; ``None`` if its values have no common notation.
     """
     units = {timestamps.unit_of(text, clock) for text in texts}
     if len(units) == 1 and "" not in units:
-        return Stamped(units.pop())
+        return CurrentTime(units.pop())
     notation = notation_of(texts, bare=bare)
     if notation is None:
-        # Numbers with zeros in front that grew wider are still numbers.
+        # Numbers with leading zeros that became longer are still numbers.
         notation = Notation(bare=bare) if max(map(len, texts)) < FLOATING else None
         return None if notation is None else Varying(Fraction(0), notation)
-    values = [read(text, notation) for text in texts]
+    values = [parse_number(text, notation) for text in texts]
     step = _step(values)
     if step is not None:
-        return Counting(step, notation, sure=len(values) > 2)
+        return Counting(step, notation, confirmed=len(values) > 2)
     turned = not _monotone(values)
     return Varying(Fraction(0) if turned else (values[-1] - values[0]) / (len(values) - 1), notation)
 
 
-def motion_of_hexadecimals(texts: Sequence[str]) -> Counting | None:
+def progression_of_hexadecimals(texts: Sequence[str]) -> Counting | None:
     """
-    How a hexadecimal number moves; nothing unless it counts.
+    Return how a hexadecimal number changes; ``None`` unless it counts.
     """
-    notation = hexadecimal_of(texts)
+    notation = hexadecimal_notation_of(texts)
     if notation is None:
         return None
-    step = _step([read(text, notation) for text in texts])
-    return None if step is None or len(texts) < 3 else Counting(step, notation, sure=True)
+    # Two hexadecimal texts may be random; a third one with an equal step shows a counter.
+    step = _step([parse_number(text, notation) for text in texts])
+    return None if step is None or len(texts) < 3 else Counting(step, notation, confirmed=True)
 
 
-def motion_of_random(texts: Sequence[str]) -> Random | None:
+def progression_of_random(texts: Sequence[str]) -> Random | None:
     """
-    The alphabet of some random texts; nothing if they look like words.
+    Return the alphabet of random texts; ``None`` if they look like words.
     """
     letters = "".join(texts).replace("-", "")
     if len(set(map(len, texts))) > 1 or not any(map(_looks_random, texts)):
@@ -156,6 +160,7 @@ def _step(values: Sequence[Fraction]) -> Fraction | None:
     steps = [after - before for before, after in pairwise(values)]
     if all(step == steps[0] for step in steps):
         return steps[0]
+    # Sums of floating-point numbers have only nearly equal steps.
     scale = max(1, *(abs(value) for value in values))
     floating = any(value.denominator > 10 ** (FLOATING - 2) for value in values)
     if floating and all(abs(step - steps[0]) < scale / 10**FLOATING for step in steps):
@@ -168,106 +173,113 @@ def _monotone(values: Sequence[Fraction]) -> bool:
     return all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs)
 
 
-def relaxed(motion: Counting) -> Varying:
+def without_step(progression: Counting) -> Varying:
     """
-    A number like another, of which no step is expected.
+    Return a progression with the same notation that expects no step.
     """
-    return Varying(Fraction(0), motion.notation)
+    return Varying(Fraction(0), progression.notation)
 
 
-def kind_of(motion: Motion) -> PartKind:
+def kind_of(progression: Progression) -> PartKind:
     """
-    What a part is that moves so.
+    Return the kind of part that a progression makes.
     """
-    match motion:
+    match progression:
         case Counting():
             return PartKind.COUNTER
         case Varying(process=process):
             return PartKind.PROCESS if process else PartKind.NUMBER
-        case Stamped():
+        case CurrentTime():
             return PartKind.STAMP
-        case TimestampProgression():
+        case OtherTime():
             return PartKind.OTHER
         case Random(digest=digest):
             return PartKind.DIGEST if digest else PartKind.IDENTIFIER
         case _:
-            assert_never(motion)
+            assert_never(progression)
 
 
-def expression_of(motion: Motion, text: str) -> str:
+def expression_of(progression: Progression, text: str) -> str:
     """
-    What matches any value of a motion, as a regular expression without groups.
+    Return a regular expression, without groups, for any value of a progression.
     """
-    match motion:
+    match progression:
         case Counting(notation=notation) | Varying(notation=notation):
             return notation.expression
-        case Stamped(unit=timestamps.TEXT) | TimestampProgression():
+        case CurrentTime(unit=timestamps.TEXT) | OtherTime():
             return f"(?:{timestamps.EXPRESSION})"
-        case Stamped():
+        case CurrentTime():
             return rf"{UNSIGNED}(?:\.\d+)?" if "." in text else UNSIGNED
         case Random(alphabet=alphabet):
             hexadecimal = set(alphabet.lower()) <= set("0123456789abcdef")
             one = "[0-9a-fA-F]" if hexadecimal else "[0-9A-Za-z_]"
             return "-".join(f"{one}{{{len(run)}}}" for run in text.split("-"))
         case _:
-            assert_never(motion)
+            assert_never(progression)
 
 
-def ahead(motion: Motion, text: str, repetitions: int, seed: str, pace: float = 0.0) -> str:
+def extrapolate(progression: Progression, text: str, repetitions: int, seed: str, pace: float = 0.0) -> str:
     """
-    The value so many laps ahead; the present stays the present, or goes on at a pace in seconds for each lap.
+    Return the value some repetitions later.
+
+    A current time stays as it is, or advances by ``pace`` seconds per repetition.
     """
-    match motion:
+    match progression:
         case Counting(step=step, notation=notation) | Varying(step=step, notation=notation):
             moved = step * repetitions
-            # A value that stays is not written anew, for it may be written as no other is.
-            return write(read(text, notation) + moved, notation) if moved else text
-        case Stamped(unit=unit) if pace and repetitions:
-            return timestamps.aged(text, unit, -repetitions * pace)
-        case Stamped() | TimestampProgression():
+            # An unchanged value keeps its own text, which no notation may reproduce exactly.
+            return format_number(parse_number(text, notation) + moved, notation) if moved else text
+        case CurrentTime(unit=unit) if pace and repetitions:
+            return timestamps.age(text, unit, -repetitions * pace)
+        case CurrentTime() | OtherTime():
             return text
         case Random():
-            return another(motion, text, f"{seed}:{repetitions}")
+            return another_random(progression, text, f"{seed}:{repetitions}")
         case _:
-            assert_never(motion)
+            assert_never(progression)
 
 
-def among(motion: Motion, text: str, repetition: int, of: int, seed: str, pace: float = 0.0) -> str:
+def extrapolate_in_batch(
+    progression: Progression, text: str, repetition: int, of: int, seed: str, pace: float = 0.0
+) -> str:
     """
-    The value in one of several additions that are made at once.
+    Return the value in one of several additions that a probe makes at once.
 
-    No two additions of real laps have the same number or fine time, so hooks may count the different ones.
-    Times lie in the past, the last one at the present; at a pace each is that much later than the one before.
+    Real repetitions never write the same process number or fine-grained time twice, and hooks may count
+    different values, so these differ here as well. Times lie in the past, the last one at the present; with a
+    pace each one is that many seconds after the one before.
     """
-    match motion:
-        case Stamped(unit=unit) if not pace:
+    match progression:
+        case CurrentTime(unit=unit) if not pace:
             grain = _GRAINS.get(unit, 0.001 if "." in text else 0.0)
-            return timestamps.aged(text, unit, (of - repetition) * grain) if grain else text
+            return timestamps.age(text, unit, (of - repetition) * grain) if grain else text
         case Varying(step=step, notation=notation) if not step:
-            return write(read(text, notation) + repetition, notation)
+            return format_number(parse_number(text, notation) + repetition, notation)
         case _:
-            return ahead(motion, text, repetition, seed, pace)
+            return extrapolate(progression, text, repetition, seed, pace)
 
 
-def another(motion: Random, text: str, seed: str) -> str:
+def another_random(progression: Random, text: str, seed: str) -> str:
     """
-    Another random text of the same alphabet and length.
+    Return another random text with the same alphabet and length.
     """
     drawn = shake_256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest(4 * len(text))
     numbers = [int.from_bytes(drawn[4 * place : 4 * place + 4], "big") for place in range(len(text))]
-    letters = [motion.alphabet[number % len(motion.alphabet)] for number in numbers]
-    # A UUID says its version and its variant.
+    letters = [progression.alphabet[number % len(progression.alphabet)] for number in numbers]
+    # These characters of a UUID are its version and its variant.
     kept = (14, 19) if _VERSIONED.fullmatch(text) else ()
     new = "".join(old if old == "-" or place in kept else letters[place] for place, old in enumerate(text))
-    return new if new != text else another(motion, text, f"{seed}+")
+    return new if new != text else another_random(progression, text, f"{seed}+")
 
 
-def lap_of(motion: Motion, newest: str, text: str) -> Fraction | None:
+def repetitions_ahead(progression: Progression, newest: str, text: str) -> Fraction | None:
     """
-    How many laps a count is ahead of its newest value; nothing for what does not count, or not for sure.
+    Return how many repetitions a count is ahead of its newest value; ``None`` without a confirmed step.
     """
-    if not isinstance(motion, Counting) or not motion.sure:
+    if not isinstance(progression, Counting) or not progression.confirmed:
         return None
-    laps = (read(text, motion.notation) - read(newest, motion.notation)) / motion.step
-    near = Fraction(round(laps))
-    return near if motion.notation.most >= FLOATING and abs(laps - near) < Fraction(1, 10**6) else laps
+    count = (
+        parse_number(text, progression.notation) - parse_number(newest, progression.notation)
+    ) / progression.step
+    near = Fraction(round(count))
+    return near if progression.notation.most >= FLOATING and abs(count - near) < Fraction(1, 10**6) else count

@@ -1,29 +1,27 @@
 """
-Slots: what the values of one token, lap by lap, tell of its motion.
-
-Pure.
+Slots: from the values of one token in consecutive texts to its progression.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from pytest_hookharness.judging.state_diff import timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.progressions import (
+    Counting,
+    CurrentTime,
+    OtherTime,
     Random,
-    Stamped,
-    TimestampProgression,
     Varying,
-    motion_of_hexadecimals,
-    motion_of_numbers,
-    motion_of_random,
+    progression_of_hexadecimals,
+    progression_of_numbers,
+    progression_of_random,
 )
 from pytest_hookharness.judging.state_diff.templates import TemplateSlot
-from pytest_hookharness.judging.state_diff.timestamps import TimestampKind, Token
+from pytest_hookharness.judging.state_diff.timestamps import Token, TokenKind
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]\d{1,3})?", re.ASCII)
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
@@ -32,43 +30,49 @@ _PROCESS = re.compile(r"(?i)p?pid\W{0,4}$|process[_ ]?id\W{0,4}$")
 Piece = str | TemplateSlot
 
 
-def pieces_of(tokens: Sequence[Token], clock: SessionClock, before: str) -> list[Piece] | None:
+def infer_pieces(tokens: Sequence[Token], clock: SessionClock, before: str) -> list[Piece] | None:
     """
-    A token that was followed over some laps as fixed text and slots; nothing if no motion is seen in it.
+    Return fixed text and slots for one token that was followed through several texts.
 
     Args:
-        tokens: The token at each lap, oldest first.
+        tokens: The token in each text, oldest first.
         clock: The clock of the session.
-        before: The text before it, for names that say what a number is.
+        before: The text before the token; a name in it may say what a number is.
+
+    Returns:
+        The pieces in order; ``None`` if a value changes without a recognised progression.
     """
     texts = tuple(token.text for token in tokens)
     if len(set(texts)) == 1:
-        return list(still(texts[0], clock, repetitions=len(texts)))
-    if all(token.kind is TimestampKind.TIME for token in tokens):
+        return list(fixed_pieces(texts[0], clock, repetitions=len(texts)))
+    if all(token.kind is TokenKind.TIME for token in tokens):
         near = all(timestamps.is_near(text, clock) for text in texts)
-        return [TemplateSlot(texts, Stamped(timestamps.TEXT) if near else TimestampProgression())]
-    if all(token.kind is TimestampKind.UUID for token in tokens):
-        random = motion_of_random(texts)
+        return [TemplateSlot(texts, CurrentTime(timestamps.TEXT) if near else OtherTime())]
+    if all(token.kind is TokenKind.UUID for token in tokens):
+        random = progression_of_random(texts)
         return None if random is None else [TemplateSlot(texts, random)]
     if all(map(_NUMBER.fullmatch, texts)):
-        motion = motion_of_numbers(texts, clock)
-        if motion is not None and not isinstance(motion, Stamped) and _PROCESS.search(before):
-            varying = motion if isinstance(motion, Varying) else Varying(Fraction(0), motion.notation)  # type: ignore[union-attr]
-            motion = replace(varying, step=Fraction(0), process=True)
-        return None if motion is None else [TemplateSlot(texts, motion)]
+        progression = progression_of_numbers(texts, clock)
+        if isinstance(progression, Counting | Varying) and _PROCESS.search(before):
+            progression = Varying(Fraction(0), progression.notation, process=True)
+        return None if progression is None else [TemplateSlot(texts, progression)]
     return _pieces_of_runs(texts, clock)
 
 
-def still(text: str, clock: SessionClock, repetitions: int) -> Iterator[Piece]:
+def fixed_pieces(text: str, clock: SessionClock, repetitions: int) -> Iterator[Piece]:
     """
-    Fixed text, with quiet slots for what is near the clock: it may have been written anew in the same second.
+    Yield fixed text, with a quiet slot for each time near the clock.
+
+    Such a time did not change only because all repetitions took place in the same second.
     """
     last = 0
-    for stamp in timestamps.stamps_in(text, clock):
-        if stamp.start > last:
-            yield text[last : stamp.start]
-        yield TemplateSlot((text[stamp.start : stamp.end],) * repetitions, Stamped(stamp.unit), quiet=True)
-        last = stamp.end
+    for timestamp in timestamps.timestamps_in(text, clock):
+        if timestamp.start > last:
+            yield text[last : timestamp.start]
+        yield TemplateSlot(
+            (text[timestamp.start : timestamp.end],) * repetitions, CurrentTime(timestamp.unit), quiet=True
+        )
+        last = timestamp.end
     if last < len(text):
         yield text[last:]
 
@@ -76,17 +80,18 @@ def still(text: str, clock: SessionClock, repetitions: int) -> Iterator[Piece]:
 def _pieces_of_runs(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] | None:
     prefixed = all(text.startswith(("0x", "0X")) for text in texts)
     counted = None if prefixed else _numbers_inside(texts, clock)
+    # A number at one place of a word is a counter; at several places the word is rather random.
     if counted is not None and sum(isinstance(piece, TemplateSlot) for piece in counted) < 2:
         return counted
-    hexadecimal = motion_of_hexadecimals(texts)
+    hexadecimal = progression_of_hexadecimals(texts)
     if hexadecimal is not None:
         return [TemplateSlot(texts, hexadecimal)]
     prefix = _common(texts)
-    # One letter in common may be chance; of what is hexadecimal throughout nothing is a name.
+    # One common letter may be chance, and hexadecimal texts have no name as a prefix.
     if len(prefix) < 2 or len(texts[0]) - len(prefix) < 4 or _is_hexadecimal(texts):
         prefix = ""
     rests = tuple(text.removeprefix(prefix) for text in texts)
-    random = motion_of_random(rests) if len(texts[0]) >= 6 else None
+    random = progression_of_random(rests) if len(texts[0]) >= 6 else None
     if random is None:
         return counted
     return [*([prefix] if prefix else []), TemplateSlot(rests, random)]
@@ -112,8 +117,8 @@ def _numbers_inside(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] 
         elif place % 2 == 0:
             return None
         else:
-            motion = motion_of_numbers(values, clock, bare=True)
-            if motion is None or isinstance(motion, Random):
+            progression = progression_of_numbers(values, clock, bare=True)
+            if progression is None or isinstance(progression, Random):
                 return None
-            pieces.append(TemplateSlot(values, motion))
+            pieces.append(TemplateSlot(values, progression))
     return pieces

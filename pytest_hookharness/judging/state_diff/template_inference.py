@@ -1,11 +1,8 @@
 """
-Derivation: the template of texts that were one lap apart.
+Inference of the template of texts that were one repetition apart.
 
-Pure.
-
-Texts are cut into tokens and aligned, first strictly, then leniently. A reading counts if every value then
-moves by a rule and what was inserted has one shape; of several the one that explains the most with the
-least is taken.
+The texts are cut into tokens and aligned, first strictly, then leniently. An alignment is accepted if every
+changed value has a progression and all inserted chunks have one shape. Of several, the cheapest one wins.
 """
 
 from __future__ import annotations
@@ -16,65 +13,73 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from pytest_hookharness.judging.state_diff.append_regions import (
-    Manner,
-    Places,
+from pytest_hookharness.judging.state_diff.appended_blocks import (
+    AlignFirst,
+    Alignment,
     align,
     with_older_chunks,
 )
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.progressions import (
     Counting,
+    CurrentTime,
+    OtherTime,
     Random,
-    Stamped,
-    TimestampProgression,
     Varying,
 )
-from pytest_hookharness.judging.state_diff.slots import pieces_of, still
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot
-from pytest_hookharness.judging.state_diff.timestamps import BOUNDS, Reading, TimestampKind, Token, cut, shape
+from pytest_hookharness.judging.state_diff.slots import fixed_pieces, infer_pieces
+from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Item, Template, TemplateSlot
+from pytest_hookharness.judging.state_diff.timestamps import (
+    BOUNDS,
+    Reading,
+    Token,
+    TokenKind,
+    shape,
+    tokenize,
+)
 
-# What may be looked at token by token, in characters.
+# The longest text that is compared token by token, in characters.
 _MOST = 256 * 1024
-# Above this, equal ends are cut off before; below it, their tokens help to see where a chunk begins.
+# In longer texts equal ends are removed first; in shorter ones they help to see where a chunk begins.
 _SMALL = 8 * 1024
-# What may be looked at once more in a more lenient way, and letter by letter.
+# The longest texts for the lenient readings, and for the reading letter by letter.
 _LENIENT = 64 * 1024
 _LETTERS = 2 * 1024
 _CONTEXT = 24
 _MARGIN = 2 * 1024
-# What is worth to be looked for as one block.
+# The shortest equal stretch that becomes a single token.
 _BLOCK = 2 * 1024
 _BOUND = re.compile(f"[{re.escape(BOUNDS)}]")
-# Of more values nobody could try each.
-_VALUES = 10_000
+# With more changing values the parts could not be probed one by one.
+_MOST_VALUES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
     """
-    One token, followed through the laps.
+    One token, followed through the texts.
 
     Attributes:
-        born: The text in which it was first, counted from 0.
-        tokens: It, in that text and in all later ones.
+        first: Index of the first text that contains it.
+        tokens: The token in that text and in all later ones.
     """
 
-    born: int
+    first: int
     tokens: tuple[Token, ...]
 
 
-def derive(texts: Sequence[str], clock: SessionClock) -> Template | str:
+def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | str:
     """
-    The template of some texts, oldest first; else why there is none, as the end of a sentence.
+    Return the template of some texts, oldest first; else the reason why there is none, to end a sentence.
     """
     head, tail = _ends(texts)
     inner = [text[head : len(text) - tail] for text in texts]
     if max(map(len, inner)) > _MOST:
-        return f"more than {_MOST // 1024} KiB of it change from lap to lap"
+        return f"more than {_MOST // 1024} KiB of it change in each repetition"
     newest = texts[-1]
-    before = list(still(newest[:head], clock, len(texts)))
-    after = list(still(newest[len(newest) - tail :], clock, len(texts)))
+    before = list(fixed_pieces(newest[:head], clock, len(texts)))
+    after = list(fixed_pieces(newest[len(newest) - tail :], clock, len(texts)))
+    # The strictest reading that explains the texts wins, because lenient ones can explain almost anything.
     for reading in Reading:
         most = {Reading.PLAIN: _MOST, Reading.LETTERS: _LETTERS}.get(reading, _LENIENT)
         if max(map(len, inner)) > most:
@@ -83,18 +88,18 @@ def derive(texts: Sequence[str], clock: SessionClock) -> Template | str:
         if found:
             items = min(found, key=_cost)
             return with_older_chunks(Template(_joined([*before, *items, *after])), clock)
-    return f"the form of its text changes from lap to lap, first in line {_first_line(texts)}"
+    return f"the form of its text changes in each repetition, first in line {_first_line(texts)}"
 
 
 def _readings(inner: list[str], reading: Reading, clock: SessionClock, before: str) -> Iterator[list[Item]]:
     tokens = _cut_together(inner, reading)
     shapes = [[shape(token, reading) for token in row] for row in tokens]
     values = [[token.text for token in row] for row in tokens]
-    seen: list[list[Places]] = []
-    for manner in Manner:
-        places: list[Places] = []
+    seen: list[list[Alignment]] = []
+    for first in AlignFirst:
+        places: list[Alignment] = []
         for older, newer in pairwise(range(len(inner))):
-            found = align(shapes[older], shapes[newer], (values[older], values[newer]), manner)
+            found = align(shapes[older], shapes[newer], (values[older], values[newer]), first)
             if found is None:
                 break
             places.append(found)
@@ -104,13 +109,13 @@ def _readings(inner: list[str], reading: Reading, clock: SessionClock, before: s
             if items is not None:
                 yield items
         if len(set(map(len, tokens))) == 1 and seen:
-            # Nothing was inserted, so there is only one way to see it.
+            # Nothing was inserted, so all alignments are the same.
             return
 
 
 def _cut_together(texts: list[str], reading: Reading) -> list[list[Token]]:
     """
-    The tokens of some texts; what is long and the same in all of them is one token.
+    Cut texts into tokens; a long stretch that is equal in all of them becomes one token.
     """
     rows: list[list[Token]] = [[] for _ in texts]
     left = texts
@@ -121,42 +126,42 @@ def _cut_together(texts: list[str], reading: Reading) -> list[list[Token]]:
         if size < _BLOCK:
             break
         for row, text, start in zip(rows, left, starts, strict=True):
-            row.extend(cut(text[:start], reading))
-            row.append(Token(TimestampKind.OTHER, text[start : start + size]))
+            row.extend(tokenize(text[:start], reading))
+            row.append(Token(TokenKind.OTHER, text[start : start + size]))
         left = [text[size:] for text in rest]
     for row, text in zip(rows, left, strict=True):
-        row.extend(cut(text, reading))
+        row.extend(tokenize(text, reading))
     return rows
 
 
-def _columns(tokens: list[list[Token]], places: list[Places]) -> list[_Column]:
+def _columns(tokens: list[list[Token]], places: list[Alignment]) -> list[_Column]:
     rows: list[tuple[int, list[Token]]] = [(0, [token]) for token in tokens[0]]
-    for lap, aligned in enumerate(places, 1):
+    for number, aligned in enumerate(places, 1):
         newer: list[tuple[int, list[Token]]] = []
-        for token, place in zip(tokens[lap], aligned, strict=True):
+        for token, place in zip(tokens[number], aligned, strict=True):
             if place is None:
-                newer.append((lap, [token]))
+                newer.append((number, [token]))
             else:
                 rows[place][1].append(token)
                 newer.append(rows[place])
         rows = newer
-    return [_Column(born, tuple(row)) for born, row in rows]
+    return [_Column(first, tuple(row)) for first, row in rows]
 
 
 def _items(columns: list[_Column], last: int, clock: SessionClock, before: str) -> list[Item] | None:
     items: list[Item] = []
-    if sum(column.born == 0 and len(set(column.tokens)) > 1 for column in columns) > _VALUES:
+    if sum(column.first == 0 and len(set(column.tokens)) > 1 for column in columns) > _MOST_VALUES:
         return None
-    for grown, group in groupby(columns, key=lambda column: column.born > 0):
+    for grown, group in groupby(columns, key=lambda column: column.first > 0):
         stretch = list(group)
         if grown:
-            region = _region(stretch, last, clock)
-            if region is None:
+            block = _block(stretch, last, clock)
+            if block is None:
                 return None
-            items.append(region)
+            items.append(block)
             continue
         for column in stretch:
-            found = pieces_of(column.tokens, clock, before)
+            found = infer_pieces(column.tokens, clock, before)
             if found is None:
                 return None
             items += found
@@ -164,27 +169,29 @@ def _items(columns: list[_Column], last: int, clock: SessionClock, before: str) 
     return items
 
 
-def _region(stretch: list[_Column], last: int, clock: SessionClock) -> Region | None:
-    runs = [list(group) for _, group in groupby(stretch, key=lambda column: column.born)]
-    order = [run[0].born for run in runs]
+def _block(stretch: list[_Column], last: int, clock: SessionClock) -> AppendedBlock | None:
+    # Each text must have added one chunk, always at the same end. One addition alone shows no shape.
+    runs = [list(group) for _, group in groupby(stretch, key=lambda column: column.first)]
+    order = [run[0].first for run in runs]
     upward = list(range(1, last + 1))
     if last < 2 or order not in (upward, upward[::-1]):
         return None
     rows = [[column.tokens for column in run] for run in (runs if order == upward else runs[::-1])]
+    # A chunk must not change after it was added.
     fixed = all(len(set(tokens)) == 1 for row in rows for tokens in row)
     if not fixed or len(set(map(len, rows))) > 1:
         return None
     shape_: list[str | TemplateSlot] = []
     before = ""
     for tokens in zip(*([tokens[0] for tokens in row] for row in rows), strict=True):
-        found = pieces_of(tokens, clock, before)
+        found = infer_pieces(tokens, clock, before)
         if found is None or len({token.kind for token in tokens}) > 1:
             return None
         shape_ += found
         before = (before + tokens[-1].text)[-_CONTEXT:]
     chunks = tuple("".join(column.tokens[0].text for column in run) for run in runs)
-    pieces = [item for item in _joined(shape_) if not isinstance(item, Region)]
-    return Region(tuple(pieces), chunks, born=last, front=order != upward)
+    pieces = [item for item in _joined(shape_) if not isinstance(item, AppendedBlock)]
+    return AppendedBlock(tuple(pieces), chunks, observed=last, prepended=order != upward)
 
 
 def _joined(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -198,19 +205,20 @@ def _joined(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _cost(items: Sequence[Item]) -> float:
+    # Fixed text and quiet slots cost nothing. The less a piece says about its values, the more it costs.
     total = 0.0
     for item in items:
-        if isinstance(item, Region):
+        if isinstance(item, AppendedBlock):
             total += 1 + 0.01 * len(item.shape) + _cost(item.shape)
         elif isinstance(item, TemplateSlot) and not item.quiet:
-            match item.motion:
-                case Counting(sure=sure):
-                    total += 1 if sure else 1.5
-                case Stamped():
+            match item.progression:
+                case Counting(confirmed=confirmed):
+                    total += 1 if confirmed else 1.5
+                case CurrentTime():
                     total += 1
                 case Varying() | Random():
                     total += 2
-                case TimestampProgression():
+                case OtherTime():
                     total += 3
     return total
 
@@ -218,11 +226,12 @@ def _cost(items: Sequence[Item]) -> float:
 def _ends(texts: Sequence[str]) -> tuple[int, int]:
     shortest = min(map(len, texts))
     head = bisect_left(range(shortest), True, key=lambda size: _differ(texts, 0, size + 1))
+    # No token may be cut in two, so the equal part ends at a bound.
     head = max(texts[0].rfind(bound, 0, head) for bound in BOUNDS) + 1
     if max(map(len, texts)) - head <= _SMALL:
         return head, 0
     tail = bisect_left(range(shortest - head), True, key=lambda size: _differ(texts, -size - 1, None))
-    # What was added may end like what stood there before, so some of the end is looked at.
+    # An added chunk may end like the text before it, so part of the equal end is compared as well.
     tail = max(0, tail - _MARGIN)
     end = texts[0][len(texts[0]) - tail :]
     cuts = [place for bound in BOUNDS if (place := end.find(bound)) >= 0]
@@ -236,7 +245,7 @@ def _differ(texts: Sequence[str], start: int, end: int | None) -> bool:
 def _first_line(texts: Sequence[str]) -> int:
     line = 1
     for older, newer in pairwise(texts):
-        one, other = cut(older[:_LENIENT], Reading.PLAIN), cut(newer[:_LENIENT], Reading.PLAIN)
+        one, other = tokenize(older[:_LENIENT], Reading.PLAIN), tokenize(newer[:_LENIENT], Reading.PLAIN)
         line = 1
         for mine, theirs in zip(one, other, strict=False):
             if shape(mine, Reading.PLAIN) != shape(theirs, Reading.PLAIN):

@@ -1,8 +1,7 @@
 """
-Templates: what a text looks like at any lap.
+Templates: the form of a text in every repetition.
 
-Pure. A template is fixed text with slots, whose values move, and regions, which
-get one chunk more each lap.
+A template is fixed text with slots, whose values change, and appended blocks, which grow by one chunk.
 """
 
 from __future__ import annotations
@@ -11,25 +10,25 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_hookharness.judging.state_diff.progressions import Motion, expression_of
+from pytest_hookharness.judging.state_diff.progressions import Progression, expression_of
 
-# How far from its greatest length a region is looked for.
+# How many chunks are given back to the text after a block, if that text does not match otherwise.
 _TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateSlot:
     """
-    A place whose value moves.
+    A place whose value changes.
 
     Attributes:
         texts: Its values, oldest first.
-        motion: How it moves.
-        quiet: Whether it has not moved, and only may because it is near the clock.
+        progression: How the value changes.
+        quiet: Whether it did not change, and only may because it is near the clock.
     """
 
     texts: tuple[str, ...]
-    motion: Motion
+    progression: Progression
     quiet: bool = False
 
     @property
@@ -42,32 +41,32 @@ class TemplateSlot:
     @property
     def expression(self) -> str:
         """
-        What matches any value.
+        A regular expression for any value.
         """
-        return expression_of(self.motion, self.newest)
+        return expression_of(self.progression, self.newest)
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class AppendedBlock:
     """
-    A place that gets one chunk more each lap.
+    A place that grows by one chunk per repetition.
 
     Attributes:
-        shape: What every chunk looks like; the values of its slots are those of the newest chunks.
-        chunks: All chunks there are now, as they stand in the text.
-        born: How many of them came in the laps that were seen.
-        front: Whether a new chunk comes before the others.
+        shape: The form of every chunk; its slots hold the values of the newest chunks.
+        chunks: All chunks of the newest text, in the order of the text.
+        observed: How many of them were added in the observed repetitions.
+        prepended: Whether a new chunk comes before the others.
     """
 
     shape: tuple[str | TemplateSlot, ...]
     chunks: tuple[str, ...]
-    born: int
-    front: bool = False
+    observed: int
+    prepended: bool = False
 
     @property
     def pattern(self) -> re.Pattern[str]:
         """
-        What matches one chunk; a group for each slot.
+        A regular expression for one chunk, with a group for each slot.
         """
         return re.compile(
             "".join(
@@ -85,35 +84,35 @@ class Region:
     @property
     def newest(self) -> str:
         """
-        The chunk that came last.
+        The chunk that was added last.
         """
-        return self.chunks[0 if self.front else -1]
+        return self.chunks[0 if self.prepended else -1]
 
     def with_new(self, chunks: list[str]) -> str:
         """
-        The text of the region with more chunks, the oldest of them first.
+        Return the text of the block with more chunks, the oldest of them first.
         """
-        return "".join([*reversed(chunks), *self.chunks] if self.front else [*self.chunks, *chunks])
+        return "".join([*reversed(chunks), *self.chunks] if self.prepended else [*self.chunks, *chunks])
 
     @property
     def without_newest(self) -> str:
         """
-        The text of the region one lap ago.
+        The text of the block one repetition earlier.
         """
-        return "".join(self.chunks[1:] if self.front else self.chunks[:-1])
+        return "".join(self.chunks[1:] if self.prepended else self.chunks[:-1])
 
 
-Item = str | TemplateSlot | Region
+Item = str | TemplateSlot | AppendedBlock
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
     """
-    What a text has in the places of a template.
+    The values of a text at the places of a template.
 
     Attributes:
-        slots: The value of each slot, by the place of the slot among the items.
-        chunks: The chunks of each region, the oldest first.
+        slots: The value of each slot, by the slot's index in the items.
+        chunks: The chunks of each block, oldest first, by the block's index in the items.
     """
 
     slots: Mapping[int, str]
@@ -123,10 +122,10 @@ class Values:
 @dataclass(frozen=True, slots=True)
 class TemplateMismatch:
     """
-    Where a text stops to fit a template.
+    A text that does not match a template.
 
     Attributes:
-        offset: The place.
+        offset: Where it stops matching, in characters.
     """
 
     offset: int
@@ -135,10 +134,10 @@ class TemplateMismatch:
 @dataclass(frozen=True, slots=True)
 class Template:
     """
-    What a text looks like at any lap.
+    The form of a text in every repetition.
 
     Attributes:
-        items: Fixed texts, slots and regions, in their order.
+        items: Fixed texts, slots and blocks, in order.
     """
 
     items: tuple[Item, ...]
@@ -152,20 +151,20 @@ class Template:
 
     def written(self, changed: Mapping[int, str]) -> str:
         """
-        The newest text, with some items replaced.
+        Return the newest text with some items replaced.
         """
-        return "".join(changed.get(place, newest_of(item)) for place, item in enumerate(self.items))
+        return "".join(changed.get(place, newest_text(item)) for place, item in enumerate(self.items))
 
     def values(self, text: str) -> Values | TemplateMismatch:
         """
-        What a text has in the places of the template.
+        Return the values of a text at the places of this template.
         """
         return _read(self.items, text, 0, 0)
 
 
-def newest_of(item: Item) -> str:
+def newest_text(item: Item) -> str:
     """
-    The text of an item now.
+    Return the newest text of an item.
     """
     if isinstance(item, str):
         return item
@@ -187,26 +186,26 @@ def _read(items: tuple[Item, ...], text: str, place: int, offset: int) -> Values
             slots[number] = match[0]
             offset = match.end()
         else:
-            return _read_region(items, text, number, offset, slots)
+            return _read_block(items, text, number, offset, slots)
     return Values(slots, {}) if offset == len(text) else TemplateMismatch(offset)
 
 
-def _read_region(
+def _read_block(
     items: tuple[Item, ...], text: str, place: int, offset: int, slots: dict[int, str]
 ) -> Values | TemplateMismatch:
-    region = items[place]
-    assert isinstance(region, Region)  # noqa: S101  # said to the type checker
+    block = items[place]
+    assert isinstance(block, AppendedBlock)  # noqa: S101  # said to the type checker
     ends = [offset]
-    pattern = region.pattern
+    pattern = block.pattern
     while (match := pattern.match(text, ends[-1])) is not None and match.end() > ends[-1]:
         ends.append(match.end())
     furthest = TemplateMismatch(offset)
-    # What follows may look like a chunk itself.
+    # The text after a block may look like a chunk itself, so shorter blocks are tried as well.
     for count in range(len(ends) - 1, max(-1, len(ends) - 1 - _TRIES), -1):
         rest = _read(items, text, place + 1, ends[count])
         if isinstance(rest, Values):
             chunks = [text[ends[number] : ends[number + 1]] for number in range(count)]
-            ordered = tuple(reversed(chunks) if region.front else chunks)
+            ordered = tuple(reversed(chunks) if block.prepended else chunks)
             return Values({**slots, **rest.slots}, {place: ordered, **rest.chunks})
         furthest = max(furthest, rest, key=lambda mismatch: mismatch.offset)
     return furthest

@@ -1,11 +1,9 @@
 """
-Tokens: the pieces of a text, and their shapes, which leave out the values.
+Times in texts, and the tokens of a text.
 
-Pure. The tokens of a text, joined, are the text.
-
-Time stamps: how moments are written, which are near the clock, how they age.
-
-Pure, but for the machine's time zone: a text without one may mean it.
+Times: which formats are recognised, which times are near the session's clock, and how to make them older.
+Tokens: pieces of a text, whose *shape* leaves out their value; all tokens joined are the text again.
+The machine's time zone matters, because a time without a zone may be local.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from typing import NamedTuple
 
-from pytest_hookharness.judging.state_diff.number_formats import Notation, SessionClock, write
+from pytest_hookharness.judging.state_diff.number_formats import Notation, SessionClock, format_number
 
 TEXT = "text"
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -44,11 +42,11 @@ _GUARD = (r"(?<![0-9A-Za-z])", r"(?![0-9A-Za-z])")
 _FORMATS = tuple(
     f"{_GUARD[0]}{text.format_map(_FIELDS)}{_GUARD[1]}"
     for text in (
-        # RFC 2822, and what `date` says in some languages.
+        # RFC 2822, and the output of `date` in some languages.
         "(?:{A},? )?{d} {B} {Y} {h}:{m}:{s}{P}{Z}",
         # `date` and asctime.
         "{A} {B} {d} {h}:{m}:{s}{P}{Z} {Y}",
-        # ISO 8601, the day alone included, and what people make of it for names of files.
+        # ISO 8601, also a date alone, and its variants in file names.
         "{Y}[-/]{M}[-/]{D}(?:[T _-]{h}[:-]{m}(?:[:-]{s}{f})?{I})?",
         "{Y}{M}{D}[T_-]?{h}{m}{s}{f}(?P<Z>Z)?",
         # The time of day alone.
@@ -66,13 +64,13 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # compared with what a text says,
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class Timestamp:
     """
     A value in a text that is near the clock.
 
     Attributes:
-        start: Where it begins.
-        end: Where it ends.
+        start: Index of its first character.
+        end: Index after its last character.
         unit: ``s``, ``ms``, ``us``, ``ns`` or ``text``.
     """
 
@@ -81,9 +79,9 @@ class Stamp:
     unit: str
 
 
-def stamps_in(text: str, clock: SessionClock) -> Iterator[Stamp]:
+def timestamps_in(text: str, clock: SessionClock) -> Iterator[Timestamp]:
     """
-    All values of a text that are near the clock.
+    Yield all values of a text that are near the clock.
     """
     for match in _LIKELY.finditer(text):
         if match["text"] is not None:
@@ -91,23 +89,26 @@ def stamps_in(text: str, clock: SessionClock) -> Iterator[Stamp]:
         else:
             unit = unit_of(match["number"], clock)
         if unit:
-            yield Stamp(match.start(), match.end(), unit)
+            yield Timestamp(match.start(), match.end(), unit)
 
 
-def age_stamps(text: str, seconds: float, clock: SessionClock) -> str:
+def age_timestamps(text: str, seconds: float, clock: SessionClock) -> str:
     """
-    A text, with all values near the clock made older.
+    Return a text with all times near the clock made older, by seconds.
     """
     pieces, last = [], 0
-    for stamp in stamps_in(text, clock):
-        pieces += [text[last : stamp.start], aged(text[stamp.start : stamp.end], stamp.unit, seconds)]
-        last = stamp.end
+    for timestamp in timestamps_in(text, clock):
+        pieces += [
+            text[last : timestamp.start],
+            age(text[timestamp.start : timestamp.end], timestamp.unit, seconds),
+        ]
+        last = timestamp.end
     return "".join([*pieces, text[last:]])
 
 
 def unit_of(number: str, clock: SessionClock) -> str:
     """
-    What a number counts if it is a moment near the clock; empty if it is none.
+    Return the unit in which a number is a time near the clock; empty if there is none.
     """
     if not 9 <= len(number.partition(".")[0]) <= 20 or not number[0].isdigit():
         return ""
@@ -117,7 +118,7 @@ def unit_of(number: str, clock: SessionClock) -> str:
 
 def is_near(text: str, clock: SessionClock) -> bool:
     """
-    Whether a text says a moment near the clock, in the zone that it names, else in local time or UTC.
+    Return whether a text is a time near the clock, in the zone that it names, else in local time or UTC.
     """
     match = _match(text)
     if match is None:
@@ -128,20 +129,20 @@ def is_near(text: str, clock: SessionClock) -> bool:
         return False
 
 
-def aged(text: str, unit: str, seconds: float) -> str:
+def age(text: str, unit: str, seconds: float) -> str:
     """
-    A stamp that is so much older, written as it was; none gets older than the epoch.
+    Return a time made older by seconds, in its own format; the result is never before 1970.
     """
     if unit != TEXT:
         places = len(text.partition(".")[2])
         value = Fraction(text) - Fraction(seconds) * UNITS[unit]
-        return write(max(Fraction(0), value), Notation(least=places, most=places))
+        return format_number(max(Fraction(0), value), Notation(least=places, most=places))
     match = _match(text)
     if match is None:
         return text
     fields = match.groupdict()
     if fields.get("h") is None:
-        # The time of day is not known, so whole days pass.
+        # Without a time of day only whole days can pass.
         seconds = round(seconds / 86400) * 86400
     try:
         moment = _said(match) - timedelta(seconds=seconds)
@@ -177,14 +178,15 @@ def _instants(match: re.Match[str], clock: SessionClock) -> list[float]:
     if zone[:1] in ("+", "-") and len(zone) in (3, 5):
         offset = timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[3:]) if zone[3:] else 0)
         return [said.replace(tzinfo=timezone(offset)).timestamp()]
+    # Without a zone a time may be local or UTC, so both are returned.
     if "Y" in match.groupdict():
         return [said.timestamp(), said.replace(tzinfo=UTC).timestamp()]
     # A time of day means today, or yesterday if the session went past midnight.
     days = [datetime.fromtimestamp(when, UTC) for when in (clock.started, clock.now)]
     spread = [day + timedelta(days=shift) for day in days for shift in (-1, 0, 1)]
-    moments = [said.replace(year=day.year, month=day.month, day=day.day) for day in spread]
-    return [moment.timestamp() for moment in moments] + [
-        moment.replace(tzinfo=UTC).timestamp() for moment in moments
+    datetimes = [said.replace(year=day.year, month=day.month, day=day.day) for day in spread]
+    return [moment.timestamp() for moment in datetimes] + [
+        moment.replace(tzinfo=UTC).timestamp() for moment in datetimes
     ]
 
 
@@ -223,13 +225,13 @@ def _rewritten(match: re.Match[str], moment: datetime) -> str:
     return "".join([*pieces, text[last:]])
 
 
-# None of these is ever inside a longer token, so a text may be cut before and behind them.
+# No longer token contains one of these, so a text may be cut next to them.
 BOUNDS = '\n"{}[]()=;|<>'
 
 
-class TimestampKind(enum.Enum):
+class TokenKind(enum.Enum):
     """
-    What a token is by its looks.
+    The kind of a token, from its form.
     """
 
     TIME = "time"
@@ -241,11 +243,11 @@ class TimestampKind(enum.Enum):
 
 class Reading(enum.Enum):
     """
-    How texts are cut and which tokens may stand for each other, from strict to lenient.
+    How texts are cut, and which tokens may replace each other; from strict to lenient.
 
-    ``PLAIN``: numbers for numbers, also inside words. ``RANDOM``: long runs of letters and digits for
-    runs of one length. ``HEXADECIMAL``: hexadecimal numbers for one another. ``LETTERS``: nothing, and
-    every character is a token.
+    ``PLAIN``: any number replaces any number, also inside words. ``RANDOM``: long runs of letters and digits
+    replace runs of the same length. ``HEXADECIMAL``: any hexadecimal number replaces any other. ``LETTERS``:
+    each character is a token, and replaces only itself.
     """
 
     PLAIN = "plain"
@@ -259,11 +261,11 @@ class Token(NamedTuple):
     A piece of a text.
 
     Attributes:
-        kind: What it is by its looks.
+        kind: Its kind, from its form.
         text: The piece.
     """
 
-    kind: TimestampKind
+    kind: TokenKind
     text: str
 
 
@@ -279,39 +281,39 @@ def _expression(word: str) -> re.Pattern[str]:
 
 
 _CUT = {
-    # An underscore joins words, but may be part of what is random.
+    # An underscore joins two words, but can be a character of a random text.
     Reading.PLAIN: _expression("A-Za-z0-9"),
     Reading.HEXADECIMAL: _expression("A-Za-z0-9"),
     Reading.RANDOM: _expression("A-Za-z0-9_"),
 }
-_KINDS = {kind.value: kind for kind in TimestampKind}
+_KINDS = {kind.value: kind for kind in TokenKind}
 _DIGITS = re.compile(r"[0-9]+")
 _HEXADECIMAL = re.compile(r"(?:0[xX])?[0-9a-fA-F]+")
 _LONG = 6
 
 
-def cut(text: str, reading: Reading) -> list[Token]:
+def tokenize(text: str, reading: Reading) -> list[Token]:
     """
-    The tokens of a text.
+    Return the tokens of a text.
     """
     if reading is Reading.LETTERS:
-        return [Token(TimestampKind.OTHER, letter) for letter in text]
+        return [Token(TokenKind.OTHER, letter) for letter in text]
     return [Token(_KINDS[match.lastgroup or ""], match.group()) for match in _CUT[reading].finditer(text)]
 
 
 def shape(token: Token, reading: Reading) -> str:
     """
-    What two tokens have in common if one may stand for the other.
+    Return what two tokens have in common if one may replace the other.
     """
     kind, text = token
-    if kind is TimestampKind.OTHER:
+    if kind is TokenKind.OTHER:
         return text
-    if kind is TimestampKind.TIME or kind is TimestampKind.UUID:
+    if kind is TokenKind.TIME or kind is TokenKind.UUID:
         return f"\0{kind.value}"
-    if reading is Reading.RANDOM and len(text) >= _LONG and (kind is TimestampKind.RUN or len(text) > _LONG):
-        # Chance may make a run of digits alone, and then it looks like a number.
-        if kind is TimestampKind.RUN or text.isdecimal():
+    if reading is Reading.RANDOM and len(text) >= _LONG and (kind is TokenKind.RUN or len(text) > _LONG):
+        # A random text may happen to consist of digits, and then looks like a number.
+        if kind is TokenKind.RUN or text.isdecimal():
             return f"\0{len(text)}"
     elif reading is Reading.HEXADECIMAL and _HEXADECIMAL.fullmatch(text):
         return "\0hexadecimal"
-    return f"\0{kind.value}" if kind is TimestampKind.NUMBER else _DIGITS.sub("\0", text)
+    return f"\0{kind.value}" if kind is TokenKind.NUMBER else _DIGITS.sub("\0", text)

@@ -1,15 +1,5 @@
 """
-What keeps changing: what differs between the last two turns of one kind.
-
-Pure.
-
-Durations: how long something takes, as people say it.
-
-Pure.
-
-How a run ended, and whether the hooks really let the agent go.
-
-Pure.
+How a run ended, whether the hooks' own decision ended it, and what changed in its last turns.
 """
 
 from __future__ import annotations
@@ -17,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
@@ -26,9 +16,9 @@ from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, S
 _UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """
-    A time in the unit that people would use.
+    Format a time in seconds in the unit that people would use.
     """
     for name, unit in _UNITS:
         if seconds >= unit:
@@ -57,19 +47,19 @@ How: TypeAlias = Literal[
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd:
     """
-    How a run ended, as the host's session or the loop's budgets say it.
+    How a run ended, as the host's session or the loop's budgets report it.
 
     Attributes:
         how: ``stopped``: the session is over. ``idle``: it is over and no turn was begun. ``capped``: the
-            host's guard ended it. ``halted``: a hook said that nothing may go on. ``waiting``: the host
-            waits for something that does not come. ``recursed``: fires caused fires beyond a limit.
-            ``turns`` and ``wall``: a budget is used up. ``interrupted``: the person stopped the run.
-            ``lasso``: a lasso was closed and gone round once more. ``probed``: turns are alike, and by
-            experiment nothing that differs between them decides. ``valve``: by experiment something else
-            would happen, at a place that cannot be reached. ``disagreed``: such a place was reached, and
-            it did not happen.
+            host's cap ended it. ``halted``: a hook ended everything. ``waiting``: the host waits for
+            something that does not come. ``recursed``: hook runs started sessions beyond a limit.
+            ``turns`` and ``wall``: a budget is used up. ``interrupted``: the user stopped the run.
+            ``lasso``: a lasso was closed and repeated once more. ``probed``: the turns are similar, and
+            according to probes no difference between them decides. ``threshold``: according to a probe,
+            something else happens in a state that is out of reach. ``disagreed``: such a state was reached,
+            and it did not happen.
         turn: The last turn that was played.
-        why: One sentence about it, empty if ``how`` says it all.
+        why: One sentence about it; empty if ``how`` says everything.
         rule: The host's rule behind it, if there is one.
         status: The host's own word for it, if it has one.
         finishing: Tools whose call is an attempt to stop.
@@ -83,20 +73,20 @@ class RunEnd:
     finishing: tuple[str, ...] = ()
 
 
-def overridden(trace: Trace) -> tuple[Step, HookEvent] | None:
+def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
     """
-    Where the guard first set a refusal aside.
+    Return the step where the cap first overrode a refusal; ``None`` if it never did.
     """
     return next(((step, hooked) for step, hooked in trace.hooked() if hooked.decision.overridden), None)
 
 
-def not_let_go(trace: Trace, end: RunEnd) -> str:
+def why_stop_not_allowed(trace: Trace, end: RunEnd) -> str:
     """
-    Why the end of this run is not the hooks' own decision to let the agent stop; empty if it is.
+    Return why the hooks' own decision did not end this run; empty if it did.
 
-    Two ends are their decision: the last stop was let through; or the host says that a hook halted the
-    turn or refused its prompt, so that nothing could go on. Neither undoes a refusal that still stood.
-    What hooks of other events say once the turn is over ends nothing.
+    Two ends are their decision: the last stop was allowed; or, according to the host, a hook halted the turn
+    or refused its prompt, so that nothing could continue. Neither cancels a refusal that still stands. Hooks
+    of other events that run after the turn is over end nothing.
     """
     if _refusal_stands(trace, end):
         return "the session ended while the refusal of the last stop still stood"
@@ -111,8 +101,8 @@ def not_let_go(trace: Trace, end: RunEnd) -> str:
 
 
 def _last_move(trace: Trace) -> tuple[int, Moved] | None:
-    found = [(place, step.exchange) for place, step in enumerate(trace.steps)]
-    return next(((place, item) for place, item in reversed(found) if isinstance(item, Moved)), None)
+    found = [(index, step.exchange) for index, step in enumerate(trace.steps)]
+    return next(((index, item) for index, item in reversed(found) if isinstance(item, Moved)), None)
 
 
 def _tries_to_stop(move: moves.Move, end: RunEnd) -> bool:
@@ -134,12 +124,12 @@ def _refusal_stands(trace: Trace, end: RunEnd) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class StateDifference:
     """
     Why the newest turn did not bring an earlier state back.
 
     Attributes:
-        files: What differs in the covered roots.
+        files: The files that differ.
         others: What else differs, in words.
         unknown: Why the newest state is not known completely; empty if it is.
     """
@@ -149,38 +139,38 @@ class Difference:
     unknown: str = ""
 
 
-def newest_difference(trace: Trace) -> Difference:
+def newest_difference(trace: Trace) -> StateDifference:
     """
-    What differs between the newest turn and the last one before it that was like it.
+    Return the difference between the newest turn and the last similar one before it.
     """
     if not trace.states:
-        return Difference()
+        return StateDifference()
     newest = max(trace.states)
     unknown = trace.states[newest].opaque
-    like = _like(trace, newest)
-    if like is None:
-        return Difference(unknown=unknown)
-    difference = between(trace.states[like], trace.states[newest])
-    return Difference(difference.files, difference.others, unknown)
+    similar = _similar_turn(trace, newest)
+    if similar is None:
+        return StateDifference(unknown=unknown)
+    difference = state_difference(trace.states[similar], trace.states[newest])
+    return StateDifference(difference.files, difference.others, unknown)
 
 
-def between(before: State, after: State) -> Difference:
+def state_difference(before: State, after: State) -> StateDifference:
     """
-    What differs between two states.
+    Return the difference between two states.
     """
-    return Difference(
+    return StateDifference(
         tuple(changes(before.files, after.files)), _others(before, after), before.opaque or after.opaque
     )
 
 
-def _like(trace: Trace, newest: int) -> int | None:
+def _similar_turn(trace: Trace, newest: int) -> int | None:
     earlier = sorted((turn for turn in trace.states if turn < newest), reverse=True)
     position = trace.states[newest].agent
     moves = _moves(trace)
-    # A position that counts never comes again; then the same kind of move is the next best likeness.
-    by_place = [turn for turn in earlier if trace.states[turn].agent == position]
+    # A position with a counter never comes again; then the last turn with the same kind of move is similar.
+    by_position = [turn for turn in earlier if trace.states[turn].agent == position]
     by_move = [turn for turn in earlier if newest in moves and type(moves.get(turn)) is type(moves[newest])]
-    return next(iter([*by_place, *by_move, *earlier]), None)
+    return next(iter([*by_position, *by_move, *earlier]), None)
 
 
 def _moves(trace: Trace) -> dict[int, Move]:

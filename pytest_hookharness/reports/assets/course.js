@@ -1,25 +1,25 @@
 // The course of a run as a drawing: a line of turns, and the lasso that a proved loop makes of it.
 
 const DOT = 15;
-const SIGNS = {refused: "✕", overridden: "↷", let: "✓", free: ""};
+const SIGNS = {refused: "✕", overridden: "↷", allowed: "✓", free: ""};
 const MOST_AROUND = 14;
 
-// What became of one asking of the hooks.
+// The result of one event.
 function outcomeOf(step) {
   if (step.decision.overridden) return "overridden";
-  return step.decision.refused ? "refused" : "let";
+  return step.decision.refused ? "refused" : "allowed";
 }
 
-function askings(run, turn) {
+function eventsOf(run, turn) {
   return run.steps.filter((step) => step.turn === turn && step.kind === "hooked" && step.hook_runs.length);
 }
 
 function moodOf(run, turn) {
-  const seen = askings(run, turn).map(outcomeOf);
-  return ["refused", "overridden", "let"].find((mood) => seen.includes(mood)) ?? "free";
+  const seen = eventsOf(run, turn).map(outcomeOf);
+  return ["refused", "overridden", "allowed"].find((mood) => seen.includes(mood)) ?? "free";
 }
 
-// The numbers of turns, or a text for those in the middle that find no room.
+// The numbers of turns, with a text for those in the middle that do not fit.
 function shortened(first, last, most) {
   const numbers = (from, number) => Array.from({length: number}, (_, place) => from + place);
   const all = Math.max(0, last - first + 1);
@@ -46,37 +46,37 @@ function course(run, row) {
     const angle = Math.PI + (2 * Math.PI * place) / around.length;
     return {turn, angle, x: centre + radius * Math.cos(angle), y: middle + radius * Math.sin(angle)};
   });
-  const whose = verdict.name === "lockout" ? "The course of the scenario's own agent, with" : "The course of";
-  const words = loop ? told(verdict, run) : `${whose} ${counted(last, "turn")}, which ended as ${verdict.name}.`;
+  const whose = verdict.name === "lockout" ? "The scenario's own agent:" : "Course of";
+  const words = loop ? describeCycle(verdict, run) : `${whose} ${counted(last, "turn")}: ${verdict.name}.`;
   const rope = loop ? noose(centre, middle, radius, verdict, around.length) : svg("text", {x: end - 12, y: middle + 5}, verdict.name);
   const size = [loop ? centre + radius + (narrow ? 80 : 150) : end + 90, loop ? 2 * middle : 116];
   const drawing = svg("svg", {width: size[0], viewBox: `0 0 ${size.join(" ")}`, role: "group", "aria-label": words},
     svg("path", {class: "rope", d: `M24 ${middle}H${loop ? end : end - 20}`}), rope, [...places, ...ring].map((place) => dot(run, row, place)));
   drawing.style.minWidth = `${size[0] * 0.75}px`;
   return html("figure", {}, drawing, html("figcaption", {}, words, " ",
-    html("span", {class: "small"}, "✕ refused, ✓ let through, ↷ refusal set aside by the host.")));
+    html("span", {class: "small"}, "✕ refused, ✓ allowed, ↷ refusal overridden by the host.")));
 }
 
 function noose(x, y, radius, verdict, places) {
-  // The arrow between the last turn and the first says that it goes round clockwise.
+  // The arrow between the last turn and the first shows that the cycle runs clockwise.
   const turn = Math.PI - Math.PI / places;
   const [left, top] = [x + radius * Math.cos(turn), y + radius * Math.sin(turn)];
   return [svg("circle", {class: "rope", cx: x, cy: y, r: radius}),
     svg("path", {class: "tip", d: "M7 0L-5 -7V7z", transform: `translate(${left} ${top}) rotate(${(turn * 180) / Math.PI + 90})`}),
     svg("text", {class: "dim", "text-anchor": "middle", "aria-hidden": "true"},
-      svg("tspan", {x, y: y - 4}, "for ever"), svg("tspan", {x, y: y + 14}, `period ${verdict.period}`))];
+      svg("tspan", {x, y: y - 4}, "forever"), svg("tspan", {x, y: y + 14}, `period ${verdict.period}`))];
 }
 
-function told(verdict, run) {
+function describeCycle(verdict, run) {
   const stem = verdict.stem ? `A stem of ${counted(verdict.stem, "turn")}` : "No stem";
-  const guard = verdict.cap?.overrides ? ` ${run.begin.host} would override it at block ${verdict.cap.overrides}.` : "";
-  return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that goes on for ever (evidence: ${verdict.evidence}).${guard}`;
+  const cap = verdict.cap?.overrides ? ` ${run.begin.host} would override it at block ${verdict.cap.overrides}.` : "";
+  return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that repeats forever (evidence: ${verdict.evidence}).${cap}`;
 }
 
 function dot(run, row, {turn, x, y, angle}) {
   if (typeof turn === "string") return svg("text", {class: "dim", x, y: y - 8, "text-anchor": "middle"}, `… ${turn} …`);
   const mood = moodOf(run, turn);
-  const seen = askings(run, turn);
+  const seen = eventsOf(run, turn);
   const name = turn ? `turn ${turn}` : "before the first turn";
   const spoken = seen.map((step) => `${step.event} ${outcomeOf(step)}`).join(", ");
   return svg("a", {class: mood, href: addressOf(row, String(turn)), "aria-label": spoken ? `${name}: ${spoken}` : name},
@@ -86,7 +86,7 @@ function dot(run, row, {turn, x, y, angle}) {
     turn ? svg("text", {x, y: y + 5, "text-anchor": "middle"}, turn) : null, beside(seen, x, y, angle));
 }
 
-// The events of a turn: below it on the line, outside of the ring around it.
+// The events of a turn: below it on the line, outside the ring on the cycle.
 function beside(seen, x, y, angle) {
   const lines = seen.slice(0, 2).map((step) => `${clipped(step.event)} ${SIGNS[outcomeOf(step)]}${step.hook_runs.length > 1 ? ` ${step.hook_runs.length} hooks` : ""}`);
   if (seen.length > 2) lines.push(`+${seen.length - 2} more`);

@@ -1,4 +1,4 @@
-// One simulation: its verdict, its course, and every turn with its fires.
+// One simulation: its verdict, its course, and every turn with its hook runs.
 
 const MOST_CHANGES = 3;
 
@@ -11,21 +11,21 @@ function itemView(row, state) {
   const end = run.end;
   return html("article", {},
     paths(row, state), html("h1", {tabindex: "-1"}, html("bdi", {}, titleOf(row))),
-    html("p", {}, verdictBadge(row), " ", promiseBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
+    html("p", {}, verdictBadge(row), " ", resultBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
     html("p", {class: "lead"}, html("bdi", {}, saidOf(row))),
     run.begin.why ? html("p", {class: "soft"}, html("bdi", {}, run.begin.why)) : null,
     elsewhere(row), run.steps.length ? course(run, row) : null, lockedIn(end),
-    part("Broken promises", (end?.violations ?? []).map(violationBox)),
+    part("Broken expectations", (end?.violations ?? []).map(violationBox)),
     part("Findings", (end?.findings ?? []).map(findingBox)),
     part("Turn by turn", timeline(run, row)),
     end ? aftermath(end) : null,
     part("About this run", about(run, row)),
-    run.begin.again ? part("Play it again", againBlock(run.begin.again)) : null);
+    run.begin.replay_command ? part("Replay", replayBlock(run.begin.replay_command)) : null);
 }
 
-// The course is that of the scenario's own agent; what locks another one in was found beside it.
+// The drawing shows the scenario's own agent; the lock-out was found by exploring.
 function lockedIn(end) {
-  return end?.verdict.name === "lockout" ? part("The way in, and what each move comes to", html("pre", {tabindex: "0"}, end.story.text)) : null;
+  return end?.verdict.name === "lockout" ? part("Path into the lock-out, and what each move leads to", html("pre", {tabindex: "0"}, end.story.text)) : null;
 }
 
 function paths(row, state) {
@@ -50,7 +50,7 @@ function alike(heading, rows, label) {
 }
 
 function violationBox(violation) {
-  return html("div", {class: "box bad"}, facts([["promised", violation.expected], ["seen", violation.seen],
+  return html("div", {class: "box bad"}, facts([["expected", violation.expected], ["seen", violation.seen],
     ["where", violation.line ? `line ${violation.line}: ${violation.path}` : violation.path]]));
 }
 
@@ -109,14 +109,14 @@ function hooked(step) {
   if (!step.hook_runs.length && !step.decision.refused && !step.changes.length) return null;
   return html("div", {class: "step"}, html("span", {class: "who"}, "event"), html("strong", {}, step.event),
     step.target ? html("span", {class: "soft"}, ` on ${oneLine(step.target)}`) : null,
-    step.hook_runs.map((fire) => fireCard(step, fire)),
+    step.hook_runs.map((hookRun) => hookRunCard(step, hookRun)),
     opened({class: "more"}, ["Decision: ", decisionWords(step)], () => decisionBlock(step)), traces(step));
 }
 
 function decisionWords(step) {
   const decision = step.decision;
-  if (decision.overridden) return badge("↷ refusal set aside by the host", "odd");
-  return decision.refused ? badge("✕ refused", "bad") : badge(`✓ ${decision.ruling === "none" ? "let through" : decision.ruling}`, "good");
+  if (decision.overridden) return badge("↷ refusal overridden by the host", "odd");
+  return decision.refused ? badge("✕ refused", "bad") : badge(`✓ ${decision.ruling === "none" ? "allowed" : decision.ruling}`, "good");
 }
 
 function traces(step) {
@@ -128,31 +128,31 @@ function traces(step) {
 }
 
 function childWords(child) {
-  const fires = child.hook_runs.map((fire) => `${fire.event} ${fire.command}: ${fire.ruling}`).join(", ");
+  const runs = child.hook_runs.map((fire) => `${fire.event} ${fire.command}: ${fire.ruling}`).join(", ");
   const ended = child.refused ? "was refused" : child.trouble || child.ended || "did not end";
-  return `session ${child.number} of ${child.host}, ${child.argv.join(" ")}, ${ended}${fires ? `; ${fires}` : ""}`;
+  return `session ${child.number} of ${child.host}, ${child.argv.join(" ")}, ${ended}${runs ? `; ${runs}` : ""}`;
 }
 
 function aftermath(end) {
   const own = end.verdict.assumptions ?? [];
   return [
-    part("How it came to that", listed(end.verdict.chain ?? [])),
-    part("What else would end it", listed((end.verdict.limits ?? []).map((limit) => `turn ${limit.turn}, for ${limit.why}`))),
-    part("What the verdict rests on", listed([...new Set([...own, ...end.assumptions])])),
+    part("Chain of causes", listed(end.verdict.chain ?? [])),
+    part("Host limits that would end it", listed((end.verdict.limits ?? []).map((limit) => `turn ${limit.turn}: ${limit.why}`))),
+    part("Assumptions of the verdict", listed([...new Set([...own, ...end.assumptions])])),
     part("Experiments on saved states", end.probe_reports.map((probing) => listed(probing.words))),
-    part("What was varied", listed(end.varied), cellTable(end.trial_results)),
-    part("Calls of stand-in commands", callList(end.calls)),
-    part("The whole story", opened({class: "more"}, "as it is told in a terminal", () => html("pre", {tabindex: "0"}, end.story.text))),
+    part("Mutations", listed(end.varied), trialTable(end.trial_results)),
+    part("Calls of test doubles", callList(end.calls)),
+    part("Full report", opened({class: "more"}, "as printed in a terminal", () => html("pre", {tabindex: "0"}, end.story.text))),
   ];
 }
 
-function cellTable(cells) {
-  if (!cells.length) return null;
-  const heads = ["what was different", "asked about", "how it was taken", "what was seen"];
-  const asked = {deny: "what must be refused", allow: "what must be let through"};
+function trialTable(results) {
+  if (!results.length) return null;
+  const heads = ["mutation", "payload", "result", "what was seen"];
+  const asked = {deny: "to be refused", allow: "to be allowed"};
   return html("div", {class: "wide"}, html("table", {}, html("thead", {}, html("tr", {}, heads.map((head) => html("th", {scope: "col"}, head)))),
-    html("tbody", {}, cells.map((cell) => html("tr", {}, html("td", {}, cell.fault), html("td", {}, asked[cell.payload] ?? ""),
-      html("td", {}, badge(cell.verdict, cell.verdict === "as declared" ? "good" : cell.verdict === "not tried" ? "" : "odd")), html("td", {}, html("bdi", {}, cell.evidence)))))));
+    html("tbody", {}, results.map((trial) => html("tr", {}, html("td", {}, trial.fault), html("td", {}, asked[trial.payload] ?? ""),
+      html("td", {}, badge(trial.verdict, trial.verdict === "as declared" ? "good" : trial.verdict === "not tried" ? "" : "odd")), html("td", {}, html("bdi", {}, trial.evidence)))))));
 }
 
 function callList(calls) {
@@ -166,11 +166,11 @@ function about(run, row) {
   const hooks = begin.hooks.map((hook) => html("li", {}, html("strong", {}, hook.event), " ", html("code", {}, hook.command || `${hook.type} handler`),
     hook.source ? html("span", {class: "soft small"}, ` in ${hook.source}`) : null));
   return facts([["file", row.file ? `${row.file}${begin.line ? `:${begin.line}` : ""}` : ""], ["item", begin.id], ["host", begin.host],
-    ["promised", listed(begin.expected)], ["kept apart by", begin.tier], ["seed", begin.seed], ["began", begin.began],
+    ["expected", listed(begin.expected)], ["isolation", begin.tier], ["seed", begin.seed], ["began", begin.began],
     ["took", row.seconds === null ? "" : time(row.seconds)], ["hooks", hooks.length ? html("ul", {}, hooks) : ""]]);
 }
 
-function againBlock(command) {
+function replayBlock(command) {
   const text = html("pre", {tabindex: "0"}, command);
   const copy = html("button", {type: "button", click: async () => announce(await copied(text) ? "copied" : "selected; copy it with Ctrl+C")}, "Copy");
   return html("div", {class: "again"}, text, copy);

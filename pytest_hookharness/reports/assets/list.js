@@ -10,7 +10,7 @@ const COLUMNS = [
   {key: "turns", title: "Turns", unit: "turns"},
   {key: "blocks", title: "Blocks", unit: "blocks"},
   {key: "verdict", title: "Verdict"},
-  {key: "promise", title: "Promise"},
+  {key: "result", title: "Result"},
   {key: "seconds", title: "Time"},
 ];
 
@@ -18,17 +18,17 @@ function verdictBadge(row) {
   return badge(row.verdict, MOODS[row.verdict] ?? "odd");
 }
 
-function promiseBadge(row) {
-  const [words, mood] = {kept: ["✓ kept", "good"], broken: ["✗ broken", "bad"]}[row.promise] ?? [`? ${row.promise}`, "odd"];
+function resultBadge(row) {
+  const [words, mood] = {passed: ["✓ passed", "good"], failed: ["✗ FAILED", "bad"]}[row.result] ?? [`? ${row.result}`, "odd"];
   return badge(words, mood);
 }
 
-// The sentence without the word that stands in the badge beside it.
+// The first line without the verdict, which the badge beside it shows.
 function saidOf(row) {
   return row.said.startsWith(`${row.verdict}: `) ? row.said.slice(row.verdict.length + 2) : row.said;
 }
 
-// An item is left for the list as it was: its address keeps the filters.
+// The address of an item keeps the filters of the list.
 function addressOf(row, turn = "") {
   const state = address();
   state.set("item", row.key);
@@ -50,7 +50,7 @@ function matching(state) {
   const sort = COLUMNS.find((column) => column.key === state.get("sort"));
   const rows = ROWS.filter((row) =>
     ["verdict", "host", "file"].every((key) => !state.get(key) || row[key] === state.get(key))
-    && (!state.get("failed") || row.promise !== "kept")
+    && (!state.get("failed") || row.result !== "passed")
     && words.every((word) => `${row.name} ${row.host} ${row.file} ${row.verdict} ${row.said}`.toLowerCase().includes(word)));
   if (!sort) return rows;
   const sign = state.get("down") ? -1 : 1;
@@ -67,7 +67,7 @@ function drawnRow(row) {
       case "name": return html("td", {role: "cell"}, itemLink(row, titleOf(row)), html("span", {class: "said"}, html("bdi", {}, saidOf(row))));
       case "host": return html("td", {role: "cell", class: "host small"}, html("bdi", {}, row.host));
       case "verdict": return html("td", {role: "cell"}, verdictBadge(row));
-      case "promise": return html("td", {role: "cell"}, promiseBadge(row));
+      case "result": return html("td", {role: "cell"}, resultBadge(row));
       case "seconds": return html("td", {role: "cell", class: "number small", "data-unit": ""}, row.seconds === null ? "" : time(row.seconds));
       default: return html("td", {role: "cell", class: "number small", "data-unit": unit}, row[key]);
     }
@@ -98,7 +98,7 @@ function makeList(change) {
     chips.length > 1 ? html("ul", {class: "chips", "aria-label": "Verdicts"}, chips.map(({button}) => html("li", {}, button))) : null,
     html("form", {class: "filters", role: "search", "aria-label": "Filters", submit: (event) => event.preventDefault()},
       html("label", {class: "search"}, "Search", find), choices.slice(1).map((each) => each.node),
-      html("label", {class: "tick"}, failed, "Only what is not as promised")),
+      html("label", {class: "tick"}, failed, "Only failures")),
     count, html("div", {class: "list"}, html("table", {role: "table", "aria-label": "Simulations"},
       html("thead", {role: "rowgroup"}, html("tr", {role: "row"}, heads.map((head) => head.node))), body)));
   let drawing = 0;
@@ -116,7 +116,7 @@ function makeList(change) {
     draw(rows);
   }
 
-  // The first screenful at once, the rest while nobody waits.
+  // The first screenful at once, the rest in the background.
   function draw(rows) {
     const mine = ++drawing;
     body.replaceChildren(...rows.slice(0, AT_ONCE).map(drawnRow));
@@ -146,10 +146,10 @@ function sorted(key) {
 }
 
 function summary() {
-  const words = {kept: "as promised", broken: "not as promised", "left to its test": "left to their tests", "not known": "without an end"};
-  const counts = Object.entries(words).map(([promise, told]) => [ROWS.filter((row) => row.promise === promise).length, told]);
-  // Releases of one host are no hosts of their own.
+  const words = {passed: "as expected", failed: "failed", "decided by its test": "decided by their tests", unknown: "unknown"};
+  const counts = Object.entries(words).map(([result, label]) => [ROWS.filter((row) => row.result === result).length, label]);
+  // Versions of one host count once.
   const hosts = new Set(ROWS.map((row) => row.host.split("@")[0])).size;
-  const told = counts.filter(([number]) => number).map(([number, words]) => `${number.toLocaleString("en")} ${words}`);
-  return `${counted(ROWS.length, "simulation")} on ${counted(hosts, "host")}: ${told.join(", ") || "none"}.`;
+  const parts = counts.filter(([number]) => number).map(([number, words]) => `${number.toLocaleString("en")} ${words}`);
+  return `${counted(ROWS.length, "simulation")} on ${counted(hosts, "host")}: ${parts.join(", ") || "none"}.`;
 }

@@ -1,4 +1,4 @@
-// The address says what is shown; keys and links only change the address.
+// The address decides what is shown; keys and links only change the address.
 
 const MAIN = document.getElementById("main");
 const list = makeList(change);
@@ -55,7 +55,7 @@ function goToTurn(turn) {
   place?.querySelector("h3").focus({preventScroll: true});
 }
 
-// From one to the next of what can be opened.
+// Move between the elements that can be opened.
 function step(by) {
   const stops = [...MAIN.querySelectorAll(shownItem ? ".turns summary" : ".list a")];
   const here = stops.indexOf(document.activeElement);
@@ -75,19 +75,19 @@ function back() {
 }
 
 const KEYS = [
-  ["j", "the next one", () => step(1)],
-  ["k", "the one before", () => step(-1)],
-  ["Enter", "open it", null],
+  ["j", "next", () => step(1)],
+  ["k", "previous", () => step(-1)],
+  ["Enter", "open", null],
   ["/", "search", search],
-  ["n", "the next simulation", () => MAIN.querySelector("[data-go=next]")?.click()],
-  ["p", "the simulation before", () => MAIN.querySelector("[data-go=prev]")?.click()],
+  ["n", "next simulation", () => MAIN.querySelector("[data-go=next]")?.click()],
+  ["p", "previous simulation", () => MAIN.querySelector("[data-go=prev]")?.click()],
   ["Escape", "back to the list, or out of the search", back],
   ["?", "this help", () => help.showModal()],
 ];
 const keysOn = html("input", {type: "checkbox", checked: true});
 const help = html("dialog", {"aria-labelledby": "help-title"}, html("h2", {id: "help-title"}, "Keys"),
   html("dl", {class: "facts"}, KEYS.map(([key, words]) => [html("dt", {}, html("kbd", {}, key)), html("dd", {}, words)])),
-  html("p", {}, html("label", {}, keysOn, " single keys do this")),
+  html("p", {}, html("label", {}, keysOn, " single keys are active")),
   html("form", {method: "dialog"}, html("button", {}, "Close")));
 
 function pressed(event) {

@@ -1,5 +1,5 @@
 "use strict";
-// Text and elements. Whatever a hook, an agent or a file name says becomes a text node here, and nothing else.
+// Text and elements. All text of hooks, agents and file names becomes a text node here, nowhere else.
 
 const CONTROLS = ("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB "
   + "ESC FS GS RS US").split(" ");
@@ -64,7 +64,7 @@ function time(seconds) {
   return seconds >= 0.095 ? `${seconds.toFixed(1)} s` : `${Math.max(1, Math.round(seconds * 1000))} ms`;
 }
 
-// JSON with line breaks and indentation between its tokens, which stay as they were written.
+// JSON with line breaks and indentation between its unchanged tokens.
 function laidOut(text) {
   try {
     JSON.parse(text);
@@ -82,7 +82,7 @@ function laidOut(text) {
   });
 }
 
-// What is filled in when it is opened: nothing is laid out that nobody looks at.
+// A details element that is filled when it is opened.
 function opened(attributes, summary, fill) {
   const inside = html("div", {class: "inside"});
   const fillOnce = () => inside.childNodes.length || inside.append(...[fill()].flat(Infinity).filter(Boolean));

@@ -1,7 +1,7 @@
 """
-GitHub Actions: broken promises as annotations, and a run as a step's summary.
+GitHub Actions: broken expectations as annotations, and a run as a step summary.
 
-Pure. Workflow commands are documented by GitHub under "Workflow commands for GitHub
+Workflow commands are documented by GitHub under "Workflow commands for GitHub
 Actions", the bound of a summary (1 MiB for each step) under "Adding a job summary".
 """
 
@@ -13,26 +13,26 @@ from dataclasses import dataclass
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.markdown.fences import code, fence
-from pytest_hookharness.reports.safe_text import laid_out, plain
-from pytest_hookharness.reports.terminal.table import Row
+from pytest_hookharness.reports.safe_text import plain, plain_lines
+from pytest_hookharness.reports.terminal.table import Row, totals
 
 MOST_BYTES = 1 << 20
 _MOST_ROWS = 500
 _LONGEST = 300
-_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
+_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureAnnotation:
     """
-    One item that failed, or could not be played.
+    One item that failed or could not be played.
 
     Attributes:
         name: Its node id.
         file: Its file, relative to the repository.
-        line: The line of the promise that was broken.
-        headline: What was seen, in one line.
-        story: All that is told of it.
+        line: The line of the broken expectation.
+        headline: The first line of its report.
+        story: The whole report.
     """
 
     name: str
@@ -44,15 +44,15 @@ class FailureAnnotation:
 
 def annotation(failure: FailureAnnotation) -> str:
     """
-    The workflow command by which GitHub shows a failure beside the line of its promise.
+    Return the workflow command that shows a failure beside the line of its expectation.
     """
     properties = {
         "file": failure.file,
         "line": str(failure.line),
         "title": plain(failure.name, _LONGEST),
     }
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::error {told}::{_data(plain(failure.headline, _LONGEST))}"
+    written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::error {written}::{_data(plain(failure.headline, _LONGEST))}"
 
 
 def _data(text: str) -> str:
@@ -67,19 +67,18 @@ def step_summary(
     rows: Sequence[Row], failures: Sequence[FailureAnnotation], *, most: int = MOST_BYTES
 ) -> str:
     """
-    A run as Markdown: a table of all simulations, and the story of each failure folded.
+    Return a run as Markdown: a table of all simulations, and the report of each failure, folded.
 
     Args:
         rows: The simulations.
         failures: What failed.
-        most: Bytes that it may have; stories that find no room are counted instead.
+        most: Largest size in bytes; reports that do not fit are counted instead.
     """
     broken = sum(1 for row in rows if row["passed"] is False)
     unknown = sum(1 for row in rows if row["passed"] is None)
-    told = f", {unknown} not known" if unknown else ""
-    head = f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised{told}"
+    head = totals(len(rows), broken, unknown)
     text = _lines(["## Hook scenarios", "", head, "", *_table(rows)])
-    # Room for the sentence about what has none.
+    # 200 bytes are kept for the sentence about what does not fit.
     room = most - len(text.encode()) - 200
     if room < 0:
         return _lines(["## Hook scenarios", "", head, ""]) if most > 200 else ""
@@ -92,17 +91,17 @@ def step_summary(
             continue
         text, room = text + folded, room - size
     if left_out:
-        text += f"\n{counted(left_out, 'more failure')} found no room here; the log tells of them.\n\n"
+        text += f"\n{counted(left_out, 'more failure')} did not fit; see the log.\n\n"
     return text
 
 
 def _table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
-    # Those that failed are never left out for want of room.
-    told = sorted(rows, key=lambda row: row["passed"] is not False)[:_MOST_ROWS]
-    lines = [_row(_HEADS), _row("---" for _ in _HEADS), *(_row(_cells(row)) for row in told)]
-    left_out = len(rows) - len(told)
+    # Failures come first, so that only passed ones are left out.
+    shown = sorted(rows, key=lambda row: row["passed"] is not False)[:_MOST_ROWS]
+    lines = [_row(_HEADS), _row("---" for _ in _HEADS), *(_row(_cells(row)) for row in shown)]
+    left_out = len(rows) - len(shown)
     return [*lines, "", *([f"and {counted(left_out, 'more simulation')}", ""] if left_out else [])]
 
 
@@ -118,18 +117,18 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row["blocks"]),
         str(row["verdict"]),
         f"{float(row['wall'] or 0):.1f} s",
-        "?" if row["passed"] is None else "yes" if row["passed"] else "**no**",
+        "unknown" if row["passed"] is None else "passed" if row["passed"] else "**FAILED**",
     )
 
 
 def _cell(text: object) -> str:
-    # A bar would begin a new cell, inside of a code span too.
+    # A bar begins a new cell, even inside a code span.
     return code(str(text)).replace("|", "\\|")
 
 
 def _folded(failure: FailureAnnotation) -> str:
     head = html.escape(plain(f"{failure.name}: {failure.headline}", _LONGEST))
-    story = fence(laid_out(failure.story))
+    story = fence(plain_lines(failure.story))
     return _lines(["<details>", f"<summary><code>{head}</code></summary>", *story, "</details>", ""])
 
 

@@ -1,8 +1,8 @@
 """
-SARIF 2.1.0: broken promises and findings for viewers of static analysis.
+SARIF 2.1.0: broken expectations and findings for viewers of static analysis results.
 
-Pure. The format is that of the OASIS standard; what GitHub makes of it is documented
-under "SARIF support for code scanning". What a scenario promises is no result, also if it promises a defect.
+The format is the OASIS standard; how GitHub shows it is documented under "SARIF support for code scanning". A
+defect that a scenario expects is no result.
 """
 
 from __future__ import annotations
@@ -24,57 +24,57 @@ from pytest_hookharness.reports.terminal.headline import first_line
 Json: TypeAlias = dict[str, Any]
 
 _LONGEST = 1000
-_PROMISE = FindingCode(
-    "promise",
-    "PROMISE",
-    "A promise of a scenario was not kept.",
-    "What its author relies on is not so.",
-    "Mend the hook, or promise what is right; the story in the test's report shows what was seen.",
+_EXPECTATION = FindingCode(
+    "expectation",
+    "EXPECTATION",
+    "An expectation of a scenario was not met.",
+    "The author of the scenario relies on it.",
+    "Fix the hook, or correct the expectation; the test's report shows what was seen.",
 )
 _ENDLESS = FindingCode(
     "livelock",
     "LIVELOCK",
-    "The same state came again: hooks and agent go on for ever.",
-    "An agent that nobody watches spends its time and money on it.",
+    "The same state came back: hooks and agent continue forever.",
+    "An unattended agent wastes time and money.",
     "Let the hook allow when nothing changed since its last refusal.",
 )
-# A verdict that nobody promised is a kind of defect of its own; that it terminated is none.
+# An unexpected verdict is a defect of its own, except `terminated`.
 VERDICTS: Mapping[str, FindingCode] = {
     "livelock": _ENDLESS,
     "capped": FindingCode(
         "capped",
         "CAPPED",
-        "The host's guard ended the loop, and not the hook.",
-        "Other hosts have no such guard, and the agent was kept from its end until then.",
+        "The host's cap ended the loop, not the hook.",
+        "Other hosts have no cap, and the agent could not stop until then.",
         _ENDLESS.fix,
     ),
     "hung": FindingCode(
         "hung",
         "HUNG",
-        "The host waits for ever because of a hook.",
-        "The agent stands still until somebody ends it.",
-        "Let the hook wait neither for a person nor for what may never come.",
+        "The host waits forever because of a hook.",
+        "The agent is stuck until somebody ends it.",
+        "Let the hook wait neither for a person nor for input that may never come.",
     ),
     "recursing": FindingCode(
         "recursing",
         "RECURSING",
         "Hooks caused hooks, beyond the limit of depth or number.",
-        "Each session starts more of them, until the machine is full.",
-        "Let the hook see that it caused itself, for example by a variable that it sets and reads.",
+        "Each session starts more sessions, until the machine is exhausted.",
+        "Let the hook detect that it caused itself, for example with a variable that it sets and reads.",
     ),
     "lockout": FindingCode(
         "lockout",
         "LOCKOUT",
-        "No move that the agent has leads to a stop.",
-        "Whatever the agent does is refused.",
-        "Let at least one move through that mends what the hooks complain about, and name it.",
+        "No move of the agent leads to a stop.",
+        "The agent can neither work nor stop.",
+        "Allow at least one move that fixes what the hooks complain about, and name it in the reason.",
     ),
     "undecided": FindingCode(
         "undecided",
         "UNDECIDED",
-        "It is not known whether this ends.",
-        "What is not known is no pass.",
-        "See in the story what ended the search, and give it more turns or time.",
+        "It is unknown whether the session ends.",
+        "An unknown result is not a pass.",
+        "The report says what ended the search; give it more turns or time.",
     ),
 }
 
@@ -96,13 +96,13 @@ class SarifLocation:
 @dataclass(frozen=True, slots=True)
 class SarifRunInfo:
     """
-    What no outcome knows of where it was made.
+    The facts about a run that the outcome does not contain.
 
     Attributes:
         item: The node id of the test.
-        place: The test itself; what has no better place is told there.
-        root: The folder that files are named relative to.
-        script: Tells where the script of a command lies, if it has one in the repository.
+        place: The test itself: the location of results that have no better one.
+        root: The folder that file names are relative to.
+        script: Returns where the script of a command is, if it is in the repository.
     """
 
     item: str
@@ -113,7 +113,7 @@ class SarifRunInfo:
 
 def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
     """
-    What is wrong about one outcome.
+    Return the SARIF results of one outcome.
     """
     expect, mark = outcome.scenario.expect, outcome.scenario.mark
     found = [
@@ -131,29 +131,29 @@ def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
     ]
 
 
-def of_test(said: str, around: SarifRunInfo) -> Json:
+def of_test(message: str, around: SarifRunInfo) -> Json:
     """
-    What only a test in Python knows to be wrong.
+    Return the result for a failed assertion of a Python test.
     """
-    return _result(_PROMISE, "error", f"the test failed: {said}", [around.place], around, "test")
+    return _result(_EXPECTATION, "error", f"the test failed: {message}", [around.place], around, "test")
 
 
 def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) -> Json:
     mark = outcome.scenario.mark
-    kind = _PROMISE
+    kind = _EXPECTATION
     text = f"expected {violation.expected}, seen {violation.seen}"
     if violation.path in (mark("expect.verdict"), mark("expect.within")):
-        kind = VERDICTS.get(outcome.verdict_name, _PROMISE)
+        kind = VERDICTS.get(outcome.verdict_name, _EXPECTATION)
         text = f"{first_line(outcome)}. {advice(outcome)}"
     refusing = _refusing(outcome)
-    script = around.script(refusing) if refusing and kind is not _PROMISE else None
+    script = around.script(refusing) if refusing and kind is not _EXPECTATION else None
     places = [_written(outcome, violation.path, around), *([script] if script is not None else [])]
     return _result(kind, "error", text, places, around, violation.path)
 
 
 def _refusing(outcome: Outcome) -> str:
     """
-    The command that refused last, if one did.
+    Return the command that refused last; empty if none did.
     """
     refusals = [hooked for _, hooked in outcome.trace.hooked() if hooked.decision.refused]
     fires = refusals[-1].hook_runs if refusals else ()
@@ -166,7 +166,7 @@ def _of_finding(outcome: Outcome, finding: Finding, around: SarifRunInfo) -> Jso
     kind = FindingCode(finding.code, finding.name, "", "", finding.advice)
     script = around.script(finding.hook) if finding.hook else None
     places = [place for place in (script, _written(outcome, "expect", around)) if place is not None]
-    # A command may hold the path of a throw-away folder.
+    # A command may contain the path of a temporary folder.
     concerned = _uri(script.file, around.root)["uri"] if script is not None else finding.hook
     text = f"{finding.name}: {finding.text} {finding.advice}"
     return _result(kind, "warning", text, places, around, concerned)
@@ -199,7 +199,7 @@ def _result(
 
 
 def _unlinked(text: str) -> str:
-    # In a message `[words](address)` is a link, and what a hook says shall be none.
+    # In a message `[words](address)` is a link; text of a hook must not become one.
     return text.replace("](", "] (")
 
 
@@ -220,9 +220,9 @@ def _uri(file: Path, root: Path) -> dict[str, str]:
 
 def rules(codes: Iterable[FindingCode]) -> list[Json]:
     """
-    All kinds of results: findings, verdicts, and promises of any other kind.
+    Return all kinds of results: findings, verdicts and other expectations.
     """
-    verdicts = [_rule(code, "error") for code in (*VERDICTS.values(), _PROMISE)]
+    verdicts = [_rule(code, "error") for code in (*VERDICTS.values(), _EXPECTATION)]
     return [*(_rule(code, "warning") for code in codes), *verdicts]
 
 
@@ -241,12 +241,12 @@ def log(
     found: Iterable[Json], codes: Iterable[FindingCode], *, version: str, status: int, trouble: Sequence[str]
 ) -> Json:
     """
-    A whole run as one SARIF log.
+    Return a whole run as one SARIF log.
 
     Args:
         found: Its results.
-        codes: The kinds of findings that there are.
-        version: Of the harness.
+        codes: The catalogue of findings.
+        version: The version of the harness.
         status: The exit status of pytest.
         trouble: What could not be read or played.
     """
@@ -275,7 +275,7 @@ def log(
 
 def _numbered(found: Iterable[Json]) -> Iterator[Json]:
     """
-    The results with fingerprints that differ where the results do, as viewers keep one of each.
+    Yield the results with unique fingerprints, since viewers keep one result of each.
     """
     seen: Counter[str] = Counter()
     for each in found:

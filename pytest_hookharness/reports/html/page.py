@@ -1,13 +1,9 @@
 """
-The trace page: many simulations as one file for a browser.
+The trace page: many simulations in one HTML file that needs nothing else.
 
-Pure. The file needs nothing but itself. What hooks and agents said is data in it,
-never markup: JSON without a sign that could end its element, which a script of ours puts into text nodes. The
-page's own policy names that script and its style by their digests; a browser loads and runs nothing else.
-
-The list on a trace page: what one line says of each simulation.
-
-Pure. What is read back from trace files was held against their schema.
+What hooks and agents said is data in it, never markup: JSON without a character that could end its element,
+which the page's script puts into text nodes. The page's policy names script and style by their digests; a
+browser loads and runs nothing else.
 """
 
 from __future__ import annotations
@@ -30,27 +26,27 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord, bound
 from pytest_hookharness.reports.trace.read import TraceRun, row
 
-KEPT, BROKEN, LEFT, UNKNOWN = "kept", "broken", "left to its test", "not known"
+PASSED, FAILED, LEFT, UNKNOWN = "passed", "failed", "decided by its test", "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow:
     """
-    One simulation in a line.
+    One simulation in the list of the page.
 
     Attributes:
-        key: Its name in addresses, which no other on the page has.
-        data: The element that holds its records.
+        key: Its unique name in addresses.
+        data: The id of the element with its records.
         name: The scenario with its variant, or the test.
-        number: Which of the runs of this item it is, from 1.
-        host: The host that was simulated.
-        file: The file it comes from; empty if that is not known.
-        verdict: The word for the verdict; ``interrupted`` or ``not played`` where there is none.
-        promise: Whether its promises were kept: ``kept``, ``broken``, ``left to its test`` or ``not known``.
-        said: What is to be said about it in one sentence.
+        number: The number of this run of the item, from 1.
+        host: The simulated host.
+        file: The file it comes from; empty if unknown.
+        verdict: The name of the verdict; ``interrupted`` or ``not played`` if there is none.
+        result: ``passed``, ``failed``, ``decided by its test`` or ``unknown``.
+        said: The first line of its report.
         turns: Number of the last turn.
         blocks: Refusals that the host honoured.
-        seconds: How long it took; ``None`` if that is not known.
+        seconds: Duration; ``None`` if unknown.
     """
 
     key: str
@@ -60,7 +56,7 @@ class PageRow:
     host: str
     file: str
     verdict: str
-    promise: str
+    result: str
     said: str
     turns: int
     blocks: int
@@ -68,18 +64,18 @@ class PageRow:
 
     def as_json(self) -> dict[str, Json]:
         """
-        The same as plain JSON.
+        Return the row as plain JSON.
         """
         return dataclasses.asdict(self)
 
 
 def rows_of(runs: Sequence[TraceRun], passed: Mapping[str, bool]) -> list[PageRow]:
     """
-    A row for each run, in order.
+    Return a row for each run, in order.
 
     Args:
         runs: The runs.
-        passed: Whether tests passed, by their node ids, as far as that is known.
+        passed: Whether tests passed, by node id, where known.
     """
     seen: Counter[str] = Counter()
     rows: list[PageRow] = []
@@ -91,36 +87,36 @@ def rows_of(runs: Sequence[TraceRun], passed: Mapping[str, bool]) -> list[PageRo
 
 
 def _row(run: TraceRun, number: int, data: str, passed: bool | None) -> PageRow:
-    item, told = str(run.begin["id"]), row(run)
+    item, shown = str(run.begin["id"]), row(run)
     file, _, rest = item.partition("::")
     scenario = str(run.begin["file"] or "")
     return PageRow(
         key=item if number == 1 else f"{item} ({number})",
         data=data,
-        # What a test in Python plays has no name of its own.
-        name=str(told["scenario"]) if scenario or not rest else rest,
+        # A scenario of a Python test has no name of its own.
+        name=str(shown["scenario"]) if scenario or not rest else rest,
         number=number,
-        host=str(told["host"]),
+        host=str(shown["host"]),
         file=file if rest else scenario,
-        verdict=str(told["verdict"]),
-        promise=_promise(run, passed),
+        verdict=str(shown["verdict"]),
+        result=_result(run, passed),
         said=_said(run),
-        turns=cast("int", told["iterations"]),
-        blocks=cast("int", told["blocks"]),
-        seconds=cast("float", told["wall"]) if run.end else None,
+        turns=cast("int", shown["iterations"]),
+        blocks=cast("int", shown["blocks"]),
+        seconds=cast("float", shown["wall"]) if run.end else None,
     )
 
 
-def _promise(run: TraceRun, passed: bool | None) -> str:
+def _result(run: TraceRun, passed: bool | None) -> str:
     if run.end is None:
         return UNKNOWN
-    kept = bool(run.end["passed"])
-    # A test in Python may expect what a scenario of its own would have to promise.
-    if run.begin["file"] is None and run.begin["door"] == "pytest":
+    good = bool(run.end["passed"])
+    # The expectations of a Python test stand in its assertions, not in its scenario.
+    if run.begin["file"] is None and run.begin["front_end"] == "pytest":
         if passed is None:
-            return KEPT if kept else LEFT
-        kept = passed
-    return KEPT if kept else BROKEN
+            return PASSED if good else LEFT
+        good = passed
+    return PASSED if good else FAILED
 
 
 def _said(run: TraceRun) -> str:
@@ -131,19 +127,19 @@ def _said(run: TraceRun) -> str:
     return f"interrupted: {counted(len(run.steps), 'step')} were seen"
 
 
-SCRIPTS = ("text.js", "course.js", "list.js", "fire.js", "item.js", "page.js")
-# Bytes of data that a browser opens without complaint, and how long one text may be to keep within them.
+SCRIPTS = ("text.js", "course.js", "list.js", "hook_run.js", "item.js", "page.js")
+# Bytes of data that a browser opens, and the longest texts that are tried to stay below that.
 _MOST = 96 << 20
 _LONGEST = (64 << 10, 16 << 10, 4 << 10, 1 << 10)
 
 
 def page(runs: Sequence[TraceRun], passed: Mapping[str, bool] | None = None) -> str:
     """
-    The whole page as HTML.
+    Return the whole page as HTML.
 
     Args:
-        runs: What is on it, in order.
-        passed: Whether tests passed, by their node ids, as far as that is known.
+        runs: The simulations, in order.
+        passed: Whether tests passed, by node id, where known.
     """
     style, script = _asset("page.css"), "\n".join(map(_asset, SCRIPTS))
     rows = rows_of(runs, passed or {})
@@ -161,9 +157,9 @@ def page(runs: Sequence[TraceRun], passed: Mapping[str, bool] | None = None) -> 
 
 def embedded(value: Json) -> str:
     """
-    A value as JSON that can stand inside of a script element.
+    Return a value as JSON that is safe inside a script element.
     """
-    # Whatever is no ASCII is escaped too: halves of pairs, and the line ends that only JavaScript knows.
+    # Everything but ASCII is escaped too: lone surrogates, and line ends that only JavaScript knows.
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -177,13 +173,13 @@ def _digest(text: str) -> str:
 
 
 def _plain_row(row: PageRow) -> str:
-    cells = (row.name, row.host, row.verdict, row.promise, row.said)
+    cells = (row.name, row.host, row.verdict, row.result, row.said)
     return "<tr>" + "".join(f"<td>{html.escape(plain(cell, 400))}</td>" for cell in cells) + "</tr>"
 
 
 def _data(runs: Sequence[TraceRun]) -> list[str]:
     """
-    The elements with the records, their texts shortened until all of them together can be opened.
+    Return the elements with the records, texts shortened until a browser can open all of them.
     """
     elements: list[str] = []
     for longest in _LONGEST:
@@ -201,7 +197,7 @@ def _data(runs: Sequence[TraceRun]) -> list[str]:
 def _elements(runs: Sequence[TraceRun], longest: int) -> Iterator[str]:
     for number, run in enumerate(runs):
         text = embedded(_records(run))
-        # No text is longer than all of it.
+        # A short element holds no long text.
         if len(text) > longest:
             text = embedded(_records(run, longest))
         yield f'<script type="application/json" id="run-{number}">{text}</script>'
@@ -209,7 +205,7 @@ def _elements(runs: Sequence[TraceRun], longest: int) -> Iterator[str]:
 
 def _records(run: TraceRun, longest: int | None = None) -> dict[str, Json]:
     """
-    The records of a run, all of them; the texts in each as long as may be.
+    Return all records of a run, texts cut to ``longest`` bytes.
     """
 
     def shortened(record: Json) -> Json:
@@ -219,6 +215,6 @@ def _records(run: TraceRun, longest: int | None = None) -> dict[str, Json]:
         "begin": shortened(run.begin),
         "steps": [*map(shortened, run.steps)],
         "states": [*map(shortened, run.states)],
-        # The entry says the same in another form.
-        "end": shortened(run.end and {key: value for key, value in run.end.items() if key != "entry"}),
+        # The incident report repeats the story in another form.
+        "end": shortened(run.end and {key: value for key, value in run.end.items() if key != "incident"}),
     }

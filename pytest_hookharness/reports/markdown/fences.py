@@ -1,12 +1,8 @@
 """
-The files that an outcome has to do with, as far as the trace names them.
-
-Pure.
-
 Markdown around hostile text: fences and code spans that it cannot leave.
 
-Pure. What comes from a run stands nowhere else, for only there no reader of Markdown
-makes a link, an image, a mention or a heading of it.
+Text from a run stands only in these: nowhere else is it safe from becoming a link, an image, a mention or a
+heading.
 """
 
 from __future__ import annotations
@@ -26,18 +22,18 @@ _MOST = 200
 
 def code(text: str, most: int = _MOST) -> str:
     """
-    A code span of one line; it begins and ends with more backticks than the text holds in a row.
+    Return a code span of one line, with more backticks around it than the text has in a row.
     """
     line = plain(text, most) or " "
     ticks = "`" * (_longest_run(line) + 1)
-    # Readers take one blank away from either end, and a backtick may not touch the mark.
+    # Markdown removes one blank at either end, and a backtick may not touch the delimiter.
     room = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{room}{line}{room}{ticks}"
 
 
 def fence(lines: Iterable[str], language: str = "text") -> list[str]:
     """
-    A fenced block of lines that are already plain; its fence is longer than any row of backticks inside.
+    Return a fenced block of plain lines; its fence is longer than any row of backticks inside.
     """
     inside = list(lines)
     ticks = "`" * max(3, 1 + max(map(_longest_run, inside), default=0))
@@ -48,7 +44,7 @@ def _longest_run(line: str) -> int:
     return max(map(len, re.findall(r"`+", line)), default=0)
 
 
-# A word of a command line that names a file: it has a folder, or a suffix of a script.
+# A word of a command line that names a file: it contains a folder, or has the suffix of a script.
 _WORD = re.compile(r"[^\s`;|&<>()=]+")
 _FILE = re.compile(r".*/[^/]+|[^/]+\.(?:[cm]?[jt]s|sh|bash|py|rb|pl)")
 _QUOTES = str.maketrans("", "", "'\"")
@@ -57,7 +53,7 @@ _DEVICE = "/dev/"
 
 def shown(path: Path, root: Path | None) -> str:
     """
-    A path relative to a folder, if it lies in it.
+    Return a path relative to a folder, if it lies in it.
     """
     return str(path.relative_to(root) if root is not None and path.is_relative_to(root) else path)
 

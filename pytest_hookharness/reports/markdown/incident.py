@@ -1,12 +1,8 @@
 """
-Runs that came to no end: what was seen of them, as Markdown.
+The incident report: an outcome as a Markdown page for the history of a project's hooks.
 
-Pure.
-
-The debugging entry: an outcome as a page for the history of a project's hooks.
-
-Pure. The page has seven sections. What the trace knows is filled in, and what only a
-person can know is left to the author, in a sentence that can be searched for.
+The page has seven sections. What the trace knows is filled in. What only a person can know is marked with a
+sentence that can be searched for.
 """
 
 from __future__ import annotations
@@ -26,10 +22,10 @@ from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
 from pytest_hookharness.reports.markdown.fences import code, fence, related_files, shown
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.advice import advice
-from pytest_hookharness.reports.terminal.headline import first_line, guard_words
-from pytest_hookharness.reports.terminal.phrases import changed_words, tier_words
-from pytest_hookharness.reports.terminal.probe_report import write_probing
-from pytest_hookharness.reports.terminal.turns import write_response, write_turns
+from pytest_hookharness.reports.terminal.headline import describe_cap, first_line
+from pytest_hookharness.reports.terminal.phrases import describe_tier, text_of_changes
+from pytest_hookharness.reports.terminal.probe_report import render_probes
+from pytest_hookharness.reports.terminal.turns import render_response, render_turns
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord
 from pytest_hookharness.reports.trace.read import TraceRun
 
@@ -46,26 +42,26 @@ _LONGEST_COMMAND = 4000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentContext:
     """
-    What no outcome knows of itself.
+    The context of a report that the outcome does not contain.
 
     Attributes:
-        again: The shell command that plays it again.
+        replay_command: The shell command that repeats the run.
         day: When it was played.
-        versions: Of what it was played with, each with its name.
-        asked: Events that the same test asked alone.
+        versions: Names and versions of the programs involved.
+        asked: Single events of the same test.
         root: The folder that file names are shown relative to.
     """
 
-    again: str
+    replay_command: str
     day: str = ""
     versions: Sequence[str] = ()
     asked: Sequence[Response] = ()
     root: Path | None = None
 
 
-def entry(outcome: Outcome, around: IncidentContext) -> str:
+def incident_report(outcome: Outcome, around: IncidentContext) -> str:
     """
-    The whole entry as Markdown.
+    Return the whole report as Markdown.
     """
     day = f"{around.day}: " if around.day else ""
     lines = [f"## {day}{outcome.verdict_name} in {code(outcome.scenario.id)}"]
@@ -85,21 +81,21 @@ def _without_double_gaps(lines: Iterable[str]) -> Iterator[str]:
 def _symptoms(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     yield from fence(_wrapped(first_line(outcome)))
     if outcome.scenario.why:
-        yield f"The scenario is there to show: {code(outcome.scenario.why, _LONGEST)}"
+        yield f"Purpose of the scenario: {code(outcome.scenario.why, _LONGEST)}"
         yield ""
-    yield f"- {counted(outcome.iterations, 'turn')}, {counted(outcome.hook_runs(), 'fire')} of hooks"
+    yield f"- {counted(outcome.iterations, 'turn')}, {counted(outcome.hook_runs(), 'hook run')}"
     yield f"- {counted(outcome.blocks(), 'refusal')} that the host honoured"
     for event, number in Counter(hooked.event for _, hooked in outcome.trace.hooked()).items():
         yield f"- {code(event)} was asked {counted(number, 'time')}: {_rulings(outcome, event)}"
     for violation in outcome.violations[:_MOST]:
-        yield f"- promised was {code(violation.expected)}, seen {code(violation.seen, _LONGEST)}"
+        yield f"- expected {code(violation.expected)}, seen {code(violation.seen, _LONGEST)}"
     reasons = Counter(outcome.reasons())
     if reasons:
-        yield from ("", "What the agent was told:")
+        yield from ("", "The agent received:")
         for reason, number in reasons.most_common(_MOST):
             yield from ("", f"{counted(number, 'time')}:", *fence(_lines_of(reason)))
         yield from _left_out(reasons, "reason")
-    yield from _to_do("where it was first noticed, what hung or failed there, and for how long.")
+    yield from _to_do("where it was first noticed, what hung or failed, and for how long.")
 
 
 def _rulings(outcome: Outcome, event: str) -> str:
@@ -114,31 +110,31 @@ def _lines_of(text: str) -> list[str]:
 
 
 def _investigation(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
-    yield from ("It can be played again:", *fence([plain(around.again, _LONGEST_COMMAND)], "sh"))
+    yield from ("Replay:", *fence([plain(around.replay_command, _LONGEST_COMMAND)], "sh"))
     yield f"- host: {code(outcome.host)}"
     script = outcome.scenario.script
     yield f"- agent: {counted(len(script.acts), 'act')} of its script, then {code(script.then.name)}"
     yield from _hooks(outcome)
-    yield f"- kept apart by {tier_words(outcome.tier)}"
+    yield f"- isolation: {describe_tier(outcome.tier)}"
     yield f"- seed {outcome.seed}, {outcome.wall:.1f} s"
     yield from (f"- {code(version)}" for version in around.versions)
-    yield from ("", "Turn by turn:", *fence(write_turns(outcome, _WIDTH)))
+    yield from ("", "Turn by turn:", *fence(render_turns(outcome, _WIDTH)))
     for probing in outcome.probe_reports:
-        said = (line for text in write_probing(probing, outcome.verdict) for line in _wrapped(text))
-        yield from ("What was found by experiments on saved states:", *fence(said))
+        said = (line for text in render_probes(probing, outcome.verdict) for line in _wrapped(text))
+        yield from ("Experiments on saved states:", *fence(said))
     for response in around.asked[-_MOST:]:
-        yield from ("Asked alone:", *fence(write_response(response, _WIDTH).splitlines()))
+        yield from ("Single event:", *fence(render_response(response, _WIDTH).splitlines()))
     own = outcome.verdict.assumptions if isinstance(outcome.verdict, Livelock) else ()
     assumed = list(dict.fromkeys([*own, *outcome.assumptions]))
     if assumed:
-        yield from ("What the verdict rests on:", *_sentences(assumed))
-    yield from _to_do("which paths of the hook were followed, and what was ruled out.")
+        yield from ("Assumptions of the verdict:", *_sentences(assumed))
+    yield from _to_do("which parts of the hook were checked, and what was ruled out.")
 
 
 def _hooks(outcome: Outcome) -> Iterator[str]:
     fired = Counter(map(_hook_words, (fire for _, fire in outcome.trace.hook_runs())))
     for words, number in fired.most_common(_MOST):
-        yield f"- hook {words}, fired {counted(number, 'time')}"
+        yield f"- hook {words}, run {counted(number, 'time')}"
     yield from _left_out(fired, "hook")
 
 
@@ -154,20 +150,20 @@ def _root_cause(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     if isinstance(verdict, Livelock):
         yield f"- The loop begins after turn {verdict.stem} and is {counted(verdict.period, 'turn')} long."
         times = counted(verdict.repetitions, "time")
-        yield f"- It was gone round {times}; evidence: {code(verdict.evidence)}."
+        yield f"- It was played {times}; evidence: {code(verdict.evidence)}."
     parts = dict.fromkeys(part.place for probing in outcome.probe_reports for part in probing.parts)
-    yield from (f"- What changes from lap to lap: {code(place)}" for place in list(parts)[:_MOST])
+    yield from (f"- Changes in every cycle: {code(place)}" for place in list(parts)[:_MOST])
     for rule in _rules(outcome)[:_MOST]:
         source = code(rule.source, _LONGEST)
         yield f"- The host's rule: {code(rule.text, _LONGEST)} ({rule.basis.value}: {source})"
     yield from _sentences(list(map(_finding, outcome.findings)))
-    yield from ("", "The trace shows what the hooks did and what the host made of it, not why they did it.")
-    yield from _to_do("the lines of the hook that make it so.")
+    yield from ("", "The trace shows what the hooks did and how the host reacted, not why.")
+    yield from _to_do("the lines of the hook that cause it.")
 
 
 def _rules(outcome: Outcome) -> list[Rule]:
     """
-    The facts about the host behind the verdict and behind every refusal, each once.
+    Return the host facts behind the verdict and every refusal, each once.
     """
     verdict = outcome.verdict
     rules: list[Rule] = [verdict.rule] if isinstance(verdict, Hung) else []
@@ -188,26 +184,26 @@ def _finding(finding: Finding) -> str:
 def _fix(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     said = [advice(outcome), *(finding.advice for finding in outcome.findings)]
     yield from _sentences(list(dict.fromkeys(filter(None, said))))
-    yield from _to_do("the change that was made, and why it is enough.")
+    yield from _to_do("the change that was made, and why it is sufficient.")
 
 
 def _tests(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
     origin = outcome.scenario.origin
     where = f" in {code(shown(origin.file, around.root), _LONGEST)}" if origin is not None else ""
-    state = "keeps its promise" if outcome.passed else "breaks its promise"
+    state = "passes" if outcome.passed else "fails"
     yield f"- {code(outcome.scenario.id)}{where} {state}"
     for violation in outcome.violations[:_MOST]:
         line = f", line {origin.line(violation.path)}" if origin is not None else ""
         yield f"- {code(violation.path)}{line}"
-    yield from _to_do("the test that fails without the fix and passes with it, and others about the same.")
+    yield from _to_do("the test that fails without the fix and passes with it, and related tests.")
 
 
 def _learnings(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     verdict = outcome.verdict
     if isinstance(verdict, Livelock):
-        yield f"- The host's own net: {code(guard_words(verdict.cap, outcome.host))}."
+        yield f"- The host's cap: {code(describe_cap(verdict.cap, outcome.host))}."
     if isinstance(verdict, Capped) and verdict.changed:
-        yield f"- Nothing recurred before the guard; changing: {code(changed_words(verdict.changed))}."
+        yield f"- Nothing recurred before the cap; changing: {code(text_of_changes(verdict.changed))}."
     yield from _to_do("what holds for other hooks too.")
 
 
@@ -257,18 +253,18 @@ _SECTIONS: Mapping[str, Callable[[Outcome, IncidentContext], Iterator[str]]] = {
 
 def unfinished(run: TraceRun) -> str:
     """
-    A note on a run that was interrupted, or that could not be played.
+    Return a note on a run that was interrupted, or that could not be played.
     """
-    became = "interrupted" if run.trouble is None else "not played"
-    lines = [f"## {became}: {code(str(run.begin['id']))}"]
+    title = "interrupted" if run.trouble is None else "not played"
+    lines = [f"## {title}: {code(str(run.begin['id']))}"]
     if run.trouble is not None:
         why = run.trouble["why"]
         lines += fence([plain(str(why["text"]) if isinstance(why, dict) else "", _LONGEST)])
     lines += ["", f"Seen until then: {counted(len(run.steps), 'step')}."]
     if run.steps:
-        lines += fence(map(_told, run.steps[-_MOST:]))
+        lines += fence(map(_describe_step, run.steps[-_MOST:]))
     return "\n".join(lines) + "\n"
 
 
-def _told(step: TraceRecord) -> str:
+def _describe_step(step: TraceRecord) -> str:
     return f"turn {step['turn']}  {plain(str(step['words']), _LONGEST)}"

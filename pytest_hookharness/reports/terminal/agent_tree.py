@@ -1,11 +1,5 @@
 """
-Process hooks: processes, what pulled their triggers, and threads, as a tree.
-
-Pure.
-
-The sessions of stand-ins as a tree of lines.
-
-Pure.
+Trees of lines: the sessions of fake agents, and background processes with the threads of their hooks.
 """
 
 from __future__ import annotations
@@ -18,14 +12,14 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.safe_text import plain, quoted
 
 _MOST_LINES = 16
-_MOST_FIRES = 4
+_MOST_HOOK_RUNS = 4
 _CALL = 44
 _COMMAND = 40
 
 
-def write_children(children: Sequence[ChildSession]) -> list[str]:
+def render_sessions(children: Sequence[ChildSession]) -> list[str]:
     """
-    Each session below the one that it was started from, with the fires of its hooks; bounded.
+    Return each session below the session that started it, with its hook runs; bounded.
     """
     lines = [
         line for child in children if not _has_parent(child, children) for line in _tree(child, children)
@@ -42,10 +36,10 @@ def _has_parent(child: ChildSession, children: Sequence[ChildSession]) -> bool:
 def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str]:
     indent = "  " * max(1, min(child.depth, 12))
     yield f"{indent}{plain(' '.join(child.argv), _CALL)}  {_became(child)}"
-    for fire in child.hook_runs[:_MOST_FIRES]:
-        yield f"{indent}  {_fire(fire)}"
-    if len(child.hook_runs) > _MOST_FIRES:
-        yield f"{indent}  and {counted(len(child.hook_runs) - _MOST_FIRES, 'more fire')}"
+    for fire in child.hook_runs[:_MOST_HOOK_RUNS]:
+        yield f"{indent}  {_hook_run(fire)}"
+    if len(child.hook_runs) > _MOST_HOOK_RUNS:
+        yield f"{indent}  and {counted(len(child.hook_runs) - _MOST_HOOK_RUNS, 'more hook run')}"
     for other in children:
         if other.parent == child.number < other.number:
             yield from _tree(other, children)
@@ -53,34 +47,34 @@ def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str
 
 def _became(child: ChildSession) -> str:
     if child.refused:
-        return f"is refused, beyond {plain(child.refused, 40)}"
+        return f"refused: beyond {plain(child.refused, 40)}"
     return f"on {counted(child.size, 'byte')}: {plain(child.ended, 20) or 'cut off'}"
 
 
-def _fire(fire: ChildHookRun) -> str:
+def _hook_run(fire: ChildHookRun) -> str:
     ended = f"exited {fire.code}" if fire.code is not None else "did not end by itself"
     said = f" -> {plain(fire.ruling, 10)}" if fire.ruling != "none" else ""
     because = f" {quoted(fire.reason, 40)}" if fire.reason.strip() else ""
     return f"{plain(fire.event, 24)} {plain(fire.command, _COMMAND)}  {ended}{said}{because}"
 
 
-_MOST_LINES_of_tracked = 40
+_MOST_BACKGROUND_LINES = 40
 _BECAUSE = 70
 
 
-def write_tracked(background: BackgroundReport) -> list[str]:
+def render_background(background: BackgroundReport) -> list[str]:
     """
-    The lines of the tree, bounded; none if no process was detached.
+    Return the tree of background processes, bounded; empty if there was none.
     """
     if not (background.processes or background.denials):
         return []
     lines = ["  processes and the threads of their hooks", *_below(background, USER, "    ")]
     started = {run.id for run in background.processes}
     lines += [f"    {_denied(denial)}" for denial in background.denials if denial.process not in started]
-    if len(lines) > _MOST_LINES_of_tracked:
-        left_out = len(lines) - _MOST_LINES_of_tracked
+    if len(lines) > _MOST_BACKGROUND_LINES:
+        left_out = len(lines) - _MOST_BACKGROUND_LINES
         lines = [
-            *lines[: _MOST_LINES_of_tracked - 4],
+            *lines[: _MOST_BACKGROUND_LINES - 4],
             f"    ... {counted(left_out, 'line')} ...",
             *lines[-4:],
         ]
@@ -102,16 +96,16 @@ def _below(background: BackgroundReport, thread: int, indent: str) -> Iterator[s
 
 
 def _ran(run: BackgroundRun) -> str:
-    end = "still ran" if run.ended is None else f"exited {run.code} after {run.ended - run.started:.1f} s"
+    end = "still running" if run.ended is None else f"exited {run.code} after {run.ended - run.started:.1f} s"
     missed = f", {run.missed} of them unwatched" if run.missed else ""
-    way = ", on a side path" if run.side else ""
-    return f"{plain(run.id, 40)} (pid {run.pid}){way}  {end}, {counted(run.lines, 'line')}{missed}"
+    side = ", started with unknown parent" if run.side else ""
+    return f"{plain(run.id, 40)} (pid {run.pid}){side}  {end}, {counted(run.lines, 'line')}{missed}"
 
 
 def _spawned(thread: HookThread) -> str:
     first, last = thread.turns
     if not first:
-        how = "was due, and not played"
+        how = "due, but not played"
     else:
         how = f"turn {first}" if first >= last else f"turns {first} to {last}"
         how += f", {thread.verdict}"

@@ -1,7 +1,5 @@
 """
-Check-ups as text and as JSON: what is wrong with hooks, and what was tried.
-
-Pure.
+Check reports as text and as JSON: what is wrong with the hooks, and what was tried.
 """
 
 from __future__ import annotations
@@ -13,19 +11,10 @@ from typing import Any
 
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.moves import (
-    FIRST_PROMPT,
-    Act,
-    Compact,
-    Corrupt,
-    End,
-    Prompt,
-    Resume,
-    Wait,
-)
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.phrases import event_words, move_words
+from pytest_hookharness.reports.terminal.phrases import describe_event, describe_move
 
 _WIDTH = 110
 _HOOK = 100
@@ -33,17 +22,17 @@ _MOST_MOVES = 6
 _LINE = 300
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
-_ONLY = "Only {name} was looked for{until}."
-Again = Callable[[Problem], str]
+_ONLY = "only {name}{until}"
+ReplayCommand = Callable[[Problem], str]
 
 
 def announcement(place: HookSet, apart: str) -> str:
     """
-    What will be run, and what keeps it apart from the machine.
+    Return which commands will run, and what isolates them from the machine.
 
     Args:
-        place: Where hooks were found.
-        apart: What is and what is not kept apart, in sentences.
+        place: The hook set.
+        apart: What is isolated and what is not, in sentences.
     """
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     lines = [f"{place.host}: {counted(len(place.hooks), 'hook')} in {', '.join(map(plain, place.files))}"]
@@ -52,33 +41,33 @@ def announcement(place: HookSet, apart: str) -> str:
 
 
 def _command(command: str, kind: str) -> str:
-    return command if kind == "command" else f"(nothing: a handler of type {kind})"
+    return command if kind == "command" else f"(not run: a handler of type {kind})"
 
 
-def told(checkup: CheckReport, again: Again) -> str:
+def render_check(checkup: CheckReport, replay_command: ReplayCommand) -> str:
     """
-    The report: what is wrong, each cause once, then what was tried and what could not be told.
+    Return the report: each problem once, then what was tried, not tried and undecided.
 
     Args:
-        checkup: What it came to.
-        again: The command that shows a problem again.
+        checkup: The check report.
+        replay_command: Returns the command that shows a problem again.
     """
     lines = [headline(checkup)]
     for problem in checkup.problems:
-        lines += ["", *_problem(problem, again)]
+        lines += ["", *_problem(problem, replay_command)]
     if files := [str(problem.file) for problem in checkup.problems if problem.file is not None]:
         lines += [
             "",
-            f"play all scenarios that were written: {shlex.join(['pytest', '--hook-scenarios', *files])}",
+            f"run all written scenarios: {shlex.join(['pytest', '--hook-scenarios', *files])}",
         ]
     if well := _well(checkup):
-        lines += ["", "no problem was seen with:", *(f"  - {plain(command, _HOOK)}" for command in well)]
+        lines += ["", "no problem found:", *(f"  - {plain(command, _HOOK)}" for command in well)]
     tried = checkup.tried
     if checkup.only:
-        until = ", and nothing else was tried once it was shown" if checkup.problems else ""
+        until = "; stopped when it was shown" if checkup.problems else ""
         tried = (_ONLY.format(name=checkup.only, until=until), *tried)
     lines += ["", "tried:", *(line for text in tried for line in _item(text))]
-    for title, texts in (("not shown:", checkup.open), ("could not be told:", checkup.undecided)):
+    for title, texts in (("not shown:", checkup.open), ("undecided:", checkup.undecided)):
         if texts:
             lines += [title, *(line for text in texts for line in _item(text))]
     return "\n".join(lines)
@@ -86,20 +75,20 @@ def told(checkup: CheckReport, again: Again) -> str:
 
 def headline(checkup: CheckReport) -> str:
     """
-    The first line, which says all that matters.
+    Return the first line: the result of the check.
     """
     host, hooks = checkup.place.host, counted(len(checkup.place.hooks), "hook")
     took = f"{checkup.seconds:.0f} s"
     if checkup.problems:
-        names = ", ".join(dict.fromkeys(problem.complaint.kind for problem in checkup.problems))
+        names = ", ".join(dict.fromkeys(problem.symptom.kind for problem in checkup.problems))
         concerned = len(_concerned(checkup))
         who = f"{concerned} of {hooks}" if 0 < concerned < len(_commands(checkup)) else hooks
         return f"{host}: {counted(len(checkup.problems), 'problem')} with {who} in {took}: {names}"
     if checkup.only:
-        known = "was not seen, but not all could be told" if checkup.undecided else "is not seen any more"
-        return f"{host}: the problem {checkup.only} {known}, with {hooks} in {took}"
+        known = "not seen, but the check is incomplete" if checkup.undecided else "no longer seen"
+        return f"{host}: problem {checkup.only} {known}, with {hooks} in {took}"
     if checkup.undecided:
-        return f"{host}: no problem was seen with {hooks} in {took}, but not all could be told"
+        return f"{host}: no problem with {hooks} in {took}, but the check is incomplete"
     return f"{host}: no problem with {hooks} in {took}"
 
 
@@ -109,9 +98,9 @@ def _commands(checkup: CheckReport) -> list[str]:
 
 def _concerned(checkup: CheckReport) -> set[str]:
     """
-    The commands of the hooks that have a problem, or may have: of some it is only known that one has it.
+    Return the commands of hooks that have a problem, or may have it: a problem may name several hooks.
     """
-    named = [problem.complaint.hook for problem in checkup.problems]
+    named = [problem.symptom.hook for problem in checkup.problems]
     return {command for command in _commands(checkup) if any(_names(words, command) for words in named)}
 
 
@@ -121,35 +110,35 @@ def _names(words: str, command: str) -> bool:
 
 def _well(checkup: CheckReport) -> list[str]:
     """
-    The hooks that were fired and of which no problem was seen, where others have some and all was tried.
+    Return the hooks that ran without a problem, if others have problems and the check is complete.
     """
     if checkup.only or checkup.undecided or not checkup.problems:
         return []
     concerned = _concerned(checkup)
     return [
-        command for command in _commands(checkup) if command in checkup.woken and command not in concerned
+        command for command in _commands(checkup) if command in checkup.triggered and command not in concerned
     ]
 
 
 def line(problem: Problem) -> str:
     """
-    A problem in one line that stands alone.
+    Return a problem in one line.
     """
-    complaint = problem.complaint
+    complaint = problem.symptom
     where = f" {plain(complaint.hook, _HOOK)}:" if complaint.hook else ""
     name = f"{complaint.code} {complaint.kind}" if complaint.code else complaint.kind
     return f"{name}{where} {plain(complaint.text, _LINE)}"
 
 
-def _problem(problem: Problem, again: Again) -> Iterator[str]:
+def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
     yield line(problem)
     if problem.scenario.script.acts:
         yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
-        yield f"  varied    {', '.join(wish.kind for wish in problem.scenario.vary)}"
-    if problem.complaint.advice:
-        yield from _wrapped(problem.complaint.advice, "  mend      ", "            ")
-    yield f"  again     {again(problem)}"
+        yield f"  mutation  {', '.join(wish.kind for wish in problem.scenario.vary)}"
+    if problem.symptom.advice:
+        yield from _wrapped(problem.symptom.advice, "  fix       ", "            ")
+    yield f"  replay    {replay_command(problem)}"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
@@ -162,33 +151,33 @@ def _shown_by(problem: Problem) -> str:
     if len(moves) <= _MOST_MOVES:
         return "; then ".join(moves)
     if problem.move is not None:
-        where = f"turn {problem.complaint.turn} of {problem.shown_by[0]}"
-        return f"{where}, not made smaller: {plain(_act_words(problem.move), _HOOK)}"
-    return "; then ".join([f"{len(moves) - _MOST_MOVES} others before", *moves[-_MOST_MOVES:]])
+        where = f"turn {problem.symptom.turn} of {problem.shown_by[0]}"
+        return f"{where}, not shrunk: {plain(_describe_act(problem.move), _HOOK)}"
+    return "; then ".join([f"{len(moves) - _MOST_MOVES} earlier moves", *moves[-_MOST_MOVES:]])
 
 
 def _explained(problem: Problem) -> str:
-    return f"hookharness findings {problem.complaint.code or problem.complaint.kind}"
+    return f"hookharness findings {problem.symptom.code or problem.symptom.kind}"
 
 
 def _page(problem: Problem) -> str:
-    code = problem.complaint.code
-    return f"{_PAGES}/{code}.md" if code else f"{_VERDICTS}#{problem.complaint.kind}"
+    code = problem.symptom.code
+    return f"{_PAGES}/{code}.md" if code else f"{_VERDICTS}#{problem.symptom.kind}"
 
 
 def _moves(scenario: Scenario) -> list[str]:
     acts = [act for act in scenario.script.acts if act != FIRST_PROMPT]
     then = scenario.script.then.name
-    words = [plain(_act_words(act), _HOOK) for act in acts] or ["stops"]
-    return words if then == "idle" else [*words, f"goes on as an agent that is {then}"]
+    words = [plain(_describe_act(act), _HOOK) for act in acts] or ["stops"]
+    return words if then == "idle" else [*words, f"then behaves as {then}"]
 
 
-def _act_words(act: Act) -> str:
+def _describe_act(act: Act) -> str:
     match act:
         case Prompt() | Wait() | Compact() | Resume() | End() | Corrupt():
-            return event_words(act)
+            return describe_event(act)
         case _:
-            return move_words(act)
+            return describe_move(act)
 
 
 def _item(text: str) -> list[str]:
@@ -206,14 +195,14 @@ def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
     )
 
 
-def as_json(checkups: Sequence[CheckReport], again: Again) -> dict[str, Any]:
+def as_json(checkups: Sequence[CheckReport], replay_command: ReplayCommand) -> dict[str, Any]:
     """
-    The same for programs.
+    Return check reports as plain data for other programs.
     """
-    return {"checkups": [_place(checkup, again) for checkup in checkups]}
+    return {"checkups": [_place(checkup, replay_command) for checkup in checkups]}
 
 
-def _place(checkup: CheckReport, again: Again) -> dict[str, Any]:
+def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any]:
     return {
         "host": checkup.place.host,
         "files": [*checkup.place.files],
@@ -221,14 +210,14 @@ def _place(checkup: CheckReport, again: Again) -> dict[str, Any]:
         "problems": [
             {
                 "id": problem.id,
-                "name": problem.complaint.kind,
-                "code": problem.complaint.code or None,
-                "hook": problem.complaint.hook,
-                "text": problem.complaint.text,
-                "advice": problem.complaint.advice,
+                "name": problem.symptom.kind,
+                "code": problem.symptom.code or None,
+                "hook": problem.symptom.hook,
+                "text": problem.symptom.text,
+                "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
                 "varied": [wish.kind for wish in problem.scenario.vary],
-                "again": again(problem),
+                "replay": replay_command(problem),
                 "scenario": None if problem.file is None else str(problem.file),
                 "explained": _explained(problem),
                 "page": _page(problem),
@@ -239,6 +228,6 @@ def _place(checkup: CheckReport, again: Again) -> dict[str, Any]:
         "no_problem_with": _well(checkup),
         "tried": [*checkup.tried],
         "not_shown": [*checkup.open],
-        "could_not_be_told": [*checkup.undecided],
+        "undecided": [*checkup.undecided],
         "seconds": round(checkup.seconds, 1),
     }

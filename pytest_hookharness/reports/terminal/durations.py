@@ -1,7 +1,7 @@
 """
-Durations: the slowest hooks of a run, in a table.
+The slowest hooks of a run, in a table.
 
-Pure. A row is plain JSON, so that it can cross from one process to another.
+A row is plain JSON, so that it can cross from one process to another.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pytest_hookharness.reports.safe_text import plain
 
 Row: TypeAlias = "tuple[str, str, float | None, Sequence[tuple[bool, float]]]"
 
-_HEADS = ("p50", "p95", "of limit", "fires", "event", "hook")
+_HEADS = ("p50", "p95", "of timeout", "runs", "event", "hook")
 
 
 def rows(outcomes: Iterable[Outcome]) -> list[Row]:
     """
-    The timings of several outcomes as plain values.
+    Return the timings of several outcomes as plain values.
     """
     found = joined(timing for outcome in outcomes for timing in timings(outcome.trace))
     return [
@@ -36,7 +36,7 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
 
 def read(rows: Iterable[Row]) -> tuple[Timing, ...]:
     """
-    One timing for each hook of these rows.
+    Return one timing for each hook of these rows.
     """
     return joined(
         Timing(event=event, command=command, hook_runs=tuple(RunTime(*fire) for fire in fires), limit=limit)
@@ -44,20 +44,20 @@ def read(rows: Iterable[Row]) -> tuple[Timing, ...]:
     )
 
 
-def render(found: Iterable[Timing], *, most: int = 0, least: float = 0.0) -> list[str]:
+def render_durations(found: Iterable[Timing], *, most: int = 0, least: float = 0.0) -> list[str]:
     """
-    The slowest hooks first, in aligned columns; nothing if there are none.
+    Return aligned lines, slowest hook first; empty if no hook is slow enough.
 
     Args:
         found: The timings.
-        most: How many are told; 0 for all.
-        least: Seconds that the 95th percentile of one must reach to be told.
+        most: How many hooks are listed; 0 for all.
+        least: Seconds that the 95th percentile must reach.
     """
     slow = sorted(found, key=lambda timing: timing.slowness, reverse=True)
-    told = [_cells(each) for each in slow if each.slowness.cut or each.slowness.seconds >= least]
-    if not told:
+    shown = [_cells(each) for each in slow if each.slowness.cut or each.slowness.seconds >= least]
+    if not shown:
         return []
-    cells = [_HEADS, *told[: most or None]]
+    cells = [_HEADS, *shown[: most or None]]
     widths = [max(len(line[place]) for line in cells) for place in range(len(_HEADS))]
     lines = ["  ".join(map(_align, _HEADS, line, widths)).rstrip() for line in cells]
     return [*lines, *_footnotes(slow)]
@@ -79,19 +79,19 @@ def _share(timing: Timing) -> str:
         return ""
     share = 100 * timing.slowness.seconds / timing.limit
     if timing.slowness.cut and share < 100:
-        # By our patience: how near it would have come to the host's limit is not known.
-        return "not known"
+        # Ended by the harness's timeout: how long it would have run is unknown.
+        return "unknown"
     return f"{share:.0f} %" if share >= 1 else "< 1 %"
 
 
 def _time(fire: RunTime) -> str:
-    told = f"{1000 * fire.seconds:.0f} ms" if fire.seconds < 1 else f"{fire.seconds:.2f} s"
-    return f"> {told}" if fire.cut else told
+    text = f"{1000 * fire.seconds:.0f} ms" if fire.seconds < 1 else f"{fire.seconds:.2f} s"
+    return f"> {text}" if fire.cut else text
 
 
 def _footnotes(found: Sequence[Timing]) -> Iterator[str]:
     if any(timing.slowness.cut for timing in found):
-        yield "> was cut then, and would have taken longer"
+        yield "> timed out then; it would have taken longer"
 
 
 def _align(head: str, cell: str, width: int) -> str:

@@ -1,7 +1,5 @@
 """
-The first line of a report, which must say all that matters by itself.
-
-Pure.
+The first line of a report. It must be enough for a reader who reads nothing else.
 """
 
 from __future__ import annotations
@@ -25,18 +23,18 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.safe_text import clip, plain, quoted
-from pytest_hookharness.reports.terminal.phrases import changed_words
+from pytest_hookharness.reports.terminal.phrases import first_few, text_of_changes, text_of_command
 
 _LONGEST = 300
-# What the paths of promises hold, whatever variant they belong to.
+# Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 
 
 def first_line(outcome: Outcome) -> str:
     """
-    The verdict in one line, and the gravest promise that it does not show to be broken.
+    Return the verdict in one line, with the most severe broken expectation that it does not show already.
 
-    A loop or another bad end that was promised is no news; then what was broken stands first.
+    A loop that the scenario expects is no news; then the broken expectation stands first.
     """
     said = [_verdict(outcome)]
     others = [item for item in _by_weight(outcome) if not item.path.endswith(_VERDICT)]
@@ -48,16 +46,16 @@ def first_line(outcome: Outcome) -> str:
     return clip("; ".join(said), _LONGEST)
 
 
-def gravest(outcome: Outcome) -> Violation | None:
+def most_severe(outcome: Outcome) -> Violation | None:
     """
-    The broken promise that an outcome is told by, where there is room for one alone.
+    Return the most severe broken expectation, for places with room for one; ``None`` if all hold.
     """
     return next(iter(_by_weight(outcome)), None)
 
 
 def _by_weight(outcome: Outcome) -> list[Violation]:
     """
-    The verdict first, then single calls, and at last what was merely found.
+    Sort: the verdict first, then single calls, findings last.
     """
 
     def weight(item: Violation) -> int:
@@ -78,25 +76,23 @@ def _verdict(outcome: Outcome) -> str:
         case Terminated():
             return f"terminated: {_terminated(outcome, verdict)}"
         case Capped():
-            changed = f"; changing: {changed_words(verdict.changed)}" if verdict.changed else ""
+            changed = f"; changing: {text_of_changes(verdict.changed)}" if verdict.changed else ""
             return f"capped: {_capped(verdict, host)}{changed}"
         case Livelock():
             return f"livelock: {_livelock(outcome, verdict)}"
         case Hung(turn=turn, event=event, command=command, asked=asked):
             who = f"the {plain(event, 40)} hook {plain(command, 60)}"
             if asked:
-                return (
-                    f"hung: {who} asked for a person's word in turn {turn}, and {host} waits for it for ever"
-                )
-            return f"hung: {who} did not come back in turn {turn}, and {host} waits for it"
+                return f"hung: {who} asked the person in turn {turn}, and {host} waits for an answer forever"
+            return f"hung: {who} did not end in turn {turn}, and {host} waits for it forever"
         case Recursing(turn=turn, limit=limit):
-            return f"recursing: fires caused fires in turn {turn}, beyond {plain(limit)}"
+            return f"recursing: hook runs caused hook runs in turn {turn}, beyond {plain(limit)}"
         case Lockout(turn=turn, moves=moves):
             when = f"after turn {turn}" if turn else "from the beginning"
-            which = f"none of the {len(moves)} moves" if len(moves) > 1 else "no move"
-            return f"lockout: {when} {which} that the agent has leads to a stop"
+            which = f"none of the agent's {len(moves)} moves" if len(moves) > 1 else "no move of the agent"
+            return f"lockout: {when} {which} leads to a stop"
         case Undecided(why=why, changed=changed):
-            named = f"; changing: {changed_words(changed)}" if changed else ""
+            named = f"; changing: {text_of_changes(changed)}" if changed else ""
             return f"undecided: {plain(why, 220)}{named}"
         case _:
             assert_never(verdict)
@@ -113,8 +109,8 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
     hollow = [finding.name for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS]
     if hollow:
         named = ", ".join(dict.fromkeys(hollow))
-        return f"the session ended in turn {verdict.turn}, but not by a decision of every hook ({named})"
-    return f"the hooks let the agent stop in turn {verdict.turn} {after}"
+        return f"the session ended in turn {verdict.turn}, but not every hook decided ({named})"
+    return f"the hooks allowed the stop in turn {verdict.turn} {after}"
 
 
 def _capped(verdict: Capped, host: str) -> str:
@@ -122,45 +118,65 @@ def _capped(verdict: Capped, host: str) -> str:
         as_what = f"as {plain(verdict.status, 20)!r}"
         return f"{host} ended the run in turn {verdict.turn} {as_what}: {plain(verdict.cap.why)}"
     if verdict.cap.overrides is None:
-        return f"the guard of {host} ended it in turn {verdict.turn}: {plain(verdict.cap.why)}"
+        return f"the cap of {host} ended it in turn {verdict.turn}: {plain(verdict.cap.why)}"
     return f"{host} overrode block {verdict.cap.overrides} in turn {verdict.turn}"
 
 
 def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     probing = outcome.probe_reports[-1] if outcome.probe_reports else None
     if verdict.evidence == "probed" and probing is not None:
-        return _probed(probing)
+        return f"{_blocked(outcome, verdict)} ({_probed(probing)})"
     stem, period = verdict.stem, verdict.period
-    before = f"after turn {stem}" if stem else "before the first turn"
+    begins = f"turn {stem}" if stem else "the beginning"
     last = stem + verdict.repetitions * period
-    again = f"turn {last}" if period == 1 else f"turns {last - period + 1} to {last}"
-    evidence = "" if verdict.evidence == "exact" else f", {plain(verdict.evidence, 20)} evidence"
+    confirmed = f"turn {last}" if period == 1 else f"turns {last - period + 1} to {last}"
+    evidence = "" if verdict.evidence == "exact" else f"; {plain(verdict.evidence, 20)} evidence"
     return (
-        f"after turn {stem + period} everything is as it was {before} "
-        f"(period {period}, and once more in {again}{evidence})"
+        f"{_blocked(outcome, verdict)} (state repeats every {_turns(period)} from {begins}; "
+        f"confirmed in {confirmed}{evidence})"
     )
+
+
+def _turns(period: int) -> str:
+    return "turn" if period == 1 else f"{period} turns"
+
+
+def _blocked(outcome: Outcome, verdict: Livelock) -> str:
+    """
+    Return which events are blocked in the cycle, and by which hooks.
+    """
+    cycle = [hooked for step, hooked in outcome.trace.hooked() if step.turn > verdict.stem]
+    refused = [hooked for hooked in cycle if hooked.decision.refused]
+    if not refused:
+        return "the session repeats forever"
+    events = first_few([*dict.fromkeys(plain(hooked.event, 40) for hooked in refused)])
+    hooks = dict.fromkeys(
+        text_of_command(run)
+        for hooked in refused
+        for run in hooked.hook_runs
+        if run.reply.ruling is hooked.decision.ruling
+    )
+    verb = "is" if len({hooked.event for hooked in refused}) == 1 else "are"
+    return f"{events} {verb} blocked forever" + (f" by {first_few([*hooks])}" if hooks else "")
 
 
 def _probed(probing: ProbeReport) -> str:
-    parts = counted(len(probing.parts), "part")
-    which = "that changes decides nothing" if len(probing.parts) == 1 else "that change decide nothing"
-    alike = (
-        "each turn is like the one before" if probing.period == 1 else f"every {probing.period} turns repeat"
-    )
+    changing = "part that changes does" if len(probing.parts) == 1 else "parts that change do"
     return (
-        f"up to turn {probing.turn} {alike}, and the {parts} {which} "
-        f"(period {probing.period}, probed evidence: {counted(len(probing.probes), 'experiment')})"
+        f"every {_turns(probing.period)} the same up to turn {probing.turn}; the {len(probing.parts)} "
+        f"{changing} "
+        f"not affect the decision; probed evidence: {counted(len(probing.probes), 'experiment')}"
     )
 
 
-def guard_words(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
+def describe_cap(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
     """
-    What the host itself would do about a loop.
+    Describe what the host itself would do about a loop.
     """
     if cap is not None and cap.overrides is not None:
         return f"{host} would override it at block {cap.overrides}"
     if limits:
         return f"{host} would end the run in turn {limits[0].turn}"
     if cap is None:
-        return f"{host} has no known guard against it"
-    return f"the guard of {host} would never act on it"
+        return f"{host} has no known cap on refusals"
+    return f"the cap of {host} would never act on this loop"

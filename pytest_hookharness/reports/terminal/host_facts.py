@@ -1,11 +1,5 @@
 """
-The catalogue of findings as text: in a terminal, and as pages of documents.
-
-Pure.
-
-Telling what is known of hosts.
-
-Pure.
+What is known of hosts, and the catalogue of findings: in a terminal and as pages of the documentation.
 """
 
 from __future__ import annotations
@@ -18,23 +12,23 @@ from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.safe_text import columns, fit, quoted
 
-_HEADS = ("host", "events", "guard against endless refusals", "observed", "documented", "assumed")
+_HEADS = ("host", "events", "cap on refusals", "observed", "documented", "assumed")
 _CASE = 26
 _WIDTH = 110
 
 
 def hosts_table(summaries: Sequence[HostSummary]) -> str:
     """
-    One line for each host, in aligned columns, and what the numbers mean.
+    Return one line for each host, in aligned columns, and what the numbers mean.
     """
     cells = [_HEADS, *map(_cells, summaries)]
     widths = [max(columns(line[place]) for line in cells) for place in range(len(_HEADS))]
     lines = ["  ".join(map(fit, line, widths)).rstrip() for line in cells]
-    told = (
-        "The last three columns count facts by how they are known. Events that a simulated session never "
-        "comes to stand behind the plus. `hookharness explain HOST [EVENT]` tells what each answer means."
+    legend = (
+        "The last three columns count facts by how they are known. After the plus: events that a simulated "
+        "session never reaches. `hookharness explain HOST [EVENT]` shows what each answer means."
     )
-    return "\n".join([*lines, "", *textwrap.wrap(told, _WIDTH)])
+    return "\n".join([*lines, "", *textwrap.wrap(legend, _WIDTH)])
 
 
 def _cells(one: HostSummary) -> tuple[str, ...]:
@@ -44,31 +38,31 @@ def _cells(one: HostSummary) -> tuple[str, ...]:
 
 def explanation(events: Sequence[EventMeanings]) -> str:
     """
-    What hooks can mean, event by event.
+    Return how a host interprets exit codes and output, event by event.
     """
     return "\n\n".join("\n".join(_event(event)) for event in events)
 
 
 def _event(event: EventMeanings) -> Iterator[str]:
-    yield f"{event.event} of {event.host}: {event.role}; a hook has {event.limit:g} s unless it sets a limit"
+    yield f"{event.event} of {event.host}: {event.role}; timeout {event.limit:g} s unless the hook sets one"
     yield from _rule(event.rule, "  ")
     for rule in event.rests_on:
         yield from _rule(rule, "  ")
     if event.unreachable:
-        yield f"  a simulated session never comes to it: {event.unreachable}"
+        yield f"  a simulated session never reaches it: {event.unreachable}"
     for meaning in event.meanings:
         yield from _meaning(meaning)
 
 
 def _meaning(meaning: Meaning) -> Iterator[str]:
-    does = f"REFUSES: {meaning.deed}" if meaning.refuses else meaning.deed
+    does = f"REFUSES: {meaning.action}" if meaning.refuses else meaning.action
     yield f"  {fit(meaning.case, _CASE)}  {does}"
     if meaning.printed.startswith("{"):
         yield f"      prints: {meaning.printed}"
     for text in meaning.to_agent:
         yield f"      agent sees: {quoted(text, 160)}"
     if meaning.fault:
-        yield f"      pointed out: {quoted(meaning.fault, 160)}"
+        yield f"      reported: {quoted(meaning.fault, 160)}"
     yield from _rule(meaning.rule, "      ")
 
 
@@ -77,34 +71,34 @@ def _rule(rule: Rule, indent: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
 
 
-# What stands below this on a page is written by people and kept.
+# People write the part of a page below this heading; it is kept.
 SEEN = "## How it was seen"
-_WIDTH_of_catalogue = 100
+_PAGE_WIDTH = 100
 _COLUMN = 119
 
 
 def codes_table(codes: Sequence[FindingCode]) -> str:
     """
-    All kinds of findings, one in a line.
+    Return all kinds of findings, one in a line.
     """
     widest = max((len(code.name) for code in codes), default=0)
     return "\n".join(f"{code.code}  {code.name:{widest}}  {code.what}" for code in codes)
 
 
-def told_codes(codes: Sequence[FindingCode]) -> str:
+def describe_findings(codes: Sequence[FindingCode]) -> str:
     """
-    Kinds of findings in full: what was seen, why it matters, how to mend it.
+    Return kinds of findings in full: what was seen, why it matters, what to do.
     """
-    return "\n\n".join(_told(code) for code in codes)
+    return "\n\n".join(_describe(code) for code in codes)
 
 
-def _told(code: FindingCode) -> str:
+def _describe(code: FindingCode) -> str:
     parts = (("what", code.what), ("why", code.why), ("fix", code.fix))
     lines = [f"{code.code} {code.name}".strip()]
     for name, text in parts:
         lines += textwrap.wrap(
             text,
-            _WIDTH_of_catalogue,
+            _PAGE_WIDTH,
             initial_indent=f"  {name + ':':6}",
             subsequent_indent=" " * 8,
             break_on_hyphens=False,
@@ -115,7 +109,7 @@ def _told(code: FindingCode) -> str:
 
 def page_head(code: FindingCode) -> str:
     """
-    The part of a code's page that is made from the catalogue, with the heading under which people go on.
+    Return the generated part of a finding's page, with the heading below which people write.
     """
     paragraphs = (code.what, f"**Why it matters.** {code.why}", f"**What to do.** {code.fix}")
     body = "\n\n".join(textwrap.fill(text, _COLUMN, break_on_hyphens=False) for text in paragraphs)
@@ -124,16 +118,16 @@ def page_head(code: FindingCode) -> str:
 
 def index(codes: Sequence[FindingCode]) -> str:
     """
-    The page that leads to all others.
+    Return the index page of all findings.
     """
     rows = [f"| [{code.code}]({code.code}.md) | {code.name} | {code.what} |" for code in codes]
     return "\n".join(
         [
             "# Findings",
             "",
-            "Defects that are seen on the way to a verdict. A scenario names those that it expects, by code",
-            "or by name, under `expect.findings`; any other breaks its promise. `hookharness findings CODE`",
-            "tells the same in a terminal. The first part of each page is made by `nox -s pages`.",
+            "Defects that are seen on the way to a verdict. A scenario lists those that it expects, by code",
+            "or name, under `expect.findings`; any other finding fails it. `hookharness findings CODE`",
+            "prints the same in a terminal. `nox -s pages` generates the first part of each page.",
             "",
             "| code | name | what was seen |",
             "| --- | --- | --- |",

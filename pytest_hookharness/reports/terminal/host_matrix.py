@@ -1,7 +1,7 @@
 """
-The matrix: one scenario on several hosts, and the facts that part them.
+The host matrix: one scenario on several hosts, and the facts that make them differ.
 
-Pure. It reads rows and ways, which are plain JSON.
+It reads rows and paths, which are plain JSON.
 """
 
 from __future__ import annotations
@@ -12,75 +12,75 @@ from itertools import zip_longest
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.safe_text import fit, plain
-from pytest_hookharness.reports.terminal.host_paths import FLAG, REFUSED, UNASKED, Turn, Way
+from pytest_hookharness.reports.terminal.host_paths import FLAG, REFUSED, UNASKED, HostPath, Turn
 from pytest_hookharness.reports.terminal.table import Row
 
 _GAP = "  "
 _LONGEST = 400
 _NOTE = 160
-# More hosts than these stand in rows.
+# More hosts than this are shown as rows.
 _MOST_COLUMNS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class HostRun:
     """
-    One scenario as it went on one host.
+    One scenario on one host.
 
     Attributes:
         row: Its row of the table.
-        way: What each of its turns came to.
+        way: The path: the result of each turn.
     """
 
     row: Row
-    way: Way
+    way: HostPath
 
     @property
     def scenario(self) -> str:
         """
-        The scenario's name and variant.
+        Return the scenario's name and variant.
         """
         return str(self.row["scenario"])
 
     @property
     def host(self) -> str:
         """
-        The host with its version.
+        Return the host with its version.
         """
         return str(self.row["host"])
 
     @property
     def verdict(self) -> str:
         """
-        The word for the verdict.
+        Return the name of the verdict.
         """
         return str(self.row["verdict"])
 
     @property
     def result(self) -> str:
         """
-        The verdict; of a session that ended by itself also in how many turns something was refused.
+        Return the verdict; for a terminated session with the number of turns that had a refusal.
 
-        A guard that is not heard ends well: only that number tells it from one that is.
+        A guard that the host ignores ends well too: only this number shows the difference.
         """
         refused = sum(turn["came"] == REFUSED for turn in self.way[:-1])
         return f"{self.verdict}, {refused} refused" if self.verdict == "terminated" else self.verdict
 
 
-def render(runs: Sequence[HostRun], *, width: int = 100) -> str:
+def render_matrix(runs: Sequence[HostRun], *, width: int = 100) -> str:
     """
-    The results of every scenario that was played on several hosts, and what parts those hosts.
+    Return the results of every scenario that was played on several hosts, and why the hosts differ.
 
-    Empty if none was. Of several scenarios those whose hosts agree are only counted.
+    Empty if there is none. Of several scenarios those whose hosts agree are only counted.
     """
     scenarios = _several(runs)
     if not scenarios:
         return ""
-    parted = {name: among for name, among in scenarios.items() if len(_by_result(among)) > 1}
-    shown = parted or (scenarios if len(scenarios) == 1 else {})
+    differing = {name: among for name, among in scenarios.items() if len(_by_result(among)) > 1}
+    shown = differing or (scenarios if len(scenarios) == 1 else {})
     agreed = len(scenarios) - len(shown)
-    rest = [f"the same on all of their hosts: {counted(agreed, 'scenario')}"] if agreed else []
-    return "\n".join([*_grid(shown, width), *rest, *_all_parted(parted)])
+    rest = [f"same result on all hosts: {counted(agreed, 'scenario')}"] if agreed else []
+    return "\n".join([*_grid(shown, width), *rest, *_all_differing(differing)])
 
 
 def _by_result(among: Sequence[HostRun]) -> Mapping[str, list[HostRun]]:
@@ -113,7 +113,7 @@ def _grid(scenarios: Mapping[str, list[HostRun]], width: int) -> Iterator[str]:
 
 def _cells(among: Sequence[HostRun]) -> Mapping[str, str]:
     """
-    What is shown for each host: no more than the verdict if that tells all results apart.
+    Return the text for each host: only the verdict if that distinguishes all results.
     """
     enough = len({run.verdict for run in among}) == len(_by_result(among))
     return {run.host: run.verdict if enough else run.result for run in among}
@@ -124,7 +124,7 @@ def _line(trial_results: Sequence[str], sizes: Sequence[int], width: int) -> str
     return fit(_GAP.join(padded).rstrip(), max(width, sizes[0] + 20)).rstrip()
 
 
-def _all_parted(scenarios: Mapping[str, list[HostRun]]) -> Iterator[str]:
+def _all_differing(scenarios: Mapping[str, list[HostRun]]) -> Iterator[str]:
     for name, among in scenarios.items():
         groups, cells = _by_result(among), _cells(among)
         words = (f"{cells[runs[0].host]} on {_hosts(runs)}" for runs in groups.values())
@@ -135,7 +135,7 @@ def _all_parted(scenarios: Mapping[str, list[HostRun]]) -> Iterator[str]:
 
 def _reasons(groups: Sequence[Sequence[HostRun]]) -> Iterator[str]:
     """
-    What parts the hosts: each reason once, with all hosts that it holds for.
+    Yield why the hosts differ: each reason once, with the hosts it applies to.
     """
     (base, *alike), (first, *_), *_ = groups
     pairs = [(base, run) for group in groups[1:] for run in group]
@@ -143,7 +143,7 @@ def _reasons(groups: Sequence[Sequence[HostRun]]) -> Iterator[str]:
     hosts: dict[str, dict[str, None]] = {}
     sources: dict[str, dict[str, None]] = {}
     for one, other in pairs:
-        for run, reason in zip((one, other), parting(one, other), strict=True):
+        for run, reason in zip((one, other), first_difference(one, other), strict=True):
             hosts.setdefault(reason.words, {})[plain(run.host, 30)] = None
             sources.setdefault(reason.words, {})[reason.source] = None
     for words, among in hosts.items():
@@ -158,40 +158,40 @@ def _hosts(runs: Sequence[HostRun]) -> str:
 @dataclass(frozen=True, slots=True)
 class Reason:
     """
-    Why a run went its way.
+    Why a run on one host went as it did.
 
     Attributes:
-        words: What came of which turn, for which fact.
-        source: Where the fact is known from; empty if there is none.
+        words: The turn, its result and the host fact behind it.
+        source: How the fact is known; empty if there is none.
     """
 
     words: str
     source: str = ""
 
 
-def parting(one: HostRun, other: HostRun) -> tuple[Reason, Reason]:
+def first_difference(one: HostRun, other: HostRun) -> tuple[Reason, Reason]:
     """
-    The first turn in which two hosts went different ways, with the fact behind each.
+    Return the first turn in which two hosts differ, with the fact behind each.
     """
     pairs = zip_longest(one.way[:-1], other.way[:-1])
     here = next(((a, b) for a, b in pairs if a is None or b is None or a["came"] != b["came"]), None)
     first, second = here or (one.way[-1], other.way[-1])
-    # What hooks were told parts the hosts before what they answered.
-    told = [_flag(turn) for turn in (first, second) if turn is not None and turn["came"] != UNASKED]
-    words = told if len(set(told)) > 1 else ["", ""]
-    return _told(one, first, words[0]), _told(other, second, words[1])
+    # A different input explains the difference before a different answer does.
+    inputs = [_flag(turn) for turn in (first, second) if turn is not None and turn["came"] != UNASKED]
+    words = inputs if len(set(inputs)) > 1 else ["", ""]
+    return _reason(one, first, words[0]), _reason(other, second, words[1])
 
 
 def _flag(turn: Turn) -> str:
     flag = turn.get("flag")
-    return f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
+    return f", with {FLAG} {flag}" if flag else f", without {FLAG}"
 
 
-def _told(run: HostRun, turn: Turn | None, heard: str) -> Reason:
+def _reason(run: HostRun, turn: Turn | None, heard: str) -> Reason:
     if turn is None:
-        return Reason(f"the run was over before that ({run.verdict})")
+        return Reason(f"the run had ended before ({run.verdict})")
     if turn["came"] == UNASKED and run.verdict == "capped":
-        # Hooks that are asked no more are a matter of the guard, by which the whole was judged.
+        # Hooks that are not asked any more: the cap decided the run.
         turn = {**run.way[-1], "turn": turn["turn"], "came": UNASKED}
     noted = f" ({plain(str(turn['noted']), _NOTE)})" if turn.get("noted") else ""
     came = f"{turn['came']}{noted}{heard}"
@@ -199,4 +199,4 @@ def _told(run: HostRun, turn: Turn | None, heard: str) -> Reason:
     if not turn["fact"]:
         return Reason(where)
     source = f"{turn['basis']}: {plain(str(turn['source']), 120)}"
-    return Reason(f"{where}, for {plain(str(turn['fact']), _LONGEST)}", source)
+    return Reason(f"{where}: {plain(str(turn['fact']), _LONGEST)}", source)

@@ -1,8 +1,7 @@
 """
-Ways: what each turn of a run came to, and by which fact of its host.
+The path of a run on one host: the result of each turn, and the host fact behind it.
 
-Pure. A way is plain JSON, so that it can cross from one process to another and be
-laid beside that of another host.
+A path is plain JSON, so that it can cross from one process to another and be compared with another path.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from pytest_hookharness.model.trace import HookEvent, Step
 from pytest_hookharness.model.verdicts import Capped, Livelock
 
 Turn: TypeAlias = Mapping[str, str | int]
-Way: TypeAlias = Sequence[Turn]
+HostPath: TypeAlias = Sequence[Turn]
 
 _MOST_TURNS = 60
-# The word by which most hosts tell hooks of a stop that the agent goes on because of one.
+# The field by which most hosts tell a stop hook that the agent goes on because of an earlier refusal.
 FLAG = "stop_hook_active"
 REFUSED = "refused"
 UNASKED = "no hook was asked"
-_LET = "let go on"
+_ALLOWED = "allowed"
 
 
-def way(outcome: Outcome) -> list[dict[str, str | int]]:
+def path_of(outcome: Outcome) -> list[dict[str, str | int]]:
     """
-    What each turn of a run came to; the last entry is how the whole was judged.
+    Return the result of each turn; the last entry is the verdict.
     """
     turns: dict[int, list[Step]] = {}
     for step in outcome.trace.steps:
@@ -39,12 +38,12 @@ def way(outcome: Outcome) -> list[dict[str, str | int]]:
 
 def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
     asked = [step.exchange for step in steps if isinstance(step.exchange, HookEvent)]
-    # What held the agent up counts, then what was lost; of several such decisions the last one.
-    held = [hooked for hooked in asked if _word(hooked.decision) != _LET]
-    telling = held or [hooked for hooked in asked if _note(hooked)] or asked
-    if not telling:
+    # A refusal counts first, then a reply that the host could not use; of several the last one.
+    held = [hooked for hooked in asked if _word(hooked.decision) != _ALLOWED]
+    decisive = held or [hooked for hooked in asked if _note(hooked)] or asked
+    if not decisive:
         return {"turn": number, "came": UNASKED, **_fact(None)}
-    hooked = telling[-1]
+    hooked = decisive[-1]
     noted = _note(hooked) if not held else ""
     return {
         "turn": number,
@@ -58,19 +57,19 @@ def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
 
 def _note(hooked: HookEvent) -> str:
     """
-    What the host could not use of what the hooks said.
+    Return what the host could not use of the replies; empty if it used all.
     """
     replies = [fire.reply for fire in hooked.hook_runs]
-    undone = "a refusal was undone" if any(reply.ruling is Ruling.DENY for reply in replies) else ""
+    undone = "a refusal was overruled" if any(reply.ruling is Ruling.DENY for reply in replies) else ""
     return next((reply.fault for reply in replies if reply.fault), undone)
 
 
 def _flag(hooked: HookEvent) -> str:
     """
-    What the hooks were told of the refusals before; empty for nothing.
+    Return the value of the flag in the payloads; empty if there was none.
     """
-    told = [fire.payload[FLAG] for fire in hooked.hook_runs if FLAG in fire.payload]
-    return str(told[0]).lower() if told else ""
+    values = [fire.payload[FLAG] for fire in hooked.hook_runs if FLAG in fire.payload]
+    return str(values[0]).lower() if values else ""
 
 
 def _deciding(hooked: HookEvent, noted: str) -> Rule:
@@ -83,7 +82,7 @@ def _word(decision: Decision) -> str:
         return "refusal overridden"
     if decision.halt is not None:
         return "halted"
-    return REFUSED if decision.refused else _LET
+    return REFUSED if decision.refused else _ALLOWED
 
 
 def _last_rule(outcome: Outcome) -> Rule | None:

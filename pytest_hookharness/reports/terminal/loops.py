@@ -1,7 +1,5 @@
 """
-An analysis as text and as JSON.
-
-Pure. All that comes from a transcript is hostile, and is made plain.
+The loops found in a transcript, as text and as JSON. Text from a transcript may be hostile and is escaped.
 """
 
 from __future__ import annotations
@@ -15,9 +13,9 @@ from pytest_hookharness.reports.safe_text import plain
 _WIDTH = 1000
 
 
-def told(analysis: Analysis) -> str:
+def describe_loops(analysis: Analysis) -> str:
     """
-    An analysis for a person.
+    Return an analysis as text.
     """
     return "\n".join(_lines(analysis))
 
@@ -36,7 +34,7 @@ def _lines(analysis: Analysis) -> Iterator[str]:
     if analysis.unanswered:
         yield f"  without a result: {analysis.unanswered}"
     if analysis.own:
-        yield f"  refused by the loop guard itself, and not counted: {analysis.own}"
+        yield f"  refused by the loop guard itself, not counted: {analysis.own}"
 
 
 def _place(loop: DetectedLoop) -> str:
@@ -47,7 +45,7 @@ def _place(loop: DetectedLoop) -> str:
 
 def as_json(analysis: Analysis) -> Payload:
     """
-    An analysis for a program.
+    Return an analysis as plain data.
     """
     return {
         "source": analysis.source,

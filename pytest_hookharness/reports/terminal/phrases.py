@@ -1,8 +1,7 @@
 """
-Words: how moves, events, endings and replies are said in a line.
+Describe moves, events, endings and replies in one line each.
 
-Pure. Every union is matched to its end, so that a new member does not
-type-check until it can be said.
+Every union is matched to its end, so a new member does not type-check until it has a description.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ _LISTED = 3
 _FOLDER = re.compile(r'"?\$\{?[A-Z_]*(?:DIR|ROOT)\}?"?/')
 
 
-def move_words(move: Move) -> str:
+def describe_move(move: Move) -> str:
     """
-    What the agent does.
+    Describe what the agent does.
     """
     match move:
         case Tools(calls=calls, say=say):
-            return _said(say) + "calls " + listed([_call(call) for call in calls], " and ")
+            return _said(say) + "calls " + first_few([_call(call) for call in calls], " and ")
         case RunCommand(command=command, say=say):
             return f"{_said(say)}runs {quoted(command)}"
         case Edit(file=file, say=say):
@@ -80,9 +79,9 @@ def _call(call: ToolCall) -> str:
     return f"{plain(call.name, 40)} {plain(written)}"
 
 
-def event_words(event: Event) -> str:
+def describe_event(event: Event) -> str:
     """
-    What happens to the agent.
+    Describe what happens to the agent.
     """
     match event:
         case Prompt(text=text):
@@ -92,31 +91,31 @@ def event_words(event: Event) -> str:
         case Compact(trigger=trigger):
             return f"compacts the conversation ({plain(trigger, 20)})"
         case Resume(fork=fork):
-            return "takes up a copy of the session" if fork else "resumes the session"
+            return "continues in a copy of the session" if fork else "resumes the session"
         case End(reason=reason):
             return f"ends the session ({plain(reason, 20)})"
         case Corrupt(file=file, how=how):
-            return f"harms {plain(file)} ({plain(how, 20)})"
+            return f"corrupts {plain(file)} ({plain(how, 20)})"
         case _:
             assert_never(event)
 
 
-def ending_words(ending: Ending, wall: float | None = None) -> str:
+def describe_ending(ending: Ending, wall: float | None = None) -> str:
     """
-    How a fire ended; ``wall`` is left out where lines are compared.
+    Describe how a hook run ended; without ``wall`` (seconds) where lines are compared.
     """
     took = "" if wall is None else f" in {_time(wall)}"
     match ending:
         case Exited() | Signaled():
             return f"{_exit(ending)}{took}"
         case TimedOut(after=after, by=by, ignored_term=ignored_term):
-            return f"was cut after {after:.3g} s ({_whose(by)})" + (
+            return f"timed out after {after:.3g} s ({_whose(by)})" + (
                 " and ignored the signal" if ignored_term else ""
             )
         case HeldOpen(exit=ended, holders=holders):
-            who = listed([process_words(process) for process in holders]) or "another process"
+            who = first_few([describe_process(process) for process in holders]) or "another process"
             hold = "hold" if len(holders) > 1 else "holds"
-            return f"{_exit(ended)} but {who} {hold} its output open"
+            return f"{_exit(ended)}, but {who} {hold} its output open"
         case NotStarted(reason=reason):
             return f"was not started: {plain(reason, _REASON)}"
         case _:
@@ -126,11 +125,11 @@ def ending_words(ending: Ending, wall: float | None = None) -> str:
 def _whose(by: Cut) -> str:
     match by:
         case Cut.LIMIT:
-            return "the host's limit"
+            return "the host's timeout"
         case Cut.HOOK_TIMEOUT:
-            return "our patience"
+            return "the harness's hook timeout"
         case Cut.BUDGET:
-            return "the time for all of it was over"
+            return "the time budget ended"
         case _:
             assert_never(by)
 
@@ -149,21 +148,21 @@ def _exit(ending: Exited | Signaled) -> str:
             assert_never(ending)
 
 
-def process_words(process: Process) -> str:
+def describe_process(process: Process) -> str:
     """
-    A process, by its command line and its number.
+    Describe a process by its command line and its number.
     """
     return f"{plain(process.command, _COMMAND)} (pid {process.pid})"
 
 
-def activity_words(activity: Activity) -> str:
+def describe_activity(activity: Activity) -> str:
     """
-    What a process was doing when its fire was cut.
+    Describe what a process was doing when its hook run timed out.
     """
-    who = process_words(activity.process)
+    who = describe_process(activity.process)
     if activity.asks:
         name = f"{plain(activity.process.name, _COMMAND)} (pid {activity.process.pid})"
-        return f"nobody answers {name}, which asks on the terminal: {quoted(activity.asks, _REASON)}"
+        return f"{name} asks on the terminal and nobody answers: {quoted(activity.asks, _REASON)}"
     if activity.waits_for:
         return f"{who} waits for {plain(activity.waits_for)}"
     if activity.blocked_in:
@@ -171,23 +170,23 @@ def activity_words(activity: Activity) -> str:
     return f"{who} is running" if activity.state == "R" else f"{who} is in state {plain(activity.state, 4)}"
 
 
-def command_words(fire: HookRun) -> str:
+def text_of_command(fire: HookRun) -> str:
     """
-    The command of a fire, or the kind of its handler.
+    Return the command of a hook run, or the type of its handler.
     """
     return plain(without_folder(fire.hook.command), _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
 
 
 def without_folder(command: str) -> str:
     """
-    A command without the folder that a variable of the host stands for, which tells nothing.
+    Return a command without the host's folder variables, which add nothing for a reader.
     """
     return _FOLDER.sub("", command)
 
 
-def reply_words(fire: HookRun, hooked: HookEvent) -> str:
+def describe_reply(fire: HookRun, hooked: HookEvent) -> str:
     """
-    What a fire said, as far as its host made something of it; empty if it said nothing.
+    Describe what the host made of the reply of one hook run; empty if it said nothing.
     """
     reply, decision = fire.reply, hooked.decision
     parts: list[str] = []
@@ -204,9 +203,9 @@ def reply_words(fire: HookRun, hooked: HookEvent) -> str:
     return "  ".join(parts)
 
 
-def reason_words(fire: HookRun) -> str:
+def text_of_reason(fire: HookRun) -> str:
     """
-    What a fire said its ruling was for.
+    Return the quoted reason of one hook run.
     """
     return quoted(fire.reason, _REASON)
 
@@ -227,15 +226,15 @@ def _ruling(ruling: Ruling, hooked: HookEvent) -> str:
             assert_never(ruling)
 
 
-def tier_words(tier: Tier) -> str:
+def describe_tier(tier: Tier) -> str:
     """
-    How fires were kept apart, and what cannot be claimed because of it.
+    Describe the isolation tier, with what it cannot exclude.
     """
     match tier:
         case Tier.NAMESPACES:
-            return "namespaces: nothing of a fire survives, and /tmp is private"
+            return "namespaces: no process of a hook survives, and /tmp is private"
         case Tier.SUBREAPER:
-            return "subreaper: nothing of a fire survives; /tmp is shared with the machine"
+            return "subreaper: no process of a hook survives; /tmp is shared with the machine"
         case Tier.GROUP:
             return (
                 "process group: a process that leaves its group is not seen; /tmp is shared with the machine"
@@ -244,16 +243,16 @@ def tier_words(tier: Tier) -> str:
             assert_never(tier)
 
 
-def changed_words(changed: tuple[Change, ...]) -> str:
+def text_of_changes(changed: tuple[Change, ...]) -> str:
     """
-    The paths that differ, the first few by name.
+    Return the first few paths that differ.
     """
-    return listed([plain(change.path, 60) for change in changed])
+    return first_few([plain(change.path, 60) for change in changed])
 
 
-def listed(parts: list[str], glue: str = ", ") -> str:
+def first_few(parts: list[str], glue: str = ", ") -> str:
     """
-    The first few parts, and how many more there are.
+    Join the first few parts and state how many more there are.
     """
     more = f" and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
     return glue.join(parts[:_LISTED]) + more

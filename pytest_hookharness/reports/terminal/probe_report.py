@@ -1,7 +1,7 @@
 """
-Probes in a report: what changed, what was tried, and what came of it.
+Probes in a report: what changed, what was tried, and what follows.
 
-Pure. Written for somebody who has never heard of them.
+Written for readers who do not know what a probe is.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _MOST_PROBES = 12
 _LONGEST = 160
 
 
-def write_probing(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
+def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     """
-    The experiments of one probing, a line for each thing worth knowing.
+    Return the experiments of one probe report, a line for each fact.
 
     Args:
-        probing: The experiments.
+        probing: The probe report.
         verdict: How the run was judged in the end.
     """
     yield _occasion(probing)
@@ -36,22 +36,22 @@ def write_probing(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     yield from (f"  but: {plain(limit, _LONGEST)}" for limit in probing.limits)
     driven = ""
     if probing.threshold is not None and probing.threshold.allows_stop and isinstance(verdict, Terminated):
-        driven = f"; driven there, they did, in turn {verdict.turn}"
+        driven = f"; played to that point, they did in turn {verdict.turn}"
     yield f"  so: {_conclusion(probing)}{driven}"
 
 
 def _occasion(probing: ProbeReport) -> str:
-    lap = (
-        "turn is like the one before" if probing.period == 1 else f"{probing.period} turns repeat themselves"
-    )
-    after = f"After turn {probing.turn}"
+    every = "every turn repeats" if probing.period == 1 else f"every {probing.period} turns repeat"
+    after = f"Up to turn {probing.turn}"
     if not probing.parts:
-        return f"{after} everything is as it was before; {_how_often(probing)}"
-    return f"{after} every {lap}, but for {counted(len(probing.parts), 'part')}; {_how_often(probing)}"
+        return f"{after} {every}; {_how_often(probing)}"
+    return f"{after} {every} except for {counted(len(probing.parts), 'part')}; {_how_often(probing)}"
 
 
 def _how_often(probing: ProbeReport) -> str:
-    return f"the hooks were tried {counted(len(probing.probes), 'time')} on a changed copy of that state"
+    return f"the hooks were run on {counted(len(probing.probes), 'changed copy')} of that state".replace(
+        "copys", "copies"
+    )
 
 
 def _part(part: StatePart) -> str:
@@ -59,7 +59,7 @@ def _part(part: StatePart) -> str:
     if part.kind is PartKind.COUNTER and part.step is not None:
         words += f", {part.step:+,g} each time: {plain(part.before, 30)} -> {plain(part.after, 30)})"
     elif part.kind in (PartKind.GROWTH, PartKind.FILES):
-        words += f", each time more: {plain(part.after, 50)})"
+        words += f", growing: {plain(part.after, 50)})"
     else:
         words += f": {plain(part.before, 30)} -> {plain(part.after, 30)})"
     return words
@@ -67,7 +67,7 @@ def _part(part: StatePart) -> str:
 
 def _tried(probes: Sequence[Probe]) -> Iterator[str]:
     """
-    The experiments; those of one kind that showed the same stand in one line.
+    Yield the experiments; those of one kind with one result share a line.
     """
     lines: list[str] = []
     for same, group in groupby(probes, key=lambda probe: (probe.kind, probe.seen.reaction)):
@@ -76,7 +76,7 @@ def _tried(probes: Sequence[Probe]) -> Iterator[str]:
         tried = plain(first.tried, _LONGEST)
         if len(members) > 1:
             tried = f"{tried} ... {plain(last.tried, _LONGEST)}, {counted(len(members), 'time')}"
-        what = "the same" if same[1] is ProbeEffect.SAME else plain(last.seen.what, _LONGEST)
+        what = "no difference" if same[1] is ProbeEffect.SAME else plain(last.seen.what, _LONGEST)
         if same[1] is ProbeEffect.EFFECT:
             what = f"the same decisions, but {what}"
         lines.append(f"  tried: {tried}: {what}")
@@ -87,20 +87,20 @@ def _tried(probes: Sequence[Probe]) -> Iterator[str]:
 
 def _conclusion(probing: ProbeReport) -> str:
     if probing.unclear:
-        return f"nothing follows: {plain(probing.unclear, _LONGEST)}"
+        return f"inconclusive: {plain(probing.unclear, _LONGEST)}"
     if probing.threshold is not None:
-        return valve_words(probing.threshold)
+        return describe_threshold(probing.threshold)
     if not probing.parts:
-        return "no change of time or transcript that was tried makes a difference"
-    return "nothing that changes makes a difference, as far as was tried"
+        return "no tried change of time or transcript makes a difference"
+    return "none of the changing parts makes a difference, as far as tried"
 
 
-def valve_words(threshold: Threshold) -> str:
+def describe_threshold(threshold: Threshold) -> str:
     """
-    Where something else would happen, and what.
+    Describe where something else would happen, and what.
     """
     what = (
-        "the hooks would let go"
+        "the hooks would allow the stop"
         if threshold.allows_stop
         else f"something else would happen ({plain(threshold.what, 80)})"
     )

@@ -1,7 +1,5 @@
 """
-The story: one outcome told from its first turn to what to do next.
-
-Pure.
+The whole report on one outcome, from its first turn to what to do next.
 """
 
 from __future__ import annotations
@@ -14,22 +12,15 @@ from pathlib import Path
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import (
-    Finding,
-    Livelock,
-    Lockout,
-    Recursing,
-    Undecided,
-    Violation,
-)
+from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided, Violation
 from pytest_hookharness.reports.safe_text import columns, fit, plain
 from pytest_hookharness.reports.terminal.advice import advice
-from pytest_hookharness.reports.terminal.agent_tree import write_tracked
-from pytest_hookharness.reports.terminal.exploration_report import tell_explored, write_trap
+from pytest_hookharness.reports.terminal.agent_tree import render_background
+from pytest_hookharness.reports.terminal.exploration_report import describe_exploration, render_trap
 from pytest_hookharness.reports.terminal.headline import first_line
-from pytest_hookharness.reports.terminal.phrases import tier_words
-from pytest_hookharness.reports.terminal.probe_report import write_probing
-from pytest_hookharness.reports.terminal.turns import write_turns
+from pytest_hookharness.reports.terminal.phrases import describe_tier
+from pytest_hookharness.reports.terminal.probe_report import render_probes
+from pytest_hookharness.reports.terminal.turns import render_turns
 
 __all__ = ["first_line", "story"]
 
@@ -41,47 +32,52 @@ _MOST_VARIED = 20
 _MOST_PROBINGS = 2
 _MOST_LINKS = 8
 _LONGEST = 400
-# What GitHub's runner obeys at the beginning of a line of the log; a wrapped text may put any word there.
+# GitHub's runner obeys this at the beginning of a log line, and wrapping may put any word there.
 _COMMAND = re.compile(r"^( *)::")
 _PLACE = 38
 
 
 def story(
-    outcome: Outcome, *, width: int = 100, colour: bool = False, root: Path | None = None, again: str = ""
+    outcome: Outcome,
+    *,
+    width: int = 100,
+    colour: bool = False,
+    root: Path | None = None,
+    replay_command: str = "",
 ) -> str:
     """
-    The whole report on one simulation.
+    Return the whole report on one simulation.
 
     Args:
-        outcome: What to tell.
+        outcome: What the simulation gave.
         width: Columns of the terminal.
         colour: Whether the first line may be coloured; nothing else ever is.
         root: The folder that file names are shown relative to.
-        again: The command that plays it again; made from the scenario's file if it is not given.
+        replay_command: The command that repeats it; made from the scenario's file if it is not given.
     """
     head = plain(first_line(outcome), _LONGEST)
     if colour:
         head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
-    tree = [fit(line, width).rstrip() for line in write_tracked(outcome.background)]
+    tree = [fit(line, width).rstrip() for line in render_background(outcome.background)]
     lines = [head, *_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
     lines += _violations(outcome, root)
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
     lines += _varied(outcome, width)
     if outcome.explored is not None:
-        said = tell_explored(outcome.explored)
+        said = describe_exploration(outcome.explored)
         lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
-    # Earlier ones led to where the later ones were made. Those of a run that is not told are left out.
+    # Earlier probes only led to the later ones. A lock-out tells another run, whose probes these are not.
     for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probe_reports[-_MOST_PROBINGS:]:
         lines += [
             line
-            for said in write_probing(probing, outcome.verdict)
+            for said in render_probes(probing, outcome.verdict)
             for line in _wrapped(said, width, hanging=" " * 6)
         ]
     lines += _assumptions(outcome, width)
     if outcome.kept_workspace:
-        lines.append(f"  kept:   {plain(outcome.kept_workspace, _LONGEST)}")
-    return "\n".join([*lines, f"  again:  {plain(again, _LONGEST)}" if again else _again(outcome, root)])
+        lines.append(f"  workspace: {plain(outcome.kept_workspace, _LONGEST)}")
+    return "\n".join([*lines, _replay(outcome, root, replay_command)])
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
@@ -99,21 +95,21 @@ def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = No
 def _turns(outcome: Outcome, width: int) -> list[str]:
     explored = outcome.explored
     if explored is not None and explored.trap is not None:
-        return write_trap(outcome, explored, explored.trap, width)
-    return write_turns(outcome, width)
+        return render_trap(outcome, explored, explored.trap, width)
+    return render_turns(outcome, width)
 
 
 def _limits(outcome: Outcome, width: int) -> Iterator[str]:
     limits = outcome.verdict.limits if isinstance(outcome.verdict, Livelock) else ()
     for limit in limits:
-        yield from _wrapped(f"limit:   turn {limit.turn}, for {plain(limit.why)}", width, hanging=" " * 11)
+        yield from _wrapped(f"limit:   turn {limit.turn}: {plain(limit.why)}", width, hanging=" " * 11)
 
 
 def _chain(outcome: Outcome, width: int) -> Iterator[str]:
     verdict = outcome.verdict
     if not isinstance(verdict, Recursing) or not verdict.chain:
         return
-    yield "  how it came to that:"
+    yield "  chain of causes:"
     first, last = verdict.chain[:_MOST_LINKS], verdict.chain[_MOST_LINKS:][-1:]
     for sentence in first:
         yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
@@ -137,7 +133,7 @@ def _violations(outcome: Outcome, root: Path | None) -> Iterator[str]:
         yield from _violation(violation, outcome, file)
     left_out = len(outcome.violations) - _MOST_VIOLATIONS
     if left_out > 0:
-        yield f"  and {counted(left_out, 'more broken promise')}"
+        yield f"  and {counted(left_out, 'more broken expectation')}"
 
 
 def _violation(violation: Violation, outcome: Outcome, file: str) -> Iterator[str]:
@@ -174,7 +170,7 @@ def _varied(outcome: Outcome, width: int) -> Iterator[str]:
         yield from _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
     left_out = len(outcome.varied) - _MOST_VARIED
     if left_out > 0:
-        yield f"  and {counted(left_out, 'more sentence')} about other conditions"
+        yield f"  and {counted(left_out, 'more sentence')} about mutations"
 
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
@@ -187,12 +183,14 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
         yield from _wrapped(f"assumed: {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
     if len(sentences) > _MOST_ASSUMPTIONS:
         yield f"  and {counted(len(sentences) - _MOST_ASSUMPTIONS, 'more assumption')}"
-    yield from _wrapped(f"tier:    {tier_words(outcome.tier)}", width, hanging=" " * 11)
+    yield from _wrapped(f"tier:    {describe_tier(outcome.tier)}", width, hanging=" " * 11)
 
 
-def _again(outcome: Outcome, root: Path | None) -> str:
+def _replay(outcome: Outcome, root: Path | None, replay_command: str) -> str:
+    if replay_command:
+        return f"  replay: {plain(replay_command, _LONGEST)}"
     file = _file(outcome, root)
     if not file:
-        return f"  again:  the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
+        return f"  replay: the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
     node = shlex.quote(f"{file}::{plain(outcome.scenario.id, _LONGEST)}")
-    return f"  again:  hookharness run {node} --seed {outcome.seed}"
+    return f"  replay: hookharness run {node} --seed {outcome.seed}"

@@ -1,7 +1,5 @@
 """
-The table of a matrix: what was different, and how each hook took it.
-
-Pure.
+The table of a stress run: what was mutated, and how each hook took it.
 """
 
 from __future__ import annotations
@@ -16,12 +14,12 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
 from pytest_hookharness.reports.terminal.phrases import without_folder
 
-# The worst first.
+# Worst first.
 _RANK: Sequence[FaultOutcome] = ("inert", "open", "hung", "closed", "differs", "not tried", "as declared")
 _FINE = frozenset({"as declared", "not tried"})
 _GAP = "  "
 _INDENT = "    "
-_HEAD = "what was different"
+_HEAD = "mutation"
 _WIDEST, _HOOK = 64, 28
 _EVIDENCE, _LONGEST = 240, 1000
 _MOST = 20
@@ -30,43 +28,43 @@ _MOST = 20
 @dataclass(frozen=True, slots=True)
 class _Row:
     """
-    One thing that was different.
+    One mutation and its results.
 
     Attributes:
-        words: That in words.
-        worst: The cell that tells most, of each hook; where nothing was tried there is one without a hook.
+        words: Its description.
+        worst: The worst trial result of each hook; where nothing was tried, one without a hook.
     """
 
     words: str
     worst: Mapping[str, TrialResult]
 
     @property
-    def cell(self) -> TrialResult:
+    def result(self) -> TrialResult:
         return min(self.worst.values(), key=_weight)
 
-    def bearing(self, hook: str) -> str:
+    def outcome(self, hook: str) -> str:
         """
-        The word for one hook, which what concerns no single hook concerns too.
+        Return the fault outcome for one hook; results that concern no single hook count for all.
         """
-        found = [self.worst[name] for name in (hook, "") if name in self.worst]
-        return min(found, key=_weight).verdict if found else "-"
+        describe_found = [self.worst[name] for name in (hook, "") if name in self.worst]
+        return min(describe_found, key=_weight).verdict if describe_found else "-"
 
 
-def _weight(cell: TrialResult) -> int:
-    return _RANK.index(cell.verdict)
+def _weight(result: TrialResult) -> int:
+    return _RANK.index(result.verdict)
 
 
-def table(outcome: Outcome, again: Callable[[str], str], *, width: int = 100) -> str:
+def table(outcome: Outcome, replay_command: Callable[[str], str], *, width: int = 100) -> str:
     """
-    The table of all that was tried, the worst first, with evidence and with what plays it again.
+    Return the table of all trials, worst first, with evidence and replay commands.
 
     Args:
-        outcome: What was seen.
-        again: The command that plays what is different in these words.
+        outcome: The outcome of the stress run.
+        replay_command: The command that plays what is different in these words.
         width: Columns of the terminal; what is meant to be pasted is never cut.
     """
-    rows = sorted(_rows(outcome.trial_results), key=lambda row: _weight(row.cell))
-    hooks = [*dict.fromkeys(cell.hook for cell in outcome.trial_results if cell.hook)]
+    rows = sorted(_rows(outcome.trial_results), key=lambda row: _weight(row.result))
+    hooks = [*dict.fromkeys(result.hook for result in outcome.trial_results if result.hook)]
     if not rows:
         return "nothing was tried"
     first = min(_WIDEST, max(columns(plain(row.words)) for row in rows))
@@ -74,18 +72,18 @@ def table(outcome: Outcome, again: Callable[[str], str], *, width: int = 100) ->
     heads = [squeeze(name, min(_HOOK, max(11, len(name)))) for name in names]
     lines = [_line(_HEAD, heads, first, width)]
     for row in rows:
-        shown = [fit(row.bearing(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
-        lines.append(_line(row.words, shown or [row.cell.verdict], first, width))
-        lines += _below(row, again, width)
+        shown = [fit(row.outcome(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
+        lines.append(_line(row.words, shown or [row.result.verdict], first, width))
+        lines += _below(row, replay_command, width)
     return "\n".join([*lines, _total(rows)])
 
 
 def _rows(trial_results: Sequence[TrialResult]) -> Iterator[_Row]:
-    # Two kinds may try the same in their own ways; one row tells the worst of both.
+    # Two families may try the same thing; one row shows the worse result.
     alike: dict[str, dict[str, TrialResult]] = {}
-    for cell in trial_results:
-        row = alike.setdefault(cell.fault, {})
-        row[cell.hook] = min((row.get(cell.hook, cell), cell), key=_weight)
+    for result in trial_results:
+        row = alike.setdefault(result.fault, {})
+        row[result.hook] = min((row.get(result.hook, result), result), key=_weight)
     for words, worst in alike.items():
         yield _Row(words, worst)
 
@@ -95,21 +93,21 @@ def _line(words: str, trial_results: Sequence[str], first: int, width: int) -> s
     return fit(line, max(width, first)).rstrip()
 
 
-def _below(row: _Row, again: Callable[[str], str], width: int) -> Iterator[str]:
-    cell = row.cell
-    if cell.evidence and cell.verdict != "as declared":
-        yield fit(f"{_INDENT}{plain(cell.evidence, _EVIDENCE)}", max(width, 60)).rstrip()
-    if cell.verdict not in _FINE:
-        yield f"{_INDENT}again:  {plain(again(row.words), _LONGEST)}"
+def _below(row: _Row, replay_command: Callable[[str], str], width: int) -> Iterator[str]:
+    result = row.result
+    if result.evidence and result.verdict != "as declared":
+        yield fit(f"{_INDENT}{plain(result.evidence, _EVIDENCE)}", max(width, 60)).rstrip()
+    if result.verdict not in _FINE:
+        yield f"{_INDENT}replay: {plain(replay_command(row.words), _LONGEST)}"
 
 
 def _total(rows: Sequence[_Row]) -> str:
-    number = Counter(row.cell.verdict for row in rows)
+    number = Counter(row.result.verdict for row in rows)
     parts = [f"{number[word]} {word}" for word in _RANK if number[word]]
-    return f"{counted(len(rows), 'difference')}: {', '.join(parts)}"
+    return f"{counted(len(rows), 'mutation')}: {', '.join(parts)}"
 
 
-def found(outcome: Outcome) -> str:
+def describe_found(outcome: Outcome) -> str:
     """
     What that comes to, with what mends it; empty for nothing.
     """
@@ -130,4 +128,4 @@ def plan(trials: Sequence[Trial], untried: Sequence[TrialResult], notes: Sequenc
     left = ((one.cause, plain(one.fault, 100), plain(one.evidence, 160)) for one in untried)
     lines += [f"   -  {cause:10}  {words}: {why}" for cause, words, why in left]
     lines += [f"   -  {plain(note, 240)}" for note in notes]
-    return "\n".join([*lines, f"{counted(len(trials), 'difference')} to be tried"])
+    return "\n".join([*lines, f"{counted(len(trials), 'mutation')} to be tried"])

@@ -1,7 +1,7 @@
 """
-The table: one row for each simulation of a run.
+The summary table: one row for each simulation of a run.
 
-Pure. A row is plain JSON, so that it can cross from one process to another.
+A row is plain JSON, so that it can cross from one process to another.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
 
 Row: TypeAlias = Mapping[str, str | int | float | bool | None]
 
-_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
+_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result")
 _NUMBERS = ("iterations", "blocks", "time")
 _GAP = "  "
-# Room for a host's name without its version.
+# Columns: enough for a host's name without its version.
 _NARROWEST = 14
 
 
 def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
     """
-    The row of one outcome.
+    Return the row of one outcome.
     """
     scenario = outcome.scenario
     name = f"{scenario.name}[{scenario.variant}]" if scenario.variant else scenario.name
@@ -43,14 +43,14 @@ def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
 
 def rows(outcomes: Sequence[Outcome]) -> list[Row]:
     """
-    The rows of several outcomes, in order.
+    Return the rows of several outcomes, in order.
     """
     return [row(outcome) for outcome in outcomes]
 
 
 def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
     """
-    What other tools may want to know of an outcome, as names and plain values; what it has not is left out.
+    Return an outcome as names and plain values for other tools; what does not apply is left out.
     """
     verdict = outcome.verdict
     period = {"period": verdict.period} if isinstance(verdict, Livelock) else {}
@@ -66,9 +66,9 @@ def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
     }
 
 
-def render(rows: Sequence[Row], *, width: int = 100) -> str:
+def render_table(rows: Sequence[Row], *, width: int = 100) -> str:
     """
-    The rows in aligned columns, at most ``width`` wide, and their number.
+    Return the rows in aligned columns of at most ``width`` characters, and the totals.
     """
     if not rows:
         return "no simulations"
@@ -77,9 +77,18 @@ def render(rows: Sequence[Row], *, width: int = 100) -> str:
     lines = [fit(_GAP.join(map(_align, _HEADS, line, widths)), width).rstrip() for line in cells]
     broken = sum(1 for item in rows if item["passed"] is False)
     unknown = sum(1 for item in rows if item["passed"] is None)
-    told = f", {unknown} not known" if unknown else ""
-    lines.append(f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised{told}")
+    lines.append(totals(len(rows), broken, unknown))
     return "\n".join(lines)
+
+
+def totals(simulations: int, failed: int, unknown: int) -> str:
+    """
+    Return how many simulations went as expected: ``3 simulations: 2 as expected, 1 failed``.
+    """
+    parts = [f"{simulations - failed - unknown} as expected"]
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{unknown} unknown"] if unknown else []
+    return f"{counted(simulations, 'simulation')}: {', '.join(parts)}"
 
 
 def _cells(item: Row) -> tuple[str, ...]:
@@ -90,12 +99,12 @@ def _cells(item: Row) -> tuple[str, ...]:
         str(item["blocks"]),
         str(item["verdict"]),
         f"{float(item['wall'] or 0):.1f} s",
-        "?" if item["passed"] is None else "yes" if item["passed"] else "NO",
+        "unknown" if item["passed"] is None else "passed" if item["passed"] else "FAILED",
     )
 
 
 def _shrink(widths: list[int], most: int) -> list[int]:
-    # The host gives way first, then the name: the rest is what the table is for.
+    # The host is shortened first, then the name: the other columns are what the table is for.
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - most
     for place in (1, 0):
         given = min(max(0, over), max(0, widths[place] - _NARROWEST))

@@ -1,11 +1,5 @@
 """
-Turns: the lines of each, and turns that read alike folded into one.
-
-Pure.
-
-Dialogues: what a fire asked on its terminal, in the story.
-
-Pure.
+The turns of a story: the lines of each turn, with equal turns folded into one line.
 """
 
 from __future__ import annotations
@@ -21,38 +15,40 @@ from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.safe_text import columns, fit, plain, quoted
-from pytest_hookharness.reports.terminal.agent_tree import write_children
-from pytest_hookharness.reports.terminal.headline import guard_words
+from pytest_hookharness.reports.terminal.agent_tree import render_sessions
+from pytest_hookharness.reports.terminal.headline import describe_cap
 from pytest_hookharness.reports.terminal.phrases import (
-    activity_words,
-    command_words,
-    ending_words,
-    event_words,
-    move_words,
-    reply_words,
+    describe_activity,
+    describe_ending,
+    describe_event,
+    describe_move,
+    describe_reply,
+    text_of_command,
 )
 
 _LONGEST = 100
 _MOST = 5
 
 
-def dialogue_words(run: ProcessResult | None) -> Iterator[str]:
+def describe_dialogue(run: ProcessResult | None) -> Iterator[str]:
     """
-    What passed over the terminal of a fire, but for a question that held it up: that is told of its process.
+    Describe the dialogue on the terminal of a hook run.
+
+    A question that made it time out is left out: it is described with the process that asked.
     """
     dialogue = None if run is None else run.dialogue
     if run is None or dialogue is None:
         return
     for asked in dialogue.asked[:_MOST]:
         question, answer = quoted(asked.question, _LONGEST), quoted(asked.answer, _LONGEST)
-        yield f"asks {question} on the terminal, and is told {answer}"
+        yield f"asks {question} on the terminal and gets {answer}"
     held_up = isinstance(run.ending, TimedOut) and any(activity.asks for activity in run.ending.doing)
     if dialogue.unanswered and not held_up:
         yield f"writes {quoted(dialogue.unanswered, _LONGEST)} on the terminal, and nobody answers"
 
 
 _LABEL = 20
-# What a fire said stands in a line of its own if it does not find room beside the command.
+# Columns: a longer reply gets a line of its own below the command.
 _ROOM = 76
 _LONGEST_CYCLE = 8
 _MOST_LINES = 14
@@ -66,9 +62,9 @@ class StoryLine:
     One line of a turn.
 
     Attributes:
-        label: Who: the agent, the person, a tool or an event.
-        text: What.
-        key: The same without times, to tell turns that are alike.
+        label: Who acts: the agent, the script, a tool or an event.
+        text: What happens.
+        key: The text without durations and process numbers, to compare turns.
     """
 
     label: str
@@ -79,13 +75,13 @@ class StoryLine:
 @dataclass(frozen=True, slots=True)
 class TurnGroup:
     """
-    One turn in full, or several that read like those before them.
+    One turn in full, or several turns that equal those before them.
 
     Attributes:
         first: Its first turn.
         last: Its last turn.
         lines: The lines of a turn in full; empty for turns that repeat.
-        like: The turns that are repeated.
+        like: First and last of the turns that are repeated.
     """
 
     first: int
@@ -94,9 +90,9 @@ class TurnGroup:
     like: tuple[int, int] | None = None
 
 
-def write_turns(outcome: Outcome, width: int) -> list[str]:
+def render_turns(outcome: Outcome, width: int) -> list[str]:
     """
-    The lines of all turns, folded and bounded.
+    Return the lines of all turns, folded and bounded.
     """
     turns = _by_turn(outcome.trace)
     labels = min(_LABEL, max((columns(line.label) for _, lines in turns for line in lines), default=0))
@@ -107,29 +103,29 @@ def write_turns(outcome: Outcome, width: int) -> list[str]:
         written = [*written[:_HEAD], [f"  ... {counted(number, 'turn')} ..."], *written[-_TAIL:]]
     lines = [line for block in written for line in block]
     if isinstance(outcome.verdict, Livelock):
-        for_ever = _for_ever(outcome, outcome.verdict)
-        joined = f"{lines[-1]}, {for_ever.lstrip()}" if groups and groups[-1].like is not None else ""
-        lines[-1:] = [joined] if joined and columns(joined) <= width else [*lines[-1:], for_ever]
+        forever = _forever(outcome, outcome.verdict)
+        joined = f"{lines[-1]}, {forever.lstrip()}" if groups and groups[-1].like is not None else ""
+        lines[-1:] = [joined] if joined and columns(joined) <= width else [*lines[-1:], forever]
     return [fit(line, width).rstrip() for line in lines]
 
 
-def write_response(response: Response, width: int = 100) -> str:
+def render_response(response: Response, width: int = 100) -> str:
     """
-    The lines of one event that was asked alone.
+    Return the lines of one single event.
     """
     lines = [*_hooked(response.hooked)]
     labels = max((columns(line.label) for line in lines), default=0)
     return "\n".join(fit(f"{fit(line.label, labels)}  {line.text}", width).rstrip() for line in lines)
 
 
-def _for_ever(outcome: Outcome, verdict: Livelock) -> str:
-    would = guard_words(verdict.cap, plain(outcome.host, 40), verdict.limits)
-    return f"  and so for ever      ({would})"
+def _forever(outcome: Outcome, verdict: Livelock) -> str:
+    would = describe_cap(verdict.cap, plain(outcome.host, 40), verdict.limits)
+    return f"  and so on forever      ({would})"
 
 
 def fold(turns: Sequence[tuple[int, tuple[StoryLine, ...]]]) -> list[TurnGroup]:
     """
-    Turns that read alike taken together, also when several turns repeat as a whole.
+    Fold equal turns into groups, also where several turns repeat as a whole.
     """
     keys = [tuple((line.label, line.key) for line in lines) for _, lines in turns]
     groups: list[TurnGroup] = []
@@ -188,9 +184,9 @@ def _by_turn(trace: Trace) -> list[tuple[int, tuple[StoryLine, ...]]]:
 def _lines(step: Step) -> Iterator[StoryLine]:
     match step.exchange:
         case Moved(move=move):
-            yield _line("agent", move_words(move))
+            yield _line("agent", describe_move(move))
         case Happened(event=event):
-            yield _line("script", event_words(event))
+            yield _line("script", describe_event(event))
         case Performed() as performed:
             yield from _performed(performed)
         case HookEvent() as hooked:
@@ -208,30 +204,30 @@ def _performed(performed: Performed) -> Iterator[StoryLine]:
         yield _line("tool", f"{plain(performed.call.name, 40)} was not carried out")
     elif performed.result.failed:
         yield _line("tool", f"{plain(performed.call.name, 40)} failed: {quoted(performed.result.text, 60)}")
-    yield from (_line("", line) for line in write_children(performed.children))
+    yield from (_line("", line) for line in render_sessions(performed.children))
 
 
 def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
     for fire in hooked.hook_runs:
-        said = reply_words(fire, hooked)
+        said = describe_reply(fire, hooked)
         wall = None if fire.run is None else fire.run.wall
-        yield from _fire(hooked.event, fire, wall, said)
-        yield from (_line("", f"  {words}") for words in dialogue_words(fire.run))
+        yield from _hook_run(hooked.event, fire, wall, said)
+        yield from (_line("", f"  {words}") for words in describe_dialogue(fire.run))
         ending = fire.run.ending if fire.run is not None else None
         if isinstance(ending, TimedOut):
             for activity in ending.doing[:_DOING]:
-                words = activity_words(activity)
-                # Process numbers differ from fire to fire.
+                words = describe_activity(activity)
+                # Process numbers differ from run to run.
                 yield _line("", f"  {words}", activity.process.command)
-    yield from (_line("", line) for line in write_children(hooked.children))
+    yield from (_line("", line) for line in render_sessions(hooked.children))
     decision = hooked.decision
     if decision.refused and not any(fire.reply.ruling is decision.ruling for fire in hooked.hook_runs):
         because = f": {quoted(decision.reasons[0], 60)}" if decision.reasons else ""
         yield _line(hooked.event, f"-> block{because}")
 
 
-def _fire(event: str, fire: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
-    ran, timeless = (f"{command_words(fire)}  {_ended(fire, took)}" for took in (wall, None))
+def _hook_run(event: str, fire: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
+    ran, timeless = (f"{text_of_command(fire)}  {_ended(fire, took)}" for took in (wall, None))
     if columns(ran) + columns(said) > _ROOM:
         yield _line(event, ran, timeless)
         if said:
@@ -242,4 +238,4 @@ def _fire(event: str, fire: HookRun, wall: float | None, said: str) -> Iterator[
 
 
 def _ended(fire: HookRun, wall: float | None) -> str:
-    return "answered by the scenario" if fire.run is None else ending_words(fire.run.ending, wall)
+    return "answered by the scenario" if fire.run is None else describe_ending(fire.run.ending, wall)

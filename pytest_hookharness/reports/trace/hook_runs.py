@@ -1,12 +1,8 @@
 """
-Fires in a trace file: what a process was given, and what became of it.
+Hook runs in a trace file: what a process received and how it ended, as JSON of bounded size.
 
-Pure. Every union is matched to its end.
-
-Excerpts: texts of any length, and other values, as JSON of a known size.
-
-Pure. An excerpt is an object of its own, which says how much of a text it holds; what
-is no character is replaced, and that is said too.
+A text is an excerpt: an object that states how much of the text it holds, and whether bytes that are no
+characters were replaced.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ from pytest_hookharness.model.processes import (
 )
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule
 from pytest_hookharness.model.trace import HookEvent, HookRun
-from pytest_hookharness.reports.terminal.phrases import activity_words, ending_words, reply_words
+from pytest_hookharness.reports.terminal.phrases import describe_activity, describe_ending, describe_reply
 
 TraceRecord: TypeAlias = dict[str, Json]
 
@@ -48,25 +44,25 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 def excerpt(text: str, size: int | None = None) -> TraceRecord:
     """
-    A text as an object.
+    Return a text as an excerpt.
 
     Args:
-        text: All that is known of it.
-        size: How many bytes it has in all, if more than are known.
+        text: The known part.
+        size: Its whole size in bytes, if more than the known part.
     """
-    told = _HALVES.sub(_REPLACED, text)
-    known = len(told.encode())
+    known_text = _HALVES.sub(_REPLACED, text)
+    known = len(known_text.encode())
     return {
-        "text": told,
+        "text": known_text,
         "bytes": known if size is None else size,
         "cut_at": known if size is not None and size > known else None,
-        "replaced": told != text,
+        "replaced": known_text != text,
     }
 
 
 def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:
     """
-    Bytes as the text that they are, or nearly are.
+    Return bytes as an excerpt, decoded as UTF-8 with replacements.
     """
     text = data.decode("utf-8", "replace")
     total = len(data) if size is None else size
@@ -81,21 +77,21 @@ def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:
 
 def of_output(output: Output) -> TraceRecord:
     """
-    An output stream.
+    Return an output stream as an excerpt.
     """
     return of_bytes(output.data, max(output.total, len(output.data)))
 
 
 def of_json(value: object) -> TraceRecord:
     """
-    A value whose form is somebody else's, as the text of its JSON.
+    Return a value of unknown shape as an excerpt of its JSON text.
     """
     return excerpt(json.dumps(as_data(value), ensure_ascii=False))
 
 
 def as_data(value: object) -> Json:
     """
-    A value of the model as JSON: its attributes by their names.
+    Return a value of the model as JSON: its attributes by name.
     """
     match value:
         case None | bool() | int() | float() | str():
@@ -119,7 +115,7 @@ def as_data(value: object) -> Json:
 
 def bound(value: Json, longest: int = LONGEST) -> Json:
     """
-    The same with no text longer, and no list of more items, than is allowed; an excerpt says what was cut.
+    Return JSON with texts and lists cut to the allowed size; excerpts state what was cut.
     """
     match value:
         case str():
@@ -139,17 +135,17 @@ def bound(value: Json, longest: int = LONGEST) -> Json:
 
 
 def _cut(text: str, longest: int) -> str:
-    told = _HALVES.sub(_REPLACED, text)
+    known_text = _HALVES.sub(_REPLACED, text)
     # Every character has four bytes at most; most texts are short.
-    if len(told) <= longest // 4:
-        return told
-    data = told.encode()
-    return told if len(data) <= longest else data[:longest].decode("utf-8", "ignore")
+    if len(known_text) <= longest // 4:
+        return known_text
+    data = known_text.encode()
+    return known_text if len(data) <= longest else data[:longest].decode("utf-8", "ignore")
 
 
 def hook_data(hook: Hook) -> TraceRecord:
     """
-    A hook as it is configured.
+    Return a hook as it is configured.
     """
     return {
         "event": hook.event,
@@ -163,7 +159,7 @@ def hook_data(hook: Hook) -> TraceRecord:
 
 def fire_data(fire: HookRun, hooked: HookEvent) -> TraceRecord:
     """
-    One run of one hook.
+    Return one hook run.
     """
     return {
         **hook_data(fire.hook),
@@ -176,11 +172,11 @@ def fire_data(fire: HookRun, hooked: HookEvent) -> TraceRecord:
 
 def run_data(run: ProcessResult) -> TraceRecord:
     """
-    What became of a process.
+    Return how a process ended.
     """
     doing = run.ending.doing if isinstance(run.ending, TimedOut) else ()
     return {
-        "words": ending_words(run.ending, run.wall),
+        "words": describe_ending(run.ending, run.wall),
         "ending": _ending(run.ending),
         "stdout": of_output(run.stdout),
         "stderr": of_output(run.stderr),
@@ -199,7 +195,7 @@ def run_data(run: ProcessResult) -> TraceRecord:
 
 def process_data(process: Process) -> TraceRecord:
     """
-    A process that was seen.
+    Return a process.
     """
     return {"pid": process.pid, "command": process.command, "age": process.age}
 
@@ -207,7 +203,7 @@ def process_data(process: Process) -> TraceRecord:
 def _activity(activity: Activity) -> TraceRecord:
     return {
         **process_data(activity.process),
-        "words": activity_words(activity),
+        "words": describe_activity(activity),
         "state": activity.state,
         "blocked_in": activity.blocked_in,
         "waits_for": activity.waits_for,
@@ -254,7 +250,7 @@ def _reply(fire: HookRun, hooked: HookEvent) -> TraceRecord:
     reply: Reply = fire.reply
     unheard = reply.unheard
     return {
-        "words": reply_words(fire, hooked),
+        "words": describe_reply(fire, hooked),
         "ruling": reply.ruling.value,
         "reason": excerpt(fire.reason),
         "context": excerpt(reply.context),
@@ -276,7 +272,7 @@ def _reply(fire: HookRun, hooked: HookEvent) -> TraceRecord:
 
 def decision_data(decision: Decision) -> TraceRecord:
     """
-    What the host made of all replies, and the facts about it by which it did.
+    Return the decision of the host, and the host facts behind it.
     """
     return {
         "ruling": decision.ruling.value,
@@ -296,6 +292,6 @@ def decision_data(decision: Decision) -> TraceRecord:
 
 def rule_data(rule: Rule) -> TraceRecord:
     """
-    A fact about a host, with how and where it is known from.
+    Return a fact about a host, with how it is known.
     """
     return {"text": rule.text, "basis": rule.basis.value, "source": rule.source}

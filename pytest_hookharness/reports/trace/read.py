@@ -1,7 +1,7 @@
 """
-Runs: the records of one simulation, read back from its trace file.
+Read the records of one simulation back from its trace file.
 
-Pure. A trace file may come from anywhere, so nothing in it is taken for granted.
+A trace file may come from anywhere, so everything in it is validated.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from pytest_hookharness.reports.terminal.table import Row
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord
 from pytest_hookharness.reports.trace.records import VERSION
 from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS, STEPS
-from pytest_hookharness.reports.trace.validate import misfit
+from pytest_hookharness.reports.trace.validate import first_mismatch
 
-# Bytes of one line; what is longer was not written by us.
+# Bytes; a longer line was not written by the harness.
 LONGEST_LINE = 64 << 20
 _KINDS = ("begin", "step", "state", "end", "trouble")
 
 
 class UnreadableTrace(ValueError):
     """
-    A file is no trace file, or one that is not understood; the message names file and line.
+    A file is no valid trace file; the message names file and line.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceRun:
     """
-    One simulation, as far as it was written down.
+    One simulation, as far as its trace file goes.
 
     Attributes:
         name: The name of the file.
         begin: How it began.
         steps: The steps, in order.
         states: The states, in order of their turns.
-        end: What came of it; ``None`` if it was interrupted, or could not be played.
-        trouble: Why it could not be played, as a record; ``None`` if that is not so.
-        torn: Whether a last line was left out that is not whole.
+        end: How it ended; ``None`` if it was interrupted or could not be played.
+        trouble: Why it could not be played; ``None`` if it was.
+        torn: Whether an incomplete last line was left out.
     """
 
     name: str
@@ -56,20 +56,20 @@ class TraceRun:
     @property
     def interrupted(self) -> bool:
         """
-        Whether it came to no end of any kind.
+        Return whether the file has neither an end nor a reason why there is none.
         """
         return self.end is None and self.trouble is None
 
 
 def read_run(lines: Iterable[bytes], name: str) -> TraceRun | None:
     """
-    Take the lines of a trace file for a run; a last line without a line end is left out.
+    Read the lines of a trace file; a last line without a line end is left out.
 
     Returns:
-        ``None`` if there is no whole line: whoever wrote it came to nothing.
+        The run; ``None`` if there is no complete line.
 
     Raises:
-        UnreadableTrace: It is not a trace file of a version that is known here.
+        UnreadableTrace: It is not a trace file of this version.
     """
     found: dict[str, list[TraceRecord]] = {kind: [] for kind in _KINDS}
     torn = False
@@ -85,7 +85,9 @@ def read_run(lines: Iterable[bytes], name: str) -> TraceRun | None:
         record = _record(line, where)
         kind = record["record"]
         if (kind == "begin") != (number == 1) or found["end"] or found["trouble"]:
-            raise UnreadableTrace(f"{where}: a {kind!r} record does not belong there; each run is a file")
+            raise UnreadableTrace(
+                f"{where}: a {kind!r} record does not belong there; each run has a file of its own"
+            )
         found[str(kind)].append(record)
     if not found["begin"]:
         return None
@@ -104,19 +106,21 @@ def _record(line: bytes, where: str) -> TraceRecord:
     try:
         record = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
-        raise UnreadableTrace(f"{where}: is no JSON; a trace file has one JSON object in each line") from None
+        raise UnreadableTrace(
+            f"{where}: is not JSON; a trace file has one JSON object in each line"
+        ) from None
     if not isinstance(record, dict) or record.get("record") not in _KINDS:
         known = ", ".join(_KINDS)
-        raise UnreadableTrace(f"{where}: is no record of a trace; known under 'record' are {known}")
+        raise UnreadableTrace(f"{where}: is no record of a trace; expected under 'record': {known}")
     if record["record"] == "begin" and record.get("version") != VERSION:
         raise UnreadableTrace(
-            f"{where}: is of version {plain(str(record.get('version')), 20)}, known is {VERSION}; "
-            "read it with the pytest-hookharness that wrote it"
+            f"{where}: has version {plain(str(record.get('version')), 20)}, expected {VERSION}; "
+            "read it with the version of pytest-hookharness that wrote it"
         )
     kind = record.get("kind") if record["record"] == "step" else record["record"]
     if not isinstance(kind, str) or (record["record"] == "step" and kind not in STEPS):
-        raise UnreadableTrace(f"{where}: is a step of no kind that is known; those are {', '.join(STEPS)}")
-    wrong = misfit(record, RECORDS[kind], DEFINITIONS)
+        raise UnreadableTrace(f"{where}: is a step of unknown kind; expected: {', '.join(STEPS)}")
+    wrong = first_mismatch(record, RECORDS[kind], DEFINITIONS)
     if wrong:
         raise UnreadableTrace(f"{where}: {plain(wrong, 200)}; `hookharness schema --trace` prints the format")
     return cast("TraceRecord", record)
@@ -127,14 +131,14 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _finite(literal: str) -> float:
-    # JSON has no word for what is larger than all numbers, and browsers read no page that holds one.
+    # JSON has no infinity, and browsers refuse a page that contains it.
     number = float(literal)
     return number if math.isfinite(number) else _refuse(literal)
 
 
 def row(run: TraceRun) -> Row:
     """
-    The row of a run for the table.
+    Return the row of a run for the summary table.
     """
     begin, end = run.begin, run.end or {}
     variant = f"[{begin['variant']}]" if begin["variant"] else ""

@@ -1,9 +1,9 @@
 """
 The records of a trace file: how one simulation began, its states, how it ended.
 
-Pure. A record is plain JSON with the word for its kind under ``record``. Those of a
-simulation are one ``begin``, then a ``step`` for each exchange and a ``state`` for each turn, and at last an
-``end``, or ``trouble`` if it could not be played. Without either it was interrupted.
+A record is plain JSON with its kind under ``record``. A simulation has one ``begin``, then a ``step`` for
+each exchange and a ``state`` for each turn, and finally an ``end``, or ``trouble`` if it could not be
+played. A file without either was interrupted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import State
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Verdict, Violation, verdict_name
 from pytest_hookharness.reports.terminal.headline import first_line
-from pytest_hookharness.reports.terminal.phrases import move_words
-from pytest_hookharness.reports.terminal.probe_report import write_probing
+from pytest_hookharness.reports.terminal.phrases import describe_move
+from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.story import story
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
@@ -37,87 +37,87 @@ from pytest_hookharness.reports.trace.hook_runs import (
 )
 from pytest_hookharness.reports.trace.steps import change_data
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceHeader:
     """
-    What no scenario knows of itself: by whom, when and where it is played.
+    The facts of a run that the scenario does not contain.
 
     Attributes:
         id: Node id of the test, or of the item of a scenario file.
-        door: By which way in: ``pytest`` or ``hookharness``.
+        front_end: ``pytest`` or ``hookharness``.
         host: The profile that is simulated, with its version.
         seed: The seed of the run.
-        tier: How fires are kept apart from the machine; ``None`` while that is not known.
+        tier: The isolation of hook runs; ``None`` while it is not known.
         hooks: The hooks that are configured.
-        again: The shell command that plays it again.
-        began: The day and the time, as ISO 8601 has them.
+        replay_command: The shell command that repeats the run.
+        began: Day and time in ISO 8601.
     """
 
     id: str
-    door: str
+    front_end: str
     host: str
     seed: int = 0
     tier: Tier | None = None
     hooks: Sequence[Hook] = ()
-    again: str = ""
+    replay_command: str = ""
     began: str = ""
 
 
-def begin(scenario: Scenario, occasion: TraceHeader) -> TraceRecord:
+def begin(scenario: Scenario, header: TraceHeader) -> TraceRecord:
     """
-    What is to be played.
+    Return the record of what is about to be played.
     """
     origin = scenario.origin
     return {
         "record": "begin",
         "version": VERSION,
-        "id": occasion.id,
-        "door": occasion.door,
+        "id": header.id,
+        "front_end": header.front_end,
         "scenario": scenario.name,
         "variant": scenario.variant,
         "why": scenario.why,
-        "host": occasion.host,
-        "seed": occasion.seed,
-        "tier": None if occasion.tier is None else occasion.tier.value,
+        "host": header.host,
+        "seed": header.seed,
+        "tier": None if header.tier is None else header.tier.value,
         "file": None if origin is None else str(origin.file),
         "line": None if origin is None else origin.line(scenario.mark("expect")),
-        "hooks": [hook_data(hook) for hook in occasion.hooks],
-        "expected": _promised(scenario.expect),
-        "again": occasion.again,
-        "began": occasion.began,
+        "hooks": [hook_data(hook) for hook in header.hooks],
+        "expected": _expected(scenario.expect),
+        "replay_command": header.replay_command,
+        "began": header.began,
     }
 
 
-def _promised(expect: Expectation) -> list[Json]:
+def _expected(expect: Expectation) -> list[Json]:
     """
-    What was promised, a line for each key that was written.
+    Return one line for each expectation that the scenario states.
     """
     nothing = Expectation()
     pairs = ((field.name, getattr(expect, field.name)) for field in dataclasses.fields(expect))
-    return [f"{name}: {_told(value)}" for name, value in pairs if value != getattr(nothing, name)]
+    return [f"{name}: {_text(value)}" for name, value in pairs if value != getattr(nothing, name)]
 
 
-def _told(value: object) -> str:
+def _text(value: object) -> str:
     match value:
         case Mapping():
-            return ", ".join(f"{key} {_told(item)}" for key, item in value.items())
+            return ", ".join(f"{key} {_text(item)}" for key, item in value.items())
         case tuple():
-            return ", ".join(map(_told, value)) or "none"
+            return ", ".join(map(_text, value)) or "none"
         case Tools() | RunCommand() | Edit() | Read() | Stop() | Subagent():
-            return move_words(value)
+            return describe_move(value)
         case _ if dataclasses.is_dataclass(value) and type(value).__str__ is object.__str__:
             pairs = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-            return ", ".join(f"{name} {_told(item)}" for name, item in pairs if item not in (None, (), {}))
+            return ", ".join(f"{name} {_text(item)}" for name, item in pairs if item not in (None, (), {}))
         case _:
             return str(value)
 
 
 def state(turn: int, after: State) -> TraceRecord:
     """
-    The state after a turn.
+    Return the record of the state after a turn.
     """
     return {
         "record": "state",
@@ -131,22 +131,25 @@ def state(turn: int, after: State) -> TraceRecord:
 
 def trouble(why: str) -> TraceRecord:
     """
-    A simulation that could not be played to a verdict, and why.
+    Return the record of a simulation that could not be played, and why.
     """
     return {"record": "trouble", "why": excerpt(why)}
 
 
 def end(
-    outcome: Outcome, codes: Mapping[str, FindingCode] | None = None, again: str = "", entry: str = ""
+    outcome: Outcome,
+    codes: Mapping[str, FindingCode] | None = None,
+    replay_command: str = "",
+    incident: str = "",
 ) -> TraceRecord:
     """
-    What came of it.
+    Return the record of an outcome.
 
     Args:
-        outcome: What was seen.
-        codes: What is known of each kind of finding, by its code.
-        again: The shell command that plays it again.
-        entry: The debugging entry about it.
+        outcome: The outcome.
+        codes: The catalogue of findings, by code.
+        replay_command: The shell command that repeats the run.
+        incident: The incident report.
     """
     return {
         "record": "end",
@@ -154,7 +157,7 @@ def end(
         "passed": outcome.passed,
         "terminated": outcome.terminated,
         "first_line": first_line(outcome),
-        "story": excerpt(story(outcome, again=again)),
+        "story": excerpt(story(outcome, replay_command=replay_command)),
         "iterations": outcome.iterations,
         "blocks": outcome.blocks(),
         "hook_runs": outcome.hook_runs(),
@@ -169,7 +172,7 @@ def end(
         "calls": _calls(outcome),
         "background": as_data(outcome.background),
         "kept_workspace": outcome.kept_workspace,
-        "entry": excerpt(entry),
+        "incident": excerpt(incident),
     }
 
 
@@ -177,7 +180,6 @@ def _verdict(verdict: Verdict) -> TraceRecord:
     data: TraceRecord = {"name": verdict_name(verdict)}
     for field in dataclasses.fields(verdict):
         value = getattr(verdict, field.name)
-        # What is kept of contents there are digests.
         changed = field.name == "changed"
         data[field.name] = [change_data(item) for item in value] if changed else as_data(value)
     return data
@@ -211,7 +213,7 @@ def _violation(violation: Violation, scenario: Scenario) -> TraceRecord:
 def _probing(outcome: Outcome, place: int) -> TraceRecord:
     probing = outcome.probe_reports[place]
     data = cast("TraceRecord", as_data(probing))
-    return {**data, "inert": probing.inert, "words": list(write_probing(probing, outcome.verdict))}
+    return {**data, "inert": probing.inert, "words": list(render_probes(probing, outcome.verdict))}
 
 
 def _calls(outcome: Outcome) -> list[Json]:

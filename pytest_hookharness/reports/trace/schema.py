@@ -1,7 +1,7 @@
 """
-The JSON Schema of trace files, by which they are also read back.
+The JSON Schema of trace files, which is also used to read them back.
 
-Data only. More keys may come within a version; those that are named stay.
+Within a version keys may be added; the listed ones stay.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ RECORDS: Mapping[str, Schema] = {
         record=_one_of("begin"),
         version={"type": "integer", "minimum": VERSION},
         id=_TEXT,
-        door=_one_of("pytest", "hookharness"),
+        front_end=_one_of("pytest", "hookharness"),
         scenario=_TEXT,
         variant=_TEXT,
         why=_TEXT,
@@ -113,7 +113,7 @@ RECORDS: Mapping[str, Schema] = {
         line=_or_null(_COUNT),
         hooks=_list(_ref("hook")),
         expected=_list(_TEXT),
-        again=_TEXT,
+        replay_command=_TEXT,
         began=_TEXT,
     ),
     **STEPS,
@@ -146,7 +146,7 @@ RECORDS: Mapping[str, Schema] = {
         ),
         background=_object(processes=_list(_DATA), threads=_list(_DATA), denials=_list(_DATA)),
         kept_workspace=_TEXT,
-        entry=_EXCERPT,
+        incident=_EXCERPT,
     ),
 }
 
@@ -157,7 +157,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         **_object(text=_TEXT, bytes=_COUNT, cut_at=_or_null(_COUNT), replaced=_FLAG),
     },
     "rule": {
-        "description": "A fact about a host, and where it is known from.",
+        "description": "A fact about a host, and how it is known.",
         **_object(text=_TEXT, basis=_one_of(*(basis.value for basis in Basis)), source=_TEXT),
     },
     "hook": _object(**_HOOK),

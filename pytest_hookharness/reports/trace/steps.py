@@ -1,7 +1,5 @@
 """
-Steps in a trace file: what the agent did, what happened, what the hooks said.
-
-Pure. Every union is matched to its end.
+The steps of a trace file: what the agent did, what happened, what the hooks replied.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, Moved, Performed, Step
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.phrases import event_words, move_words
+from pytest_hookharness.reports.terminal.phrases import describe_event, describe_move
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
     TraceRecord,
@@ -36,7 +34,7 @@ _NAME = 40
 @dataclass(frozen=True, slots=True)
 class Versions:
     """
-    The contents of a file before and after a step; ``None`` for one that is not known.
+    The contents of a file before and after a step; ``None`` where unknown.
     """
 
     before: bytes | None
@@ -45,7 +43,7 @@ class Versions:
 
 def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> TraceRecord:
     """
-    The record of one step.
+    Return the record of one step.
 
     Args:
         seen: The step.
@@ -64,14 +62,14 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> TraceReco
         case Moved():
             return {
                 "kind": "moved",
-                "words": move_words(exchange.move),
+                "words": describe_move(exchange.move),
                 "move": {"name": type(exchange.move).__name__.lower(), "data": of_json(exchange.move)},
                 "saw": _saw(exchange.saw),
             }
         case Happened():
             return {
                 "kind": "happened",
-                "words": event_words(exchange.event),
+                "words": describe_event(exchange.event),
                 "happening": {"name": type(exchange.event).__name__.lower(), "data": of_json(exchange.event)},
             }
         case Performed():
@@ -139,10 +137,10 @@ def _consequences(exchange: Performed | HookEvent, contents: Mapping[str, Versio
 
 def change_data(change: Change, versions: Versions | None = None) -> TraceRecord:
     """
-    A file that differs, and in what, if it is a text whose contents are known.
+    Return a changed file, with a diff if it is a text with known contents.
     """
-    told = _difference(change, versions)
-    return {"path": change.path, "how": change.how, "diff": None if told is None else excerpt(told)}
+    diff = _difference(change, versions)
+    return {"path": change.path, "how": change.how, "diff": None if diff is None else excerpt(diff)}
 
 
 def _difference(change: Change, versions: Versions | None) -> str | None:

@@ -1,8 +1,7 @@
 """
-Fitting: whether a value is as a JSON Schema says, as far as our own schemas go.
+Validate a value against the JSON Schema of trace files.
 
-Pure. What is read may come from anywhere, and no library for schemas is at hand when
-the harness is installed alone; of their language only what `reports.schema` uses is known here.
+No schema library is installed with the harness; only the keywords that `trace.schema` uses are known here.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def misfit(value: object, schema: Schema, definitions: Mapping[str, Schema], path: str = "") -> str:
+def first_mismatch(value: object, schema: Schema, definitions: Mapping[str, Schema], path: str = "") -> str:
     """
-    The first thing in a value that is not as its schema says, with its place; empty if all is.
+    Return the first mismatch between a value and its schema, with its path; empty if it is valid.
     """
     if "$ref" in schema:
-        return misfit(value, definitions[str(schema["$ref"]).rpartition("/")[2]], definitions, path)
+        return first_mismatch(value, definitions[str(schema["$ref"]).rpartition("/")[2]], definitions, path)
     if "anyOf" in schema:
-        found = [misfit(value, choice, definitions, path) for choice in schema["anyOf"]]
+        found = [first_mismatch(value, choice, definitions, path) for choice in schema["anyOf"]]
         return "" if "" in found else found[0]
     if "enum" in schema:
         known = schema["enum"]
@@ -60,7 +59,7 @@ def _below(value: object, schema: Schema, definitions: Mapping[str, Schema], pat
     else:
         return ""
     for name, below, item in inner:
-        found = "" if below is None else misfit(item, below, definitions, f"{path}/{name}")
+        found = "" if below is None else first_mismatch(item, below, definitions, f"{path}/{name}")
         if found:
             return found
     return ""

@@ -1,10 +1,11 @@
 """
-The tables of process hooks: processes, hooks, and what holds threads back.
+Tables of process hooks: background processes, their hooks, and the limits on threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from pytest_hookharness.model.background import (
@@ -16,19 +17,23 @@ from pytest_hookharness.model.background import (
     Rate,
     ThreadLimits,
 )
-from pytest_hookharness.scenario_files.keys.common import DURATION, INSIDE, REGEX, WORDS
-from pytest_hookharness.scenario_files.keys.moves import EVENTS, GOING_ON, MOVES
-from pytest_hookharness.scenario_files.keys.script import check_acts, gather_script
+from pytest_hookharness.scenario_files.keys.common import (
+    DURATION,
+    INSIDE,
+    REGEX,
+    WORDS,
+    keys_of,
+    record_of,
+)
+from pytest_hookharness.scenario_files.keys.script import THREAD_SCRIPT
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     Either,
-    FlagShape,
     Key,
     Many,
     Named,
     RecordShape,
-    Tagged,
     Text,
     Values,
     Whole,
@@ -36,11 +41,12 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 
 TRIGGERS = {"on_exit": OnExit, "on_output_match": OnOutputMatch, "on_timeout": OnTimeout}
 OFF = ChoiceShape(noun="the word off", words=("off",), read=lambda _: None)
+THREADS = Whole(noun="a number of threads", minimum=1)
 CODE = Whole(noun="an exit code", maximum=255)
 CODES = Either(
     shapes=(
         ChoiceShape(noun="the word any", words=("any",), read=lambda _: ()),
-        Whole(noun=CODE.noun, maximum=CODE.maximum, read=lambda code: (code,)),
+        replace(CODE, read=lambda code: (code,)),
         Many(noun="a list of exit codes", item=CODE, at_least=1, unique=True),
     )
 )
@@ -48,22 +54,22 @@ CODES = Either(
 
 def check_hook(values: Values) -> Iterator[tuple[str, str]]:
     """
-    A hook has one trigger, and that waits for something.
+    Yield a problem if a hook has no trigger or several, or one that always fires.
     """
     found = [name for name in TRIGGERS if name in values]
     if not found:
         yield "", f"a hook needs a trigger: {', '.join(TRIGGERS)}"
     for name in found[1:]:
-        yield name, f"a hook has one trigger, and {found[0]} is there already; write two hooks"
+        yield name, f"a hook has one trigger, and this one has {found[0]} already; write two hooks"
     if values.get("on_output_match") == "":
-        yield "on_output_match", "an empty expression matches every line; write what a line must hold"
+        yield "on_output_match", "an empty expression matches every line; write what a line must contain"
     if values.get("on_timeout") == 0:
-        yield "on_timeout", "every process runs longer than no time; give a duration above zero, such as 30s"
+        yield "on_timeout", "every process runs longer than 0 s; write a longer duration, such as 30s"
 
 
 def make_hook(**values: Any) -> ProcessHook:
     """
-    A hook with its trigger.
+    Return a hook with its trigger.
     """
     name = next(name for name in TRIGGERS if name in values)
     return ProcessHook(trigger=TRIGGERS[name](values.pop(name)), **values)
@@ -72,88 +78,39 @@ def make_hook(**values: Any) -> ProcessHook:
 HOOK = RecordShape(
     noun="a process hook",
     keys=(
-        Key(name="on_exit", shape=CODES, doc="It ends: any, an exit code, or a list of them."),
-        Key(name="on_output_match", shape=REGEX, doc="A line of its output holds a match of this."),
+        Key(name="on_exit", shape=CODES, doc="The process ends: `any`, an exit code, or a list of them."),
+        Key(name="on_output_match", shape=REGEX, doc="A line of its output matches this."),
         Key(name="on_timeout", shape=DURATION, doc="It runs longer than this."),
-        Key(name="instructions", shape=Text(), doc="What the thread is told to do."),
-        Key(
-            name="max_spawns",
-            shape=Either(shapes=(Whole(noun="a number of threads", minimum=1), OFF)),
-            doc="Threads that it spawns at most; 1 if not given, off for no limit.",
-        ),
-        Key(
-            name="agent",
-            field="script",
-            shape=Many(
-                noun="a list of moves",
-                item=Tagged(
-                    noun="a move",
-                    tags=(*MOVES, GOING_ON),
-                    barred={tag.name: f"{tag.name} is an event; a hook thread makes moves" for tag in EVENTS},
-                ),
-                at_least=1,
-                check=check_acts,
-                gather=gather_script,
-            ),
-            doc="What the agent of the thread does.",
+        *keys_of(
+            ProcessHook,
+            {"max_spawns": Either(shapes=(THREADS, OFF)), "script": THREAD_SCRIPT},
+            names={"script": "agent"},
+            without=("trigger",),
         ),
     ),
     build=make_hook,
     check=check_hook,
     besides={"oneOf": [{"required": [name]} for name in TRIGGERS]},
 )
-PROCESS = RecordShape(
-    noun="a tracked process",
-    keys=(
-        Key(name="run", shape=WORDS, doc="Its command line.", required=True),
-        Key(name="purpose", shape=Text(), doc="Why it exists."),
-        Key(name="related", shape=Many(noun="a list of files", item=INSIDE), doc="Files that belong to it."),
-        Key(name="summary", shape=Text(), doc="What the thread was about that detached it."),
-        Key(name="hooks", shape=Many(noun="a list of process hooks", item=HOOK), doc="Its hooks."),
-        Key(name="stop_after", shape=DURATION, doc="When somebody ends it with SIGTERM."),
-        Key(
-            name="watcher_dies",
-            shape=FlagShape(),
-            doc="Its watcher is killed while it runs, and started again once it has ended.",
-        ),
-    ),
-    build=BackgroundProcess,
-)
 PROCESSES = Named(
     noun="processes by name",
     key=Text(noun="a process's name", pattern=patterns.NAME, example="build"),
-    value=PROCESS,
-)
-LIMITS = RecordShape(
-    noun="what holds hook threads back",
-    keys=(
-        Key(
-            name="depth",
-            shape=Either(shapes=(Whole(noun="a depth"), OFF)),
-            doc="How deep hook threads may lie; 3 if not given, off for no limit.",
-        ),
-        Key(
-            name="rate",
-            shape=RecordShape(
-                noun="a rate",
-                keys=(
-                    Key(
-                        name="starts",
-                        shape=Whole(noun="a number of threads", minimum=1),
-                        doc="Threads that may be started, those of the person included.",
-                        required=True,
-                    ),
-                    Key(name="per", shape=DURATION, doc="In any stretch of this length.", required=True),
-                ),
-                build=Rate,
-            ),
-            doc="The rate limit; none if not given.",
-        ),
-        Key(
-            name="most",
-            shape=Whole(noun="a number of threads", minimum=1, maximum=1000),
-            doc="The harness's own bound, for threads and for processes; 20 if not given.",
-        ),
+    value=record_of(
+        BackgroundProcess,
+        "a background process",
+        {
+            "run": WORDS,
+            "related": Many(noun="a list of files", item=INSIDE),
+            "hooks": Many(noun="a list of process hooks", item=HOOK),
+        },
     ),
-    build=ThreadLimits,
+)
+LIMITS = record_of(
+    ThreadLimits,
+    "limits on threads",
+    {
+        "depth": Either(shapes=(Whole(noun="a depth"), OFF)),
+        "rate": record_of(Rate, "a rate", {"starts": THREADS}),
+        "most": replace(THREADS, maximum=1000),
+    },
 )

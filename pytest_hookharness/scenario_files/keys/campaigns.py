@@ -1,9 +1,5 @@
 """
-The table of parallel fires.
-
-The tables of what can be different: the conditions of fires, and ``vary``.
-
-The table of exploration: how far, and with which moves.
+Tables of mutations (``vary``), exploration (``explore``) and parallel hook runs (``parallel``).
 """
 
 from __future__ import annotations
@@ -14,7 +10,14 @@ from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.faults import CAUSES
 from pytest_hookharness.model.mutations import KINDS, Kind, Shaping, Wish
 from pytest_hookharness.model.parallel import CountedIn, Parallel
-from pytest_hookharness.scenario_files.keys.common import DURATION, EVENT, INSIDE, JSON_MAPPING, WORDS
+from pytest_hookharness.scenario_files.keys.common import (
+    DURATION,
+    EVENT,
+    INSIDE,
+    JSON_MAPPING,
+    WORDS,
+    record_of,
+)
 from pytest_hookharness.scenario_files.keys.script import MOVES_ALONE
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -43,8 +46,8 @@ PLACES = Many(noun="a list of places", item=Whole(noun="a place", minimum=1), at
 SHAPING = RecordShape(
     noun="a shape of standard input",
     keys=(
-        Key(name="reversed", shape=FlagShape(), doc="Keys stand in reverse order, at every depth."),
-        Key(name="extra", shape=JSON_MAPPING, doc="Further keys, behind all others."),
+        Key(name="reversed", shape=FlagShape(), doc="Whether keys are in reverse order, at every depth."),
+        Key(name="extra", shape=JSON_MAPPING, doc="Additional keys, after all others."),
     ),
     build=Shaping,
 )
@@ -52,7 +55,7 @@ SHAPING = RecordShape(
 
 def read_kind(word: str) -> tuple[Wish, ...]:
     """
-    A kind by its word alone.
+    Return the wish for a kind without names.
     """
     known: Mapping[str, Wish] = {wish.kind: wish for wish in map(Wish, KINDS)}
     return (known[word],)
@@ -60,44 +63,44 @@ def read_kind(word: str) -> tuple[Wish, ...]:
 
 def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
     """
-    Kinds with the names that they are about.
+    Return the wishes for kinds with names.
     """
     return tuple(Wish(kind, names[kind]) for kind in KINDS if names.get(kind) is not None)
 
 
 def gather_wishes(items: Sequence[tuple[Wish, ...] | None]) -> tuple[Wish, ...]:
     """
-    All wishes of a list.
+    Return all wishes of a list.
     """
     return tuple(wish for item in items for wish in item or ())
 
 
 def check_wishes(items: Sequence[tuple[Wish, ...] | None]) -> Iterator[tuple[int, str]]:
     """
-    No kind twice.
+    Yield a problem for each kind that occurs twice.
     """
     seen: set[Kind] = set()
     for index, item in enumerate(items):
         for wish in item or ():
             if wish.kind in seen:
-                yield index, f"{wish.kind!r} is asked for twice; name it once, with all its names"
+                yield index, f"{wish.kind!r} occurs twice; write it once, with all its names"
             seen.add(wish.kind)
 
 
 NAMING = RecordShape(
     noun="kinds with names",
     keys=(
-        Key(name="tools", shape=COMMANDS, doc="Commands that are missing, fail and hang."),
-        Key(name="unset", shape=VARIABLES, doc="Variables that are not set."),
+        Key(name="tools", shape=COMMANDS, doc="Commands that are missing, fail or hang."),
+        Key(name="unset", shape=VARIABLES, doc="Environment variables that are not set."),
         Key(
             name="state",
             shape=Many(noun="a list of files", item=INSIDE, unique=True),
-            doc="Files that are harmed between turns.",
+            doc="Files that are damaged between turns.",
         ),
         Key(
             name="faults",
             shape=Many(noun="a list of causes", item=ChoiceShape(noun="a cause", words=CAUSES), unique=True),
-            doc="Kinds of faults of the world around hooks.",
+            doc="Kinds of faults in the hooks' surroundings.",
         ),
     ),
     build=make_wish,
@@ -121,35 +124,14 @@ VARY = Either(
 )
 
 
-_MOST_STATES = 10_000
-
-
-def make_exploring(*, time: float = 30.0, **values: object) -> ExploreOptions:
-    """
-    The bounds of an exploration.
-    """
-    return ExploreOptions(seconds=time, **values)  # type: ignore[arg-type]
-
-
 EXPLORE = Either(
     shapes=(
         FlagShape(read=lambda wanted: ExploreOptions() if wanted else None),
-        RecordShape(
-            noun="an exploration",
-            keys=(
-                Key(
-                    name="moves",
-                    shape=MOVES_ALONE,
-                    doc="What the agent can do in every state, beside a stop; else what is named somewhere.",
-                ),
-                Key(
-                    name="states",
-                    shape=Whole(minimum=1, maximum=_MOST_STATES),
-                    doc="Most states that are tried (200).",
-                ),
-                Key(name="time", shape=DURATION, doc="Most time for all of it (30s)."),
-            ),
-            build=make_exploring,
+        record_of(
+            ExploreOptions,
+            "limits of an exploration",
+            {"moves": MOVES_ALONE, "states": Whole(minimum=1, maximum=10_000)},
+            names={"seconds": "time"},
         ),
     )
 )
@@ -161,7 +143,7 @@ _EITHER = {"not": {"required": ["json", "lines"]}}
 
 def check_counted(values: Values) -> Iterator[tuple[str, str]]:
     """
-    A count is of lines or of JSON.
+    Yield a problem if a count has both lines and JSON.
     """
     if "lines" in values and "json" in values:
         yield "lines", "a count has lines or json, not both; write two counts"
@@ -169,39 +151,39 @@ def check_counted(values: Values) -> Iterator[tuple[str, str]]:
 
 def make_counted(*, file: str, json: str = "", lines: bool = True) -> CountedIn:
     """
-    A count of lines, unless it is said where in its JSON it stands.
+    Return a count of lines, or of a value in JSON if its keys are given.
     """
-    del lines  # what else could count is said by the other key
+    del lines  # true in any case: ``json`` alone makes the difference
     return CountedIn(file=file, json=json)
 
 
 COUNTED = RecordShape(
     noun="a count",
     keys=(
-        Key(name="file", shape=INSIDE, doc="The file in which fires are counted.", required=True),
+        Key(name="file", shape=INSIDE, doc="The file that counts the hook runs.", required=True),
         Key(
             name="json",
             shape=Text(noun="keys with dots between them", pattern=patterns.WORDS, example="calls.total"),
-            doc="Where in its JSON: a number, or what has a length.",
+            doc="Keys down to a number in its JSON, or to a value with a length.",
         ),
-        Key(name="lines", shape=FlagShape(), doc="Its lines count, as they do if nothing else is said."),
+        Key(name="lines", shape=FlagShape(), doc="Whether its lines are counted; the default."),
     ),
     build=make_counted,
     check=check_counted,
     besides=_EITHER,
 )
 PARALLEL = RecordShape(
-    noun="parallel fires",
+    noun="parallel hook runs",
     keys=(
-        Key(name="event", shape=EVENT, doc="The event that wakes the hooks.", required=True),
+        Key(name="event", shape=EVENT, doc="The event that triggers the hooks.", required=True),
         Key(
             name="width",
             shape=Whole(minimum=1, maximum=_WIDEST),
-            doc="How often each hook is fired at once.",
+            doc="Number of simultaneous runs of each hook.",
         ),
-        Key(name="waves", shape=Whole(minimum=1, maximum=_MOST_WAVES), doc="How often that is done."),
-        Key(name="apart", shape=DURATION, doc="Between the starts of two fires."),
-        Key(name="hook", shape=WORDS, doc="A word of the command of the only hook that is fired."),
+        Key(name="waves", shape=Whole(minimum=1, maximum=_MOST_WAVES), doc="Number of repetitions."),
+        Key(name="apart", shape=DURATION, doc="Time between the starts of two runs."),
+        Key(name="hook", shape=WORDS, doc="A word of the command of the only hook that runs."),
         Key(
             name="counts",
             shape=Either(
@@ -216,7 +198,7 @@ PARALLEL = RecordShape(
                     Many(noun="a list of counts", item=COUNTED, at_least=1),
                 )
             ),
-            doc="In what every fire must be counted.",
+            doc="Counters that must include every run.",
             required=True,
         ),
     ),

@@ -1,16 +1,18 @@
 """
-The tables of tool calls and their results.
+Keys derived from the dataclasses of the model, and the shapes that many keys share.
 
-The texts that many keys share: paths, events, durations, expressions.
+A field's type gives the shape of its key, its default says whether the key is required, and the first
+sentence of its entry under ``Attributes:`` describes it. The tables beside this file state only the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import ast
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, TypeAlias
 
-from pytest_hookharness.model.moves import ToolCall, ToolResult, Tools
-from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
@@ -21,6 +23,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Named,
     Number,
     RecordShape,
+    Shape,
     Text,
     Whole,
 )
@@ -34,6 +37,7 @@ INSIDE = Text(
 )
 REGEX = Text(noun="a regular expression", format="regex", example="tests? failed", read=patterns.read_regex)
 EVENT = Text(noun="an event name", pattern=patterns.EVENT, example="PreToolUse")
+HOST = Text(noun="a host", pattern=patterns.HOST, example="claude-code")
 DURATION = Either(
     shapes=(
         Text(
@@ -47,79 +51,97 @@ DURATION = Either(
 )
 TIMES = Whole(noun="a number of times", minimum=1)
 JSON_MAPPING = Named(key=Text(), value=Anything())
+TEXTS = Named(noun="texts by path", key=INSIDE, value=Text())
+
+# The model's floats are seconds; a type that is not listed here needs a shape in its table.
+_BY_TYPE: Mapping[str, Shape] = {
+    "bool": FlagShape(),
+    "str": Text(),
+    "int": Whole(),
+    "int | None": Whole(),
+    "float": DURATION,
+    "float | None": DURATION,
+    "Json": Anything(),
+    "Payload": JSON_MAPPING,
+    "Mapping[str, Json]": JSON_MAPPING,
+}
+_ATTRIBUTE = re.compile(r"^( +)(\w+): (.+(?:\n\1 +\S.*)*)", re.MULTILINE)
+_NOTHING: Mapping[str, Any] = {}
+Shapes: TypeAlias = Mapping[str, Shape | str]
 
 
-RESULT = Either(
-    shapes=(
-        Text(read=lambda text: ToolResult(text=text)),
-        RecordShape(
-            noun="a result",
-            keys=(
-                Key(name="text", shape=Text(), doc="What the agent reads."),
-                Key(name="failed", shape=FlagShape(), doc="Whether the tool reports an error."),
-                Key(name="response", shape=Anything(), doc="The host's structured form of the result."),
-            ),
-            build=ToolResult,
-        ),
-    )
-)
-MODIFIERS = (
-    Key(
-        name="expect",
-        shape=ChoiceShape(noun="what becomes of a call", words=("allow", "deny", "ask")),
-        doc="What must become of this very call.",
-    ),
-    Key(name="result", field="given", shape=RESULT, doc="The result, instead of a real call."),
-)
-CALL_KEYS = (
-    Key(
-        name="name",
-        shape=Text(noun="a tool's name", pattern=patterns.WORDS, example="Bash"),
-        doc="The host's name of the tool.",
-        required=True,
-    ),
-    Key(name="input", shape=JSON_MAPPING, doc="The tool's input, as the host passes it."),
-)
-
-
-def make_call(
+def keys_of(
+    model: type,
+    shapes: Shapes = _NOTHING,
     *,
-    name: str,
-    input: Mapping[str, Json] | None = None,  # noqa: A002 - the word of the format
-    label: str,
-    given: ToolResult | None = None,
-    expect: str | None = None,
-) -> ToolCall:
+    names: Mapping[str, str] = _NOTHING,
+    without: Collection[str] = (),
+    only: Collection[str] = (),
+    required: Collection[str] = (),
+    merges: Collection[str] = (),
+) -> tuple[Key, ...]:
     """
-    A tool call; a tool without input gets an empty one.
+    Return the keys for the fields of a dataclass, in their order.
+
+    Args:
+        model: The dataclass.
+        shapes: Shapes by field, where the type is not enough; a text is the noun of a ``Literal`` type.
+        names: Keys by field, where they differ.
+        without: Fields that are no keys.
+        only: The fields that are keys; all, if empty.
+        required: Fields that are required although they have a default.
+        merges: Fields to whose value a variant adds.
+
+    Raises:
+        TypeError: A field has no known shape.
     """
-    return ToolCall(name=name, input=input or {}, label=label, given=given, expect=expect)
-
-
-CALL = RecordShape(noun="a tool call", keys=CALL_KEYS, build=make_call, labelled=True)
-PARALLEL_CALL = RecordShape(noun="a tool call", keys=CALL_KEYS + MODIFIERS, build=make_call, labelled=True)
-
-
-def make_tools(
-    *,
-    calls: ToolCall | tuple[ToolCall, ...],
-    label: str,
-    say: str = "",
-    given: ToolResult | None = None,
-    expect: str | None = None,
-) -> Tools:
-    """
-    A turn of tool calls; what stands beside several of them goes for each that says nothing else.
-    """
-    several = calls if isinstance(calls, tuple) else (replace(calls, label=label),)
-    return Tools(
-        calls=tuple(
-            replace(
-                call,
-                given=given if call.given is None else call.given,
-                expect=expect if call.expect is None else call.expect,
-            )
-            for call in several
-        ),
-        say=say,
+    described = {name: text for _, name, text in _ATTRIBUTE.findall(model.__doc__ or "")}
+    return tuple(
+        Key(
+            name=names.get(field.name, field.name),
+            field=field.name,
+            shape=_shape_of(str(field.type), shapes.get(field.name), f"{model.__name__}.{field.name}"),
+            doc=_first_sentence(described.get(field.name, "")),
+            required=field.name in required
+            or (field.default is MISSING and field.default_factory is MISSING),
+            merges=field.name in merges,
+        )
+        for field in fields(model)
+        if field.name not in without and (not only or field.name in only)
     )
+
+
+def _shape_of(annotation: str, given: Shape | str | None, where: str) -> Shape:
+    if isinstance(given, str):
+        words = ast.literal_eval(annotation.removeprefix("Literal"))
+        return ChoiceShape(noun=given, words=tuple(word for word in words if word))
+    shape = _BY_TYPE.get(annotation) if given is None else given
+    if shape is None:
+        raise TypeError(f"{where} needs a shape, because its type is {annotation}")
+    return shape
+
+
+def _first_sentence(text: str) -> str:
+    sentence = re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0]
+    return sentence.replace("``", "`")
+
+
+def record_of(
+    model: type,
+    noun: str,
+    shapes: Shapes = _NOTHING,
+    *,
+    names: Mapping[str, str] = _NOTHING,
+    without: Collection[str] = (),
+    only: Collection[str] = (),
+    required: Collection[str] = (),
+    **more: Any,
+) -> RecordShape:
+    """
+    Return the shape of a mapping that becomes an instance of a dataclass.
+
+    ``noun`` says what it is, with its article; ``more`` are further attributes of ``RecordShape``; the other
+    arguments are those of ``keys_of``.
+    """
+    keys = keys_of(model, shapes, names=names, without=without, only=only, required=required)
+    return RecordShape(**{"noun": noun, "keys": keys, "build": model, **more})

@@ -1,10 +1,11 @@
 """
-The tables of single acts: moves, events, and how the agent goes on.
+Tables of single acts: tool calls, other moves, events, and the behaviour after the script.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pytest_hookharness.model.moves import (
     Behaviour,
@@ -18,28 +19,28 @@ from pytest_hookharness.model.moves import (
     RunCommand,
     Stop,
     Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
     Wait,
 )
 from pytest_hookharness.scenario_files.keys.common import (
-    CALL,
     DURATION,
     INSIDE,
     JSON_MAPPING,
-    MODIFIERS,
-    PARALLEL_CALL,
     WORDS,
-    make_tools,
+    Shapes,
+    keys_of,
+    record_of,
 )
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     Either,
     FlagShape,
-    Key,
     Many,
     Named,
     Nothing,
-    RecordShape,
     Tag,
     Text,
     Values,
@@ -48,23 +49,52 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 HARMS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "chmod", "replace")
 HARMS_WITH_TEXT = ("chmod", "replace")
 
-
-def _field(name: str, doc: str) -> Key:
-    return Key(name=name, shape=Text(), doc=doc)
-
-
-FILE_ALONE = Text(
-    noun=INSIDE.noun,
-    pattern=INSIDE.pattern,
-    example=INSIDE.example,
-    read=lambda path: {"file": patterns.read_inside(path)},
+_CALL_SHAPES: Shapes = {
+    "name": Text(noun="a tool's name", pattern=patterns.WORDS, example="Bash"),
+    "given": Either(
+        shapes=(
+            Text(read=lambda text: ToolResult(text=text)),
+            record_of(ToolResult, "a result"),
+        )
+    ),
+    "expect": ChoiceShape(noun="the decision on a call", words=("allow", "deny", "ask")),
+}
+_MODIFIER_NAMES = {"given": "result"}
+MODIFIERS = keys_of(ToolCall, _CALL_SHAPES, names=_MODIFIER_NAMES, only=("given", "expect"))
+CALL = record_of(ToolCall, "a tool call", _CALL_SHAPES, only=("name", "input"), labelled=True)
+PARALLEL_CALL = record_of(
+    ToolCall, "a tool call", _CALL_SHAPES, names=_MODIFIER_NAMES, without=("label",), labelled=True
 )
-FILE = Key(name="file", shape=INSIDE, doc="The path, relative to the workspace.", required=True)
+
+
+def make_tools(
+    *,
+    calls: ToolCall | tuple[ToolCall, ...],
+    label: str,
+    say: str = "",
+    given: ToolResult | None = None,
+    expect: str | None = None,
+) -> Tools:
+    """
+    Return a turn of tool calls; modifiers beside a list apply to each call that has none of its own.
+    """
+    several = calls if isinstance(calls, tuple) else (replace(calls, label=label),)
+    return Tools(
+        calls=tuple(
+            replace(
+                call,
+                given=given if call.given is None else call.given,
+                expect=expect if call.expect is None else call.expect,
+            )
+            for call in several
+        ),
+        say=say,
+    )
 
 
 def check_harm(values: Values) -> Iterator[tuple[str, str]]:
     """
-    A text belongs to two kinds of harm, and to no other.
+    Yield a problem if a text is missing or not allowed for this kind of damage.
     """
     how = values.get("how", "delete")
     if how in HARMS_WITH_TEXT and "text" not in values:
@@ -75,43 +105,25 @@ def check_harm(values: Values) -> Iterator[tuple[str, str]]:
         yield "text", 'the text of chmod is an octal mode such as "0644"'
 
 
-CORRUPT = RecordShape(
-    noun="a harm",
-    keys=(
-        FILE,
-        Key(name="how", shape=ChoiceShape(noun="a kind of harm", words=HARMS), doc="What happens to it."),
-        _field("text", "The new text for replace, the octal mode for chmod."),
-    ),
-    build=Corrupt,
+CORRUPT = record_of(
+    Corrupt,
+    "damage to a file",
+    {"file": INSIDE, "how": ChoiceShape(noun="a kind of damage", words=HARMS)},
     check=check_harm,
 )
-SUBAGENT = RecordShape(
-    noun="a piece of work for a subagent",
-    keys=(
-        Key(name="kind", shape=WORDS, doc="The kind of subagent."),
-        _field("prompt", "What it is told."),
-        _field("text", "What it says when it wants to stop."),
-    ),
+SUBAGENT = record_of(
+    Subagent, "a task for a subagent", {"kind": WORDS}, only=("kind", "prompt", "text"), build=dict
 )
-EDIT = RecordShape(
-    noun="an edit",
-    keys=(
-        FILE,
-        Key(name="text", shape=Text(), doc="The new text, or the new passage.", required=True),
-        Key(name="old", shape=WORDS, doc="The passage to replace."),
-    ),
-)
+EDIT = record_of(Edit, "an edit", {"file": INSIDE, "old": WORDS}, only=("file", "text", "old"), build=dict)
+READ = record_of(Read, "a read of a file", {"file": INSIDE}, only=("file",), build=dict)
+FILE_ALONE = replace(INSIDE, read=lambda path: {"file": patterns.read_inside(path)})
+_BEHAVIOUR = Text(noun="a behaviour", pattern=patterns.BEHAVIOUR, example="idle")
 THEN = Either(
     shapes=(
-        Text(
-            noun="a behaviour",
-            pattern=patterns.BEHAVIOUR,
-            example="idle",
-            read=lambda name: Behaviour(name=name),
-        ),
+        replace(_BEHAVIOUR, read=lambda name: Behaviour(name=name)),
         Named(
             noun="a behaviour with its options, as in {fixing: {after: 2}}",
-            key=Text(noun="a behaviour", pattern=patterns.BEHAVIOUR, example="fixing"),
+            key=_BEHAVIOUR,
             value=JSON_MAPPING,
             single=True,
             read=lambda named: next(Behaviour(name=name, options=how) for name, how in named.items()),
@@ -120,7 +132,7 @@ THEN = Either(
 )
 
 MOVES = (
-    Tag(name="say", shape=Text(), role="say", doc="Words that go with the next tool call."),
+    Tag(name="say", shape=Text(), role="say", doc="Text of the agent before the next tool call."),
     Tag(
         name="tool",
         shape=Either(shapes=(CALL, Many(item=PARALLEL_CALL, noun="a list of tool calls", at_least=1))),
@@ -128,7 +140,7 @@ MOVES = (
         field="calls",
         make=make_tools,
         modifiers=MODIFIERS,
-        doc="A tool call in the host's own terms, or a list of calls made at once.",
+        doc="A tool call in the host's own format, or a list of simultaneous calls.",
     ),
     Tag(
         name="run",
@@ -137,7 +149,7 @@ MOVES = (
         field="command",
         make=RunCommand,
         modifiers=MODIFIERS,
-        doc="A shell command, by whatever tool the host has for that.",
+        doc="A shell command, run by the host's own shell tool.",
     ),
     Tag(
         name="edit",
@@ -149,11 +161,11 @@ MOVES = (
     ),
     Tag(
         name="read",
-        shape=Either(shapes=(FILE_ALONE, RecordShape(noun="a look at a file", keys=(FILE,)))),
+        shape=Either(shapes=(FILE_ALONE, READ)),
         role="call",
         make=Read,
         modifiers=MODIFIERS,
-        doc="A look at a file of the workspace.",
+        doc="A read of a file in the workspace.",
     ),
     Tag(
         name="stop",
@@ -161,31 +173,22 @@ MOVES = (
         role="stop",
         field="text",
         make=Stop,
-        doc="A message without a tool call: the agent wants to end its turn.",
+        doc="A message without a tool call: the agent wants to stop.",
     ),
     Tag(
         name="subagent",
         shape=Either(shapes=(Text(read=lambda text: {"prompt": text}), SUBAGENT)),
         role="call",
         make=Subagent,
-        doc="A piece of work handed to a subagent.",
+        doc="A task for a subagent.",
     ),
 )
 EVENTS = (
     Tag(
         name="prompt",
-        shape=Either(
-            shapes=(
-                Text(read=lambda text: Prompt(text=text)),
-                RecordShape(
-                    noun="a prompt",
-                    keys=(Key(name="text", shape=Text(), doc="The words.", required=True),),
-                    build=Prompt,
-                ),
-            )
-        ),
+        shape=Either(shapes=(Text(read=lambda text: Prompt(text=text)), record_of(Prompt, "a prompt"))),
         role="event",
-        doc="The person writes to the agent.",
+        doc="The user writes to the agent.",
     ),
     Tag(
         name="wait",
@@ -193,7 +196,7 @@ EVENTS = (
         role="event",
         field="seconds",
         make=Wait,
-        doc="Time passes for the agent, not for the machine.",
+        doc="Time passes for the agent and its hooks, but no real time.",
     ),
     Tag(
         name="compact",
@@ -220,7 +223,7 @@ EVENTS = (
             )
         ),
         role="event",
-        doc="The session is ended and taken up again, or a copy of it under another name.",
+        doc="The session ends and is resumed; `fork` resumes a copy with its own session id.",
     ),
     Tag(
         name="end",
@@ -228,6 +231,6 @@ EVENTS = (
         role="event",
         doc="The session ends.",
     ),
-    Tag(name="corrupt", shape=CORRUPT, role="event", doc="A file is harmed between turns."),
+    Tag(name="corrupt", shape=CORRUPT, role="event", doc="A file is damaged between two turns."),
 )
-GOING_ON = Tag(name="then", shape=THEN, role="then", doc="How the agent behaves from here on.")
+GOING_ON = Tag(name="then", shape=THEN, role="then", doc="What the agent does when its script has ended.")

@@ -1,5 +1,5 @@
 """
-The tables of whole scripts: lists of acts, and reactions.
+Tables of whole scripts: lists of acts, and reactions.
 """
 
 from __future__ import annotations
@@ -8,40 +8,33 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Reaction, Script
-from pytest_hookharness.scenario_files.keys.common import EVENT, REGEX, TIMES
+from pytest_hookharness.scenario_files.keys.common import EVENT, REGEX, TIMES, record_of
 from pytest_hookharness.scenario_files.keys.moves import EVENTS, GOING_ON, MOVES
-from pytest_hookharness.scenario_files.schema.shapes import (
-    Key,
-    Many,
-    PlacedValue,
-    RecordShape,
-    Tagged,
-    Values,
-)
+from pytest_hookharness.scenario_files.schema.shapes import Many, PlacedValue, Tagged, Values
 
 
 def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]:
     """
-    Words go with a call, and what the agent does at last comes last.
+    Yield a problem for ``say`` without a call after it, and for ``then`` that is not the last item.
     """
     for index, item in enumerate(items):
         if item is None:
             continue
         if item.tag.role == "then" and index + 1 < len(items):
-            yield index, "then must be the last item: it says how the agent goes on without a script"
+            yield index, "then must be the last item: it says what the agent does after its script"
         if item.tag.role == "say":
             after = items[index + 1] if index + 1 < len(items) else "the end"
             if after == "the end" or (isinstance(after, PlacedValue) and after.tag.role != "call"):
                 name = after.tag.name if isinstance(after, PlacedValue) else after
                 yield (
                     index,
-                    f"say goes with the tool call after it, but {name} follows; words alone are a stop",
+                    f"say must be followed by a tool call, but {name} follows; for a text alone use stop",
                 )
 
 
 def gather_acts(items: Sequence[PlacedValue]) -> tuple[Act, ...]:
     """
-    The acts of a list; words are joined to the call after them.
+    Return the acts of a list; the text of ``say`` becomes part of the call after it.
     """
     acts: list[Any] = []
     said: dict[str, str] = {}
@@ -63,7 +56,7 @@ def gather_acts(items: Sequence[PlacedValue]) -> tuple[Act, ...]:
 
 def make_act(item: PlacedValue, **more: object) -> Any:
     """
-    The act that an item became.
+    Return the act of one item.
     """
     if item.tag.make is None:
         return item.value
@@ -73,7 +66,7 @@ def make_act(item: PlacedValue, **more: object) -> Any:
 
 def gather_script(items: Sequence[PlacedValue]) -> Script:
     """
-    A script; one that has no act at all begins with a prompt.
+    Return a script; one without any act starts with a prompt.
     """
     going_on = [item.value for item in items if item.tag.role == "then"]
     acts = gather_acts(items) or (FIRST_PROMPT,)
@@ -86,31 +79,39 @@ AGENT = Many(
     check=check_acts,
     gather=gather_script,
 )
-BARRED = {
-    **{tag.name: f"{tag.name} is an event; an agent reacts with moves only" for tag in EVENTS},
-    GOING_ON.name: "then belongs at the end of the agent's own list",
-}
 MOVES_ALONE = Many(
     noun="a list of moves",
-    item=Tagged(noun="a move", tags=MOVES, barred=BARRED),
+    item=Tagged(
+        noun="a move",
+        tags=MOVES,
+        barred={
+            **{tag.name: f"{tag.name} is an event; an agent reacts with moves only" for tag in EVENTS},
+            GOING_ON.name: "then must be at the end of the agent's own list",
+        },
+    ),
     at_least=1,
     check=check_acts,
     gather=gather_acts,
 )
-REACTION = RecordShape(
-    noun="a reaction",
-    keys=(
-        Key(name="event", shape=EVENT, doc="The hook event that must have shown it."),
-        Key(name="reason", shape=REGEX, doc="Searched in what was shown."),
-        Key(
-            name="do",
-            field="moves",
-            shape=MOVES_ALONE,
-            doc="What the agent does instead of its next move.",
-            required=True,
-        ),
-        Key(name="times", shape=TIMES, doc="How often at most."),
+# A thread's script: moves and ``then``, but no events, because nobody else is in its session.
+THREAD_SCRIPT = Many(
+    noun="a list of moves",
+    item=Tagged(
+        noun="a move",
+        tags=(*MOVES, GOING_ON),
+        barred={tag.name: f"{tag.name} is an event; a hook thread makes moves" for tag in EVENTS},
     ),
-    build=Reaction,
+    at_least=1,
+    check=check_acts,
+    gather=gather_script,
 )
-REACTIONS = Many(item=REACTION, noun="a list of reactions")
+REACTIONS = Many(
+    noun="a list of reactions",
+    item=record_of(
+        Reaction,
+        "a reaction",
+        {"event": EVENT, "reason": REGEX, "moves": MOVES_ALONE, "times": TIMES},
+        names={"moves": "do"},
+        required=("moves",),
+    ),
+)

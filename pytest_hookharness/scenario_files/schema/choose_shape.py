@@ -1,5 +1,5 @@
 """
-Which shape an element means, and with shapes in words.
+Choose the shape that fits an element, and describe shapes in words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pytest_hookharness.scenario_files.yaml.nodes import Element, ListNode, Scal
 
 def takes(shape: Shape, element: Element) -> bool:
     """
-    Whether a shape is meant by an element of this kind.
+    Return whether an element is of a kind that a shape accepts; its value may still be invalid.
     """
     match shape, element:
         case Anything(), _:
@@ -58,7 +58,7 @@ def takes(shape: Shape, element: Element) -> bool:
 
 def describe(shape: Shape) -> tuple[str, ...]:
     """
-    What may stand there, in words.
+    Return the allowed values of a shape, in words.
     """
     match shape:
         case Either(shapes=shapes):
@@ -85,3 +85,31 @@ def describe(shape: Shape) -> tuple[str, ...]:
             return (f"{noun} as a mapping with one of {', '.join(tag.name for tag in tags)}",)
         case _:
             return (shape.noun,)
+
+
+def keys_below(shape: Shape) -> frozenset[str]:
+    """
+    Return the keys of the mappings with known keys that a shape accepts.
+    """
+    match shape:
+        case RecordShape(keys=keys):
+            return frozenset(key.name for key in keys)
+        case Either(shapes=shapes):
+            return frozenset[str]().union(*map(keys_below, shapes))
+        case _:
+            return frozenset()
+
+
+def kinds(shape: Shape) -> tuple[str, ...]:
+    """
+    Return the kinds of values that a shape accepts, without lists of words or keys.
+    """
+    match shape:
+        case Either(shapes=shapes):
+            return tuple(dict.fromkeys(kind for inner in shapes for kind in kinds(inner)))
+        case ChoiceShape(noun=noun) | RecordShape(noun=noun) | Tagged(noun=noun):
+            return (noun,)
+        case FlagShape(only=None):
+            return ("true or false",)
+        case _:
+            return describe(shape)

@@ -1,7 +1,7 @@
 """
-Patterns: the grammars of single texts that scenarios are made of.
+Patterns: the grammars of single texts in scenario files.
 
-Patterns are written in what Python and JSON Schema (ECMA 262) understand alike.
+Patterns use only what Python and JSON Schema (ECMA 262) have in common.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 def matches(pattern: str, text: str) -> bool:
     """
-    Whether a pattern covers all of a text.
+    Return whether a pattern matches the whole text.
     """
     return re.fullmatch(pattern, text) is not None
 
 
 def read_inside(text: str) -> str:
     """
-    A path inside the workspace.
+    Return a path inside the workspace.
 
     Raises:
-        ValueError: It leads out of it, or is no path of a file.
+        ValueError: The path is absolute or leaves the workspace.
     """
     if text.startswith("/"):
         raise ValueError("is absolute; paths here are relative to the workspace")
@@ -52,10 +52,10 @@ def read_inside(text: str) -> str:
 
 def read_duration(text: str) -> float:
     """
-    The seconds of ``301s``, ``5m``, ``2h`` or ``250ms``.
+    Return the seconds of a duration such as ``301s``, ``5m``, ``2h`` or ``250ms``.
 
     Raises:
-        ValueError: It is not written so.
+        ValueError: The text is not a duration.
     """
     if not matches(DURATION, text):
         raise ValueError("is not a duration")
@@ -65,10 +65,10 @@ def read_duration(text: str) -> float:
 
 def read_mode(text: str) -> int:
     """
-    Permission bits, as ``chmod`` reads them.
+    Return permission bits, given in octal as for ``chmod``.
 
     Raises:
-        ValueError: They are not octal.
+        ValueError: The text is not octal.
     """
     if not matches(MODE, text):
         raise ValueError("is not a mode")
@@ -77,18 +77,18 @@ def read_mode(text: str) -> int:
 
 def read_regex(text: str) -> str:
     """
-    A regular expression, unchanged.
+    Return a regular expression, unchanged.
 
     Raises:
         ValueError: Python cannot compile it.
     """
     try:
         with warnings.catch_warnings():
-            # A pattern that Python merely frowns on is the author's business.
+            # Warnings about valid patterns are not errors.
             warnings.simplefilter("ignore")
             re.compile(text)
     except re.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
     except (OverflowError, RecursionError) as error:
-        raise ValueError(f"is not a regular expression that Python can hold: {error}") from None
+        raise ValueError(f"is a regular expression that is too large for Python: {error}") from None
     return text

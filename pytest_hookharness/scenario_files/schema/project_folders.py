@@ -1,5 +1,5 @@
 """
-The project and plugin folders that stand beside a scenario file.
+Find the project and plugin folders of a scenario file.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from pathlib import Path
 
 from pytest_hookharness.model.trace import is_cache
 
-# Instead of a path: the repository that the scenario file is in. A folder of that name is `./repository`.
+# Stands for the repository that contains the scenario file. A folder of that name is `./repository`.
 REPOSITORY = "repository"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfound:
     """
-    Why a folder cannot be used.
+    The reason why a folder cannot be used.
 
     Attributes:
-        why: In words that follow the path.
-        missing: The step of the path that is not there; empty if that is not the reason.
-        there: The folders that are there instead.
+        why: The reason, in words that follow the path.
+        missing: The component of the path that does not exist; empty for other reasons.
+        there: The existing folders beside it.
     """
 
     why: str
@@ -31,12 +31,12 @@ class Unfound:
 
 def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
     """
-    The folder at a path, absolute and with all links followed.
+    Return the absolute path of a folder, with links resolved.
 
     Args:
         text: The path, as written.
-        base: The folder that it is relative to.
-        confined: It must stand below ``base``, or be its repository.
+        base: The folder that the path is relative to.
+        confined: Whether the folder must be below ``base``, or be its repository.
     """
     if text == REPOSITORY:
         return _find_repository(base)
@@ -64,7 +64,7 @@ def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
 def _find_repository(base: Path) -> Path | Unfound:
     top = base.resolve()
     found = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), None)
-    return found or Unfound(why=f"is not to be had: neither {top} nor a folder above it holds .git")
+    return found or Unfound(why=f"does not exist: neither {top} nor a folder above it contains .git")
 
 
 def _missing(folder: Path, root: Path | None) -> Unfound:
@@ -77,4 +77,6 @@ def _missing(folder: Path, root: Path | None) -> Unfound:
         and not is_cache(entry.name)
         and (root is None or entry.resolve().is_relative_to(root))
     )
-    return Unfound(why=f"is not there: {there} has no folder {missing}", missing=missing, there=tuple(names))
+    return Unfound(
+        why=f"does not exist: {there} has no folder {missing}", missing=missing, there=tuple(names)
+    )

@@ -1,8 +1,8 @@
 """
-Shapes: the words in which the key tables say what may be written.
+Shapes: descriptions of the values that scenario files can contain.
 
-A shape says three things at once: what is accepted (``conversion``), what it
-becomes (its ``read``, ``build`` or ``make``), and its JSON Schema (``export``).
+A shape states three things at once: which values are accepted (``validate``), what they become (``read``,
+``build`` or ``make``), and their JSON Schema (``json_schema``).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any, Literal, TypeAlias
 Values: TypeAlias = Mapping[str, Any]
 
 
-def same(value: Any) -> Any:
+def unchanged(value: Any) -> Any:
     """
-    The value as it is.
+    Return the value unchanged.
     """
     return value
 
 
-def silent(_: Any) -> Iterator[tuple[Any, str]]:
+def no_problems(_: Any) -> Iterator[tuple[Any, str]]:
     """
-    No objection.
+    Return no problems.
     """
     return iter(())
 
@@ -35,28 +35,28 @@ class Text:
 
     Attributes:
         noun: What it is, with its article.
-        pattern: A regular expression, of the dialect that Python and JSON Schema share, for all of it.
+        pattern: A regular expression for the whole text, in the common dialect of Python and JSON Schema.
         format: A format name of JSON Schema.
-        example: A good one.
-        read: What it becomes; a ``ValueError`` says what is wrong with it.
+        example: A valid text.
+        read: Returns the value of a text; raises ``ValueError`` with the problem.
     """
 
     noun: str = "a text"
     pattern: str = ""
     format: str = ""
     example: str = "text"
-    read: Callable[[str], object] = same
+    read: Callable[[str], object] = unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceShape:
     """
-    One of some words.
+    One word of a fixed list.
     """
 
     noun: str
     words: tuple[str, ...]
-    read: Callable[[str], object] = same
+    read: Callable[[str], object] = unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,23 +66,23 @@ class Whole:
 
     Attributes:
         noun: What it is, with its article.
-        minimum: The smallest.
-        maximum: The largest.
-        octal: Digits without a prefix are permission bits, as ``chmod`` reads them.
-        read: What it becomes.
+        minimum: Smallest number; ``None`` for no limit.
+        maximum: Largest number; ``None`` for no limit.
+        octal: Whether digits without a prefix are octal permission bits, as for ``chmod``.
+        read: Returns the value of a number.
     """
 
     noun: str = "a whole number"
     minimum: int | None = 0
     maximum: int | None = None
     octal: bool = False
-    read: Callable[[int], object] = same
+    read: Callable[[int], object] = unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """
-    A number, whole or not, not below ``minimum``.
+    A number, whole or not, of at least ``minimum``.
     """
 
     noun: str = "a number"
@@ -92,26 +92,26 @@ class Number:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagShape:
     """
-    True or false; ``only`` leaves one of them.
+    True or false, or just the one given by ``only``.
     """
 
     only: bool | None = None
-    read: Callable[[bool], object] = same
+    read: Callable[[bool], object] = unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nothing:
     """
-    An empty value, which becomes ``value``.
+    An empty value.
     """
 
-    read: Callable[[None], object] = same
+    read: Callable[[None], object] = unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
     """
-    A folder that exists below the scenario's own.
+    A folder that exists below the scenario file's folder.
     """
 
     noun: str = "a folder"
@@ -120,7 +120,7 @@ class Folder:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anything:
     """
-    Any JSON value, passed on as it is.
+    Any JSON value, unchanged.
     """
 
 
@@ -132,38 +132,38 @@ class Many:
     Attributes:
         item: The shape of each item.
         noun: What it is, with its article.
-        at_least: How many items there must be.
-        unique: No two items may be alike.
-        check: Objections to the items together: index and words. An item that was refused is ``None``.
-        gather: What the items become.
+        at_least: Minimum number of items.
+        unique: Whether equal items are refused.
+        check: Yields problems of the items together: index and message. An invalid item is ``None``.
+        gather: Returns the value of the items.
     """
 
     item: Shape
     noun: str = "a list"
     at_least: int = 0
     unique: bool = False
-    check: Callable[[Sequence[Any]], Iterator[tuple[int, str]]] = silent
+    check: Callable[[Sequence[Any]], Iterator[tuple[int, str]]] = no_problems
     gather: Callable[[Sequence[Any]], object] = tuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
     """
-    A mapping whose keys are names of the author's.
+    A mapping whose keys are names that the author chooses.
 
     Attributes:
-        key: The shape of a name.
-        value: The shape of a value.
+        key: Shape of a name.
+        value: Shape of a value.
         noun: What it is, with its article.
-        single: It has exactly one key.
-        read: What it becomes.
+        single: Whether it must have exactly one key.
+        read: Returns the value of the mapping.
     """
 
     key: Text
     value: Shape
     noun: str = "a mapping"
     single: bool = False
-    read: Callable[[dict[str, Any]], object] = same
+    read: Callable[[dict[str, Any]], object] = unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,12 +172,12 @@ class Key:
     One key of a record.
 
     Attributes:
-        name: As it is written.
-        shape: The shape of its value.
-        doc: What it is for, in one sentence.
-        field: The name of the model's field, if it is another.
-        required: It must be there.
-        merges: A variant adds to the base's value instead of replacing it.
+        name: The key.
+        shape: Shape of its value.
+        doc: Description, in one sentence.
+        field: Name of the model's field; empty if it is the same.
+        required: Whether the key is required.
+        merges: Whether a variant's value is added to the base's instead of replacing it.
     """
 
     name: str
@@ -196,18 +196,18 @@ class RecordShape:
     Attributes:
         noun: What it is, with its article.
         keys: The keys.
-        build: Makes the value, from the fields as keywords.
-        check: Objections to the values together: key and words.
-        known_by: Among several shapes this one is meant only if one of these keys is there.
-        labelled: ``build`` gets the key path as ``label``.
-        at_least: How many keys there must be.
-        besides: What JSON Schema can say of ``check``.
+        build: Returns the value, given the fields as keyword arguments.
+        check: Yields problems of the values together: key and message.
+        known_by: Among several shapes, this one is chosen only if one of these keys is present.
+        labelled: Whether ``build`` receives the key path as ``label``.
+        at_least: Minimum number of keys.
+        besides: The part of ``check`` that JSON Schema can express.
     """
 
     noun: str
     keys: tuple[Key, ...]
     build: Callable[..., object] = dict
-    check: Callable[[Values], Iterator[tuple[str, str]]] = silent
+    check: Callable[[Values], Iterator[tuple[str, str]]] = no_problems
     known_by: frozenset[str] = frozenset()
     labelled: bool = False
     at_least: int = 0
@@ -220,13 +220,13 @@ class Tag:
     One kind of act in a list of acts.
 
     Attributes:
-        name: The key that says which act it is.
-        shape: The shape of its value.
-        doc: What it is for, in one sentence.
-        role: What the list makes of it.
-        make: Makes the act, from fields as keywords; ``None`` if the value is it already.
-        field: The field that the value is; empty if it is a mapping of fields.
-        modifiers: Keys that may stand beside it.
+        name: The key that identifies the act.
+        shape: Shape of its value.
+        doc: Description, in one sentence.
+        role: How the list uses it.
+        make: Returns the act, given fields as keyword arguments; ``None`` if the value is the act.
+        field: The field for the value; empty if the value is a mapping of fields.
+        modifiers: Keys that are allowed beside it.
     """
 
     name: str
@@ -241,12 +241,12 @@ class Tag:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tagged:
     """
-    A mapping with exactly one key that says what it is, and that key's modifiers.
+    A mapping with exactly one key that identifies it, and that key's modifiers.
 
     Attributes:
         noun: What it is, with its article.
-        tags: The kinds.
-        barred: Further names, with the reason why they cannot stand here.
+        tags: The identifying keys.
+        barred: Identifying keys that are not allowed here, with the reason.
     """
 
     noun: str
@@ -260,9 +260,9 @@ class PlacedValue:
     One tagged mapping that was read.
 
     Attributes:
-        tag: Which kind it is.
-        value: What its value became.
-        modifiers: What its modifiers became.
+        tag: Its identifying key.
+        value: The read value.
+        modifiers: The read values of its modifiers.
         path: Its key path.
     """
 
@@ -275,7 +275,7 @@ class PlacedValue:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Either:
     """
-    One of several shapes, told apart by what kind of value is there.
+    One of several shapes, chosen by the kind of the value.
     """
 
     shapes: tuple[Shape, ...]

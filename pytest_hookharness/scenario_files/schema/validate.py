@@ -1,8 +1,7 @@
 """
-Conversion: what was written, held against a shape, becomes a value.
+Compare elements with shapes, and turn them into values.
 
-Nothing stops at the first problem; what was refused becomes ``FAILED`` and spoils only what
-contains it.
+Reading continues after a problem: an invalid element becomes ``FAILED``, and so does every element around it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-from pytest_hookharness.scenario_files.schema.choose_shape import describe, takes
+from pytest_hookharness.scenario_files.schema.choose_shape import describe, keys_below, kinds, takes
 from pytest_hookharness.scenario_files.schema.patterns import matches
 from pytest_hookharness.scenario_files.schema.project_folders import find_folder
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -53,7 +52,7 @@ from pytest_hookharness.scenario_files.yaml.parser import resolve
 
 class ShapeMismatch(enum.Enum):
     """
-    Stands for a value that was refused.
+    Stands for the value of an invalid element.
     """
 
     FAILED = "failed"
@@ -66,12 +65,12 @@ DIGITS = frozenset("0123456789")
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """
-    One reading of one scenario.
+    The conversion of one scenario.
 
     Attributes:
-        problems: Where problems go.
-        folder: The folder that the scenario's own folders stand in.
-        confined: Whether they must stay below it.
+        problems: Collects the problems.
+        folder: The folder that the scenario's folders are relative to.
+        confined: Whether they must be below it.
     """
 
     problems: Problems
@@ -80,7 +79,7 @@ class Conversion:
 
     def read(self, shape: Shape, element: Element, path: str) -> Any:
         """
-        The value of an element, or ``FAILED`` with the problem noted.
+        Return the value of an element, or record the problem and return ``FAILED``.
         """
         if isinstance(element, RefusedNode):
             return FAILED
@@ -109,9 +108,9 @@ class Conversion:
         words: tuple[str, ...] = ()
         if isinstance(shape, Tagged):
             words = tuple(tag.name for tag in shape.tags)
-        message = f"{seen(element)} cannot stand here"
+        message = f"expected {' or '.join(kinds(shape))}, got {seen(element)}"
         if word is not None and word in words:
-            message, word = f"{seen(element)} stands alone; write {word}: and what belongs to it", None
+            message, word = f"{seen(element)} needs a value; write it as a key, {word}: ...", None
         if (
             isinstance(element, ScalarNode)
             and element.text
@@ -121,7 +120,8 @@ class Conversion:
             message += f" (for a text write {shown(element.text)} in quotes)"
         if word is not None and takes(shape, ScalarNode(value=unquoted(word))):
             message += " (write it without quotes)"
-        allowed = words or describe(shape)
+        said = {*kinds(shape), "true", "false"}
+        allowed = [one for one in words or describe(shape) if one not in said]
         self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=word)
         return FAILED
 
@@ -139,15 +139,15 @@ class Conversion:
             case ChoiceShape(words=words, noun=noun) if value not in words:
                 return self._refuse(element, path, f"{seen(element)} is not {noun}", shape)
             case FlagShape(only=bool() as only) if value is not only:
-                return self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
+                return self._refuse(element, path, f"expected {str(only).lower()}, got {seen(element)}")
             case ChoiceShape() | FlagShape() | Nothing():
                 return shape.read(value)  # type: ignore[arg-type]
             case Whole():
                 return self._whole(shape, element, path)
-            case Number(noun=noun, minimum=least):
+            case Number(minimum=least):
                 if isinstance(value, (int, float)) and value >= least:
                     return float(value)
-                return self._refuse(element, path, f"{seen(element)} is not {noun} that fits", shape)
+                return self._refuse(element, path, f"{seen(element)} is out of range", shape)
             case Folder():
                 return self._folder(shape, element, path)
             case Anything() | Many() | Named() | RecordShape() | Tagged() | Either():
@@ -193,56 +193,58 @@ class Conversion:
 
     def _list(self, shape: Many, element: ListNode, path: str) -> Any:
         items = [self.read(shape.item, item, join(path, n)) for n, item in enumerate(element.items)]
-        fine = FAILED not in items
+        valid = FAILED not in items
         if len(items) < shape.at_least:
-            self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
-            fine = False
+            self._refuse(element, path, f"expected at least {shape.at_least} item, got {seen(element)}")
+            valid = False
         if shape.unique:
-            fine = self._check_unique(items, element, path) and fine
+            valid = self._check_unique(items, element, path) and valid
         for index, message in shape.check([None if item is FAILED else item for item in items]):
             self.problems.add(element.items[index], join(path, index), message)
-            fine = False
-        return shape.gather(items) if fine else FAILED
+            valid = False
+        return shape.gather(items) if valid else FAILED
 
     def _check_unique(self, items: Sequence[Any], element: ListNode, path: str) -> bool:
-        twice = [n for n, item in enumerate(items) if item is not FAILED and item in items[:n]]
-        for index in twice:
+        repeated = [n for n, item in enumerate(items) if item is not FAILED and item in items[:n]]
+        for index in repeated:
             place = element.items[index]
             self.problems.add(place, join(path, index), f"{seen(place)} is written twice", seen=seen(place))
-        return not twice
+        return not repeated
 
     def _names(self, shape: Named, element: TableNode, path: str) -> Any:
         values: dict[str, Any] = {}
-        fine = True
+        valid = True
         if shape.single and len(element.entries) != 1:
-            self._refuse(element, path, f"{seen(element)} with {len(element.entries)} keys", shape)
-            fine = False
+            message = f"expected {shape.noun}, got {len(element.entries)} keys"
+            self._refuse(element, path, message)
+            valid = False
         for entry in element.entries:
             inner = join(path, entry.key)
             name = self._text(shape.key, entry.key, entry, inner)
             value = self.read(shape.value, entry.value, inner)
             if name is not FAILED and name in values:
-                self.problems.add(entry, inner, f"{shown(entry.key)} names the same as a key before it")
-                fine = False
+                self.problems.add(entry, inner, f"{shown(entry.key)} has the same meaning as an earlier key")
+                valid = False
             if name is FAILED or value is FAILED:
-                fine = False
+                valid = False
             else:
                 values[name] = value
-        return shape.read(values) if fine else FAILED
+        return shape.read(values) if valid else FAILED
 
     def _record(self, shape: RecordShape, element: TableNode, path: str) -> Any:
-        values, fine = self._keys(shape.keys, element, path)
-        if fine and len(values) < shape.at_least:
-            self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
-            fine = False
-        if not fine:
+        values, valid = self._keys(shape.keys, element, path)
+        if valid and len(values) < shape.at_least:
+            message = f"expected at least {shape.at_least} key, got {seen(element)}"
+            self._refuse(element, path, message, shape)
+            valid = False
+        if not valid:
             return FAILED
         places = {entry.key: entry.value for entry in element.entries}
         for name, message in shape.check(values):
             where = join(path, name) if name in places else path
             self.problems.add(places.get(name, element), where, message)
-            fine = False
-        if not fine:
+            valid = False
+        if not valid:
             return FAILED
         named = {key.field or key.name: values[key.name] for key in shape.keys if key.name in values}
         return shape.build(**named, label=path) if shape.labelled else shape.build(**named)
@@ -250,27 +252,34 @@ class Conversion:
     def _keys(self, keys: Sequence[Key], element: TableNode, path: str) -> tuple[dict[str, Any], bool]:
         known = {key.name: key for key in keys}
         values: dict[str, Any] = {}
-        fine = True
+        valid = True
         for entry in element.entries:
             if entry.key in known:
                 value = self.read(known[entry.key].shape, entry.value, join(path, entry.key))
-                fine = fine and value is not FAILED
+                valid = valid and value is not FAILED
                 values[entry.key] = value
             else:
-                self._unknown(entry, path, tuple(known))
-                fine = False
+                self._unknown(entry, path, tuple(known), keys)
+                valid = False
         for key in keys:
             if key.required and key.name not in values:
                 self.problems.add(
                     element, path, f"the key {shown(key.name)} is missing", allowed=describe(key.shape)
                 )
-                fine = False
-        return values, fine
+                valid = False
+        return values, valid
 
-    def _unknown(self, entry: TableEntry, path: str, known: tuple[str, ...]) -> None:
+    def _unknown(self, entry: TableEntry, path: str, known: Sequence[str], keys: Sequence[Key] = ()) -> None:
         message = f"unknown key {shown(entry.key)}"
         where = join(path, entry.key)
-        self.problems.add(entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key)
+        # A key that exists one level deeper is meant, whatever looks like it up here.
+        parents = [key.name for key in keys if entry.key in keys_below(key.shape)]
+        meant = f"{parents[0]}.{entry.key}" if len(parents) == 1 else None
+        if meant is not None:
+            message += f" here; it belongs under {parents[0]}"
+        self.problems.add(
+            entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key, meant=meant
+        )
 
     def _tagged(self, shape: Tagged, element: TableNode, path: str) -> Any:
         tags = {tag.name: tag for tag in shape.tags}
@@ -280,7 +289,8 @@ class Conversion:
         if len(found) > 1:
             words = " and ".join(entry.key for entry in found[:3])
             where = join(path, found[1].key)
-            self.problems.add(found[1], where, f"one act an item: found {words}", seen=found[1].key)
+            message = f"expected one act per item, got {words}"
+            self.problems.add(found[1], where, message, seen=found[1].key)
             return FAILED
         return self._placed(tags[found[0].key], found[0], element, path)
 
@@ -291,11 +301,11 @@ class Conversion:
                 self.problems.add(entry, join(path, entry.key), shape.barred[entry.key], allowed=allowed)
                 return FAILED
         modifiers = {key.name for tag in shape.tags for key in tag.modifiers}
-        strange = [entry for entry in element.entries if entry.key not in modifiers]
-        if strange:
-            self._unknown(strange[0], path, allowed)
+        unknown = [entry for entry in element.entries if entry.key not in modifiers]
+        if unknown:
+            self._unknown(unknown[0], path, allowed)
         else:
-            message = f"{seen(element)} without an act"
+            message = f"expected {shape.noun}, got {seen(element)} without one"
             self.problems.add(element, path, message, seen=seen(element), allowed=allowed)
         return FAILED
 
@@ -303,8 +313,8 @@ class Conversion:
         value = self.read(tag.shape, act.value, join(path, act.key))
         beside = tuple(entry for entry in element.entries if entry is not act)
         rest = TableNode(entries=beside, line=element.line, column=element.column)
-        values, fine = self._keys(tag.modifiers, rest, path)
-        if value is FAILED or not fine:
+        values, valid = self._keys(tag.modifiers, rest, path)
+        if value is FAILED or not valid:
             return FAILED
         modifiers = {key.field or key.name: values[key.name] for key in tag.modifiers if key.name in values}
         return PlacedValue(tag=tag, value=value, modifiers=modifiers, path=path)
@@ -312,7 +322,7 @@ class Conversion:
 
 def unquoted(word: str) -> bool | int | float | str | None:
     """
-    What a text would be without its quotes.
+    Return the value that a text would have without its quotes.
     """
     try:
         return resolve(word)

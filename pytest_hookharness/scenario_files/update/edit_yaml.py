@@ -1,8 +1,7 @@
 """
-Layout: single values of a file changed, and all else left byte for byte.
+Change single values of a YAML text and leave every other byte as it is.
 
-PyYAML says where a value begins and ends; what stands between values, and how, is not touched.
-Whether the changed text means what it should is seen by loading it, which is left to others.
+PyYAML reports where each value starts and ends. The caller loads the changed text to check its meaning.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from itertools import groupby
 import yaml
 
 from pytest_hookharness.model.expectations import Range
-from pytest_hookharness.scenario_files.update.revise import Path, Revision
+from pytest_hookharness.scenario_files.update.revise import KeyPath, Revision
 from pytest_hookharness.scenario_files.yaml.parser import LOADER, resolve
 
 PLAIN = re.compile(r"[A-Za-z](?:[\w ./()=+\\-]*[\w./()=+\\])?")
-# YAML's own line ends are among them, and what turns the direction of writing or cannot be seen.
+# Includes YAML's additional line ends, bidirectional control characters and invisible characters.
 UNPRINTABLE = re.compile(
     r"[^\x20-\x7e\xa0-\u200a\u2010-\u2027\u202f-\u205f\u2070-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -28,14 +27,14 @@ UNPRINTABLE = re.compile(
 
 class NotEditable(Exception):
     """
-    A value stands where, or in a way in which, it cannot be changed by itself; the text says how.
+    A value cannot be changed alone because of its layout; the text says why.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
     """
-    One passage of a text and what takes its place; an empty passage is an insertion.
+    The replacement of the passage from ``start`` to ``end``; an empty passage is an insertion.
     """
 
     start: int
@@ -43,36 +42,36 @@ class TextEdit:
     text: str
 
 
-def rewrite(text: str, place: Path, wanted: Sequence[Revision]) -> str:
+def rewrite(text: str, place: KeyPath, wanted: Sequence[Revision]) -> str:
     """
-    The text with some values of one promise changed.
+    Return the text with some values of one expectation changed.
 
     Args:
-        text: A scenario file that can be loaded.
-        place: The keys that lead to the promise, which may be missing at the top.
+        text: A valid scenario file.
+        place: Keys of the expectation; it may be missing at the top level.
         wanted: The changes.
 
     Raises:
-        Unwritable: A value cannot be changed by itself.
+        NotEditable: A value cannot be changed alone.
     """
     mark = text[: text.startswith("\ufeff")]
     text = text[len(mark) :]
-    # The parser that loads the file, for there are others, which take less.
+    # The loader must be the one that loads scenario files: others accept fewer texts.
     root = yaml.compose(text, Loader=LOADER)
-    promise = _find(root, place)
-    if promise is not None:
-        edits = [edit for change in wanted for edit in _edits(text, promise, change)]
-        edits += _removals(text, promise, {change.path[0] for change in wanted if change.value is None})
+    expectation = _find(root, place)
+    if expectation is not None:
+        edits = [edit for change in wanted for edit in _edits(text, expectation, change)]
+        edits += _removals(text, expectation, {change.path[0] for change in wanted if change.value is None})
     elif isinstance(root, yaml.MappingNode):
-        edits = [_promise(text, root, wanted)]
+        edits = [_new_expectation(text, root, wanted)]
     else:
-        raise NotEditable("is no mapping")
+        raise NotEditable("is not a mapping")
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return mark + text
 
 
-def _find(node: yaml.Node | None, path: Path) -> yaml.Node | None:
+def _find(node: yaml.Node | None, path: KeyPath) -> yaml.Node | None:
     for step in path:
         match node:
             case yaml.MappingNode():
@@ -84,17 +83,17 @@ def _find(node: yaml.Node | None, path: Path) -> yaml.Node | None:
     return node
 
 
-def _edits(text: str, promise: yaml.Node, change: Revision) -> Iterator[TextEdit]:
+def _edits(text: str, expectation: yaml.Node, change: Revision) -> Iterator[TextEdit]:
     *around, last = change.path
-    node = _find(promise, change.path)
+    node = _find(expectation, change.path)
     if node is None and isinstance(last, int):
-        # A single pattern may stand without its list.
-        node = _find(promise, tuple(around))
+        # A single pattern may be written without a list.
+        node = _find(expectation, tuple(around))
     match node, change.value:
         case _, None:
             return
         case None, str() as value:
-            yield _entry(text, promise, change.path, value)
+            yield _entry(text, expectation, change.path, value)
         case yaml.MappingNode(), Range(min=least, max=most):
             for name, number in (("min", least), ("max", most)):
                 end = _find(node, (name,))
@@ -110,7 +109,7 @@ def _edits(text: str, promise: yaml.Node, change: Revision) -> Iterator[TextEdit
 
 def _number(number: int | None) -> int:
     if number is None:
-        raise NotEditable("has an end that was not promised")
+        raise NotEditable("has an open end")
     return number
 
 
@@ -124,7 +123,7 @@ def _scalar(node: yaml.Node, value: str | int) -> TextEdit:
 
 def _dressed(written: str, style: str | None, value: str | int) -> str:
     """
-    A value in the quotes that stood there, or in those that it needs.
+    Return a value in the old value's quotes, or in those that it needs.
     """
     if isinstance(value, int):
         return written
@@ -136,9 +135,9 @@ def _dressed(written: str, style: str | None, value: str | int) -> str:
     return UNPRINTABLE.sub(lambda found: f"\\U{ord(found[0]):08x}", quoted)
 
 
-def _entry(text: str, mapping: yaml.Node, path: Path, value: str) -> TextEdit:
+def _entry(text: str, mapping: yaml.Node, path: KeyPath, value: str) -> TextEdit:
     """
-    A key that was not written, before the others.
+    Return the insertion of a new key before the others.
     """
     if not isinstance(mapping, yaml.MappingNode) or len(path) != 1:
         raise NotEditable("is not written in a mapping")
@@ -150,24 +149,24 @@ def _entry(text: str, mapping: yaml.Node, path: Path, value: str) -> TextEdit:
     start = _start(first)
     indent = text[text.rfind("\n", 0, start) + 1 : start]
     if not flow and indent.strip(" "):
-        raise NotEditable("begins beside something else")
+        raise NotEditable("does not start on a line of its own")
     return TextEdit(start, start, f"{key}: {word}" + (", " if flow else _line_end(text) + indent))
 
 
 def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Iterator[TextEdit]:
     """
-    Keys of a mapping that go, with their values: whole lines, or all up to the next key.
+    Yield the removals of keys with their values: whole lines, or in flow style everything up to the next key.
     """
     if not isinstance(mapping, yaml.MappingNode):
         return
     entries: list[tuple[yaml.Node, yaml.Node]] = mapping.value
-    for goes, run in groupby(range(len(entries)), lambda place: entries[place][0].value in names):
-        places = list(run)
-        first, last = places[0], places[-1]
-        if not goes:
+    for removed, group in groupby(range(len(entries)), lambda index: entries[index][0].value in names):
+        indexes = list(group)
+        first, last = indexes[0], indexes[-1]
+        if not removed:
             continue
         if not mapping.flow_style:
-            yield from (_line_of(text, *entries[place]) for place in places)
+            yield from (_line_of(text, *entries[index]) for index in indexes)
         elif last + 1 < len(entries):
             yield _without_comment(text, _start(entries[first][0]), _start(entries[last + 1][0]))
         else:
@@ -179,19 +178,19 @@ def _line_of(text: str, key: yaml.Node, value: yaml.Node) -> TextEdit:
     end = text.find("\n", _end(value)) + 1 or len(text)
     alone = not text[start : _start(key)].strip(" ") and "\n" not in text[_start(key) : _end(value)]
     if not alone or "#" in text[_end(value) : end]:
-        raise NotEditable(f"has to lose {key.value!r}, which is not alone on its line")
+        raise NotEditable(f"would lose {key.value!r}, which is not alone on its line")
     return TextEdit(start, end, "")
 
 
 def _without_comment(text: str, start: int, end: int) -> TextEdit:
     if "#" in text[start:end]:
-        raise NotEditable("has to lose a key, and a comment stands beside that")
+        raise NotEditable("would lose a key that has a comment beside it")
     return TextEdit(start, end, "")
 
 
-def _promise(text: str, root: yaml.MappingNode, wanted: Sequence[Revision]) -> TextEdit:
+def _new_expectation(text: str, root: yaml.MappingNode, wanted: Sequence[Revision]) -> TextEdit:
     """
-    A whole promise where there was none, behind everything else.
+    Return the insertion of a complete expectation at the end of the file.
     """
     values = {str(change.path[0]): _plain(change.value) for change in wanted}
     if root.flow_style:

@@ -1,12 +1,8 @@
 """
-Revisions: a promise that was not kept, changed to what was seen.
+Revise an expectation that was not met to what was observed.
 
-Pure. Only what was promised and broken is changed. Where items that share one promise gave
-different things, there is nothing that could be written for all of them.
-
-Observations: what a run gave that a promise in a file can be about.
-
-Observations cross from an xdist worker to its controller, so each is JSON there and back.
+Only values that are written and not met are changed. Items that share one expectation must have equal
+results.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ from typing import Any, TypeAlias
 from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 
-# So much of the reasons is enough to write a pattern; hooks may say as much as they like.
+# Reasons can be of any number and length; this much is enough to write patterns.
 MOST_REASONS = 20
 LONGEST_REASON = 300
 
@@ -27,15 +23,17 @@ LONGEST_REASON = 300
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRun:
     """
-    What one run of one item gave.
+    The observed values of one run of one item, for expectations in a file.
+
+    It has a JSON form because pytest-xdist workers send it to the controller.
 
     Attributes:
-        verdict: The verdict by name.
-        iterations: Turns since the first prompt.
-        blocks: Refusals that the host honoured, by event.
-        reasons: The reasons of refusals, each once, in order and cut short.
-        unmet: Places of those promised patterns that no whole reason holds.
-        hollow: Names of findings after which its end says nothing of the hooks, and that nobody promised.
+        verdict: Name of the verdict.
+        iterations: Number of turns since the first prompt.
+        blocks: Number of refusals that the host honoured, by event.
+        reasons: Distinct reasons of refusals, in order, shortened.
+        unmet: Indexes of the expected patterns that match no complete reason.
+        inconclusive: Unexpected findings after which the session's end proves nothing about the hooks.
     """
 
     verdict: VerdictName
@@ -43,16 +41,16 @@ class ObservedRun:
     blocks: Mapping[str, int] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
     unmet: tuple[int, ...] = ()
-    hollow: tuple[str, ...] = ()
+    inconclusive: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, outcome: Outcome) -> ObservedRun:
         """
-        What an outcome gives.
+        Return the observed values of an outcome.
         """
         reasons = outcome.reasons()
         expect = outcome.scenario.expect
-        hollow = (finding for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS)
+        found = (finding for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS)
         events = dict.fromkeys(hooked.event for _, hooked in outcome.trace.hooked())
         return cls(
             verdict=outcome.verdict_name,
@@ -64,26 +62,20 @@ class ObservedRun:
                 for place, pattern in enumerate(expect.reasons)
                 if not any(re.search(pattern, reason) for reason in reasons)
             ),
-            hollow=tuple(found.name for found in hollow if not expect.allows(found.code, found.name)),
+            inconclusive=tuple(one.name for one in found if not expect.allows(one.code, one.name)),
         )
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> ObservedRun:
+    def from_json(cls, values: Mapping[str, Any]) -> ObservedRun:
         """
-        The observation that was made JSON of.
+        Return the observed values from their JSON form.
         """
-        return cls(
-            verdict=told["verdict"],
-            iterations=told["iterations"],
-            blocks=told["blocks"],
-            reasons=tuple(told["reasons"]),
-            unmet=tuple(told["unmet"]),
-            hollow=tuple(told["hollow"]),
-        )
+        lists = {name: tuple(values[name]) for name in ("reasons", "unmet", "inconclusive")}
+        return cls(**{**values, **lists})
 
     def to_json(self) -> dict[str, Any]:
         """
-        The observation as JSON.
+        Return the JSON form.
         """
         return {
             "verdict": self.verdict,
@@ -91,50 +83,50 @@ class ObservedRun:
             "blocks": dict(self.blocks),
             "reasons": list(self.reasons),
             "unmet": list(self.unmet),
-            "hollow": list(self.hollow),
+            "inconclusive": list(self.inconclusive),
         }
 
 
-# A line of a reason tells it from others well before this.
+# Long enough to distinguish reasons from each other.
 LONGEST_PATTERN = 80
-# What `re.escape` escapes for the sake of flags that nobody sets, and other dialects do not take.
+# Escapes that `re.escape` writes for the flag VERBOSE, and that other dialects refuse.
 _NEEDLESS = re.compile(r"\\([^\w.^$*+?{}\[\]\\|()])")
 
-Path: TypeAlias = tuple[str | int, ...]
+KeyPath: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
     """
-    One value of a promise that becomes another.
+    The change of one value of an expectation.
 
     Attributes:
-        path: Where it stands, below ``expect``.
-        value: What is to stand there; ``None`` if the key is to go.
+        path: Key path below ``expect``.
+        value: The new value; ``None`` removes the key.
     """
 
-    path: Path
+    path: KeyPath
     value: str | int | Range | None
 
 
 class Unclear(Exception):
     """
-    What was seen gives nothing that could be written; the text says why.
+    The observed values cannot be written as one expectation; the text says why.
     """
 
 
 def revise(expect: Expectation, seen: Mapping[str, ObservedRun], *, written: bool) -> Expectation:
     """
-    The promise that those who share it would have kept, as far as it can be revised.
+    Return the expectation that the observed runs would meet, as far as it can be revised.
 
     Args:
-        expect: The promise.
-        seen: What each of them gave, by the name of the item; at least one.
-        written: Whether the file says anything of it. If not, and the verdict is another one, then verdict,
-            turns and refusals are promised.
+        expect: The expectation.
+        seen: Observed values of the items that share it, by name of the item; at least one.
+        written: Whether the file contains the expectation. If not, and the verdict differs, then verdict,
+            turns and refusals become expected.
 
     Raises:
-        Unclear: They gave different things, or nothing that could be written.
+        Unclear: The items have different values, or values that cannot be written.
     """
     verdict = _verdict(expect, seen)
     most = max(1, *(one.iterations for one in seen.values()))
@@ -154,7 +146,7 @@ def revise(expect: Expectation, seen: Mapping[str, ObservedRun], *, written: boo
 
 def changes(before: Expectation, after: Expectation) -> Iterator[Revision]:
     """
-    What has to be written to make one promise the other.
+    Yield the changes that turn one expectation into the other.
     """
     if after.verdict is not None and after.verdict != before.verdict:
         yield Revision(("verdict",), after.verdict)
@@ -177,7 +169,7 @@ def changes(before: Expectation, after: Expectation) -> Iterator[Revision]:
 
 def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectation:
     """
-    The promise without what is said of a loop, if there is none any more.
+    Return the expectation without the keys about a livelock, if there is none any more.
     """
     if verdict in (expect.verdict, "livelock"):
         return expect
@@ -187,8 +179,8 @@ def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectati
 
 def _alike(noun: str, given: Mapping[str, int]) -> int:
     if len(set(given.values())) > 1:
-        told = ", ".join(f"{name} gave {number}" for name, number in given.items())
-        raise Unclear(f"{noun} differ: {told}; give each its own variant with a promise")
+        listed = ", ".join(f"{name} had {number}" for name, number in given.items())
+        raise Unclear(f"{noun} differ: {listed}; write a variant with its own expect for each")
     return next(iter(given.values()))
 
 
@@ -197,19 +189,19 @@ def _verdict(expect: Expectation, seen: Mapping[str, ObservedRun]) -> VerdictNam
     if given == {expect.verdict} or expect.verdict is None:
         return expect.verdict
     if len(given) > 1:
-        told = ", ".join(f"{name} gave {one.verdict}" for name, one in seen.items())
-        raise Unclear(f"verdicts differ: {told}; give each its own variant with a promise")
+        listed = ", ".join(f"{name} had {one.verdict}" for name, one in seen.items())
+        raise Unclear(f"verdicts differ: {listed}; write a variant with its own expect for each")
     return next(iter(given))
 
 
 def _blocks(
-    promised: Range | Mapping[str, Range] | None, seen: Mapping[str, ObservedRun]
+    expected: Range | Mapping[str, Range] | None, seen: Mapping[str, ObservedRun]
 ) -> Range | Mapping[str, Range] | None:
-    match promised:
+    match expected:
         case None:
             return None
         case Range():
-            return _range(promised, "blocks", {name: sum(one.blocks.values()) for name, one in seen.items()})
+            return _range(expected, "blocks", {name: sum(one.blocks.values()) for name, one in seen.items()})
         case _:
             return {
                 event: _range(
@@ -217,32 +209,32 @@ def _blocks(
                     f"blocks of {event}",
                     {name: one.blocks.get(event, 0) for name, one in seen.items()},
                 )
-                for event, number in promised.items()
+                for event, number in expected.items()
             }
 
 
-def _range(promised: Range, noun: str, given: Mapping[str, int]) -> Range:
+def _range(expected: Range, noun: str, given: Mapping[str, int]) -> Range:
     """
-    A number that is promised exactly becomes another one; of a range an end is moved.
+    Return an exact number as the observed one, and a range extended to the observed numbers.
     """
     numbers = given.values()
-    if all(number in promised for number in numbers):
-        return promised
-    if promised.min == promised.max:
+    if all(number in expected for number in numbers):
+        return expected
+    if expected.min == expected.max:
         return Range.exactly(_alike(noun, given))
     return Range(
-        min=None if promised.min is None else min(promised.min, *numbers),
-        max=None if promised.max is None else max(promised.max, *numbers),
+        min=None if expected.min is None else min(expected.min, *numbers),
+        max=None if expected.max is None else max(expected.max, *numbers),
     )
 
 
-def _reasons(promised: tuple[str, ...], seen: Mapping[str, ObservedRun]) -> tuple[str, ...]:
+def _reasons(expected: tuple[str, ...], seen: Mapping[str, ObservedRun]) -> tuple[str, ...]:
     unmet = sorted({place for one in seen.values() for place in one.unmet})
     if not unmet:
-        return promised
-    kept = [pattern for place, pattern in enumerate(promised) if place not in unmet]
+        return expected
+    kept = [pattern for place, pattern in enumerate(expected) if place not in unmet]
     first, *others = (one.reasons for one in seen.values())
-    # Reasons that no other pattern speaks of come first.
+    # Prefer reasons that no other pattern matches.
     reasons = sorted(first, key=lambda reason: any(re.search(pattern, reason) for pattern in kept))
     found = list(dict.fromkeys(filter(None, map(_pattern, reasons))))
     found = [
@@ -252,16 +244,16 @@ def _reasons(promised: tuple[str, ...], seen: Mapping[str, ObservedRun]) -> tupl
     ]
     if len(found) < len(unmet):
         raise Unclear(
-            f"reasons: of {len(unmet)} patterns there is no reason that holds them, and only {len(found)} "
-            "reasons were given by all who share the promise; write by hand what is meant"
+            f"reasons: {len(unmet)} patterns match no reason, and only {len(found)} reasons occurred in all "
+            "items that share the expectation; write the patterns by hand"
         )
     instead = dict(zip(unmet, found, strict=False))
-    return tuple(instead.get(place, pattern) for place, pattern in enumerate(promised))
+    return tuple(instead.get(place, pattern) for place, pattern in enumerate(expected))
 
 
 def _pattern(reason: str) -> str:
     """
-    A regular expression for the first line of a reason that says something.
+    Return a regular expression for the first line of a reason that is not empty.
     """
     line = next((line.strip() for line in reason.splitlines() if line.strip()), "")
     return _NEEDLESS.sub(r"\1", re.escape(line[:LONGEST_PATTERN].strip()))

@@ -1,8 +1,7 @@
 """
-Updates: the promises of a file changed to what its items gave.
+Update the expectations of a scenario file to what its items did.
 
-Pure. What was changed is loaded again, and stands only if nothing but these promises became
-different, and they became what was meant.
+The changed text is loaded again, and is used only if exactly these expectations changed as intended.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from pytest_hookharness.scenario_files.update.edit_yaml import NotEditable, rewr
 from pytest_hookharness.scenario_files.update.revise import ObservedRun, Unclear, changes, revise
 from pytest_hookharness.scenario_files.yaml.errors import ScenarioErrors
 
-# What nobody wants of a hook; whoever promises it should have seen it.
+# Verdicts that no hook should have; they become expected only on request.
 TROUBLE = frozenset({"livelock", "hung", "recursing", "lockout", "capped"})
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
     """
-    What becomes of a file.
+    The updated text of a file.
 
     Attributes:
-        text: The whole text; as it was if nothing can be changed.
-        refused: What was not written, and why, in sentences.
+        text: The whole text; unchanged if nothing could be changed.
+        refused: Changes that were not made, with reasons, in sentences.
     """
 
     text: str
@@ -38,7 +37,7 @@ class Update:
 
 class _Refused(Exception):
     """
-    A promise stays as it is; the text says why.
+    An expectation is not changed; the text says why.
     """
 
 
@@ -46,16 +45,16 @@ def update(
     text: str, path: Path, seen: Mapping[str, Sequence[ObservedRun]], *, trouble: bool = False
 ) -> Update:
     """
-    The text of a scenario file with the promises that were broken changed to what was seen.
+    Return the text of a scenario file with unmet expectations changed to what was observed.
 
     Args:
-        text: The text that was played.
+        text: The text that was loaded for the runs.
         path: Its file.
-        seen: What the items gave each time that they were played, by their names.
-        trouble: Whether endless loops and their like may be promised too.
+        seen: Observed values of each run of each item, by name of the item.
+        trouble: Whether bad verdicts such as ``livelock`` may become expected.
 
     Raises:
-        ScenarioErrors: The text is no scenario file.
+        ScenarioErrors: The text is not a valid scenario file.
     """
     scenarios = loads(text, path)
     strangers = seen.keys() - {scenario.id for scenario in scenarios}
@@ -72,7 +71,7 @@ def update(
 
 def _place(scenario: Scenario) -> tuple[str, ...]:
     """
-    The keys that lead to the promise of an item: its variant's own, or the base's.
+    Return the keys of an item's expectation: its variant's own, or the base's.
     """
     own = scenario.mark("expect") != "expect"
     return ("variants", scenario.variant, "expect") if own else ("expect",)
@@ -94,13 +93,13 @@ def _updated(
     for scenario in sharing:
         runs = seen.get(scenario.id, ())
         if not runs:
-            raise _Refused(f"{scenario.id} shares this promise and was not played to its end; play it too")
-        if hollow := runs[0].hollow:
+            raise _Refused(f"{scenario.id} shares this expectation and did not run to its end; run it too")
+        if inconclusive := runs[0].inconclusive:
             raise _Refused(
-                f"{scenario.id} had {', '.join(hollow)}, so its hooks did not decide; mend that first"
+                f"{scenario.id} had {', '.join(inconclusive)}, so its hooks did not decide; fix that first"
             )
         if any(run != runs[0] for run in runs):
-            raise _Refused(f"{scenario.id} gave different things when it was played again")
+            raise _Refused(f"{scenario.id} had different results in several runs")
     if after.verdict != before.verdict:
         _check(after.verdict, trouble)
     rewritten = rewrite(text, place, wanted)
@@ -114,21 +113,19 @@ def _is_written(scenario: Scenario) -> bool:
 
 def _check(verdict: VerdictName | None, trouble: bool) -> None:
     """
-    Refuse verdicts that are not to be promised just because they were seen.
+    Refuse a verdict that must not become expected only because it was observed.
     """
     if verdict == "undecided":
-        raise _Refused(
-            "undecided was seen, which is nothing that could be promised; give it more time or turns"
-        )
+        raise _Refused("the verdict was undecided, which cannot be expected; allow more time or turns")
     if verdict in TROUBLE and not trouble:
-        raise _Refused(f"{verdict} was seen; mend the hook, or promise that too with --hook-update=all")
+        raise _Refused(f"the verdict was {verdict}; fix the hook, or accept it with --hook-update=all")
 
 
 def _compare(
     before: Sequence[Scenario], after: Sequence[Scenario], place: tuple[str, ...], expect: Expectation
 ) -> None:
     """
-    See that one promise became what was meant, and that nothing else became different.
+    Raise ``NotEditable`` unless exactly one expectation changed, and changed as intended.
     """
     meant = [
         replace(scenario, origin=None, expect=expect if _place(scenario) == place else scenario.expect)

@@ -1,5 +1,5 @@
 """
-Problems of a scenario: where, what was seen, what is allowed, what is near.
+Problems of a scenario file: position, message, allowed values, and a suggestion.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from pathlib import Path
 
 from pytest_hookharness.scenario_files.yaml.nodes import LONGEST_SHOWN, Place, shown
 
-# So many are kept; whoever has more reads the first ones only, and a hostile file stays cheap.
-MOST_PROBLEMS = 100
+# More problems are not recorded: nobody reads them, and it limits the cost of a hostile file.
+MAX_PROBLEMS = 100
 LONGEST_COMPARED = 100
-MOST_ALLOWED = 40
+MAX_ALLOWED = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioProblem:
     """
-    One thing that is wrong with a scenario.
+    One problem of a scenario.
 
     Attributes:
         file: The scenario file; ``None`` for plain data.
-        line: From 1; 0 for plain data, or if the whole file is meant.
-        column: From 1, in characters; 0 likewise.
-        path: The key path; empty for the scenario as a whole.
-        seen: What was written there.
-        message: What is wrong, in words.
-        allowed: What could stand there instead.
-        nearest: The allowed word that comes closest.
+        line: Line from 1; 0 for plain data, or for the file as a whole.
+        column: Column from 1, in characters; 0 likewise.
+        path: Key path; empty for the scenario as a whole.
+        seen: The written value.
+        message: The problem, in words.
+        allowed: The allowed values.
+        nearest: The allowed word that was probably meant; ``None`` if none is close.
     """
 
     file: Path | None = None
@@ -50,8 +50,8 @@ class ScenarioProblem:
         where = " ".join(part for part in (place, path) if part)
         text = f"{where}: {self.message}" if where else self.message
         if self.allowed:
-            more = ", ..." if len(self.allowed) > MOST_ALLOWED else ""
-            text += f"; allowed: {', '.join(self.allowed[:MOST_ALLOWED])}{more}"
+            more = ", ..." if len(self.allowed) > MAX_ALLOWED else ""
+            text += f"; allowed: {', '.join(self.allowed[:MAX_ALLOWED])}{more}"
         if self.nearest is not None:
             text += f"; did you mean {shown(self.nearest)}?"
         return text
@@ -59,10 +59,10 @@ class ScenarioProblem:
 
 class ScenarioErrors(ValueError):
     """
-    All that is wrong with one scenario.
+    All problems of one scenario.
 
     Attributes:
-        problems: In the order of the file.
+        problems: The problems, in the order of the file.
     """
 
     def __init__(self, problems: Sequence[ScenarioProblem]) -> None:
@@ -71,8 +71,8 @@ class ScenarioErrors(ValueError):
 
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.problems]
-        if len(lines) >= MOST_PROBLEMS:
-            lines.append(f"Only the first {MOST_PROBLEMS} problems are listed.")
+        if len(lines) >= MAX_PROBLEMS:
+            lines.append(f"Only the first {MAX_PROBLEMS} problems are listed.")
         return "\n".join(lines)
 
 
@@ -82,8 +82,8 @@ class Problems:
     The problems found so far.
 
     Attributes:
-        file: The file they belong to.
-        found: In the order of discovery.
+        file: The scenario file; ``None`` for plain data.
+        found: The problems, in the order of discovery.
     """
 
     file: Path | None = None
@@ -92,9 +92,9 @@ class Problems:
     @property
     def full(self) -> bool:
         """
-        Whether no more are taken.
+        Whether no more are recorded.
         """
-        return len(self.found) >= MOST_PROBLEMS
+        return len(self.found) >= MAX_PROBLEMS
 
     def add(
         self,
@@ -105,17 +105,19 @@ class Problems:
         seen: str = "",
         allowed: Iterable[str] = (),
         near: str | None = None,
+        meant: str | None = None,
     ) -> None:
         """
-        Take note of one.
+        Record a problem.
 
         Args:
-            place: Where it is.
-            path: The key path.
+            place: Place of the problem.
+            path: Its key path.
             message: What is wrong, in words.
             seen: What was written there.
-            allowed: What could stand there instead.
-            near: The word that was written, if a word among ``allowed`` was meant.
+            allowed: What is allowed there.
+            near: The word that was written, to suggest the nearest word of ``allowed``.
+            meant: The suggestion, where it is known.
         """
         if self.full:
             return
@@ -130,16 +132,16 @@ class Problems:
                 seen=seen,
                 message=message,
                 allowed=words,
-                nearest=nearest(near, words) if near is not None else None,
+                nearest=meant if meant or near is None else nearest(near, words),
             )
         )
 
     def raise_if_any(self) -> None:
         """
-        Raise all of them together, in the order of the file.
+        Raise all problems together, in the order of the file.
 
         Raises:
-            ScenarioErrors: There are any.
+            ScenarioErrors: There are problems.
         """
         if self.found:
             raise ScenarioErrors(sorted(self.found, key=lambda problem: (problem.line, problem.column)))
@@ -147,7 +149,7 @@ class Problems:
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
     """
-    The word that was probably meant, if one is near enough.
+    Return the word that was probably meant; ``None`` if none is close enough.
     """
     if len(word) > LONGEST_COMPARED:
         return None

@@ -1,7 +1,7 @@
 """
-Elements: what was written, and where, before it means anything.
+Elements: values as they were written, with their positions, before any check.
 
-An element of a file has a line and a column, both from 1; one of plain data has 0 and 0.
+An element of a file has a line and a column, both from 1; an element of plain data has 0 and 0.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class ScalarNode:
     A single value.
 
     Attributes:
-        value: What it is by the rules of YAML 1.2, or the value that Python code gave.
-        text: How it was written, without quotes; empty for plain data that is not a text.
-        trusted: Python code gave it as a path object, which no file can do.
+        value: Its value by the rules of YAML 1.2, or the value from Python code.
+        text: Its text as written, without quotes; empty for plain data that is not a text.
+        trusted: Whether it is a path object from Python code, which a file cannot contain.
     """
 
     value: bool | int | float | str | None
@@ -60,7 +60,7 @@ class TableEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableNode:
     """
-    A mapping, in the order in which it was written.
+    A mapping, in the written order.
     """
 
     entries: tuple[TableEntry, ...]
@@ -71,7 +71,7 @@ class TableNode:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedNode:
     """
-    Something that was reported already and has no value.
+    An invalid element that was reported already.
     """
 
     line: int = 0
@@ -84,7 +84,7 @@ Place: TypeAlias = Element | TableEntry
 
 def join(path: str, step: str | int) -> str:
     """
-    The key path of something one step further in.
+    Return the key path of a key or index below a path.
     """
     if isinstance(step, int):
         return f"{path}[{step}]"
@@ -93,7 +93,7 @@ def join(path: str, step: str | int) -> str:
 
 def children(element: Element, path: str) -> Iterator[tuple[str, Element]]:
     """
-    What stands directly in an element, with key paths.
+    Yield the direct children of an element with their key paths.
     """
     match element:
         case TableNode():
@@ -110,7 +110,7 @@ def children(element: Element, path: str) -> Iterator[tuple[str, Element]]:
 
 def marks(element: Element, path: str = "") -> dict[str, tuple[int, int]]:
     """
-    Line and column of each value by its key path; nothing for plain data.
+    Return line and column of each value, by key path; empty for plain data.
     """
     found: dict[str, tuple[int, int]] = {}
     waiting = [(path, element)] if element.line else []
@@ -124,7 +124,7 @@ def marks(element: Element, path: str = "") -> dict[str, tuple[int, int]]:
 
 def plain_value(element: Element) -> Json:
     """
-    The value of an element as JSON.
+    Return the value of an element as JSON.
     """
     match element:
         case ScalarNode():
@@ -141,7 +141,7 @@ def plain_value(element: Element) -> Json:
 
 def shown(word: str) -> str:
     """
-    A text in quotes, cut to what a message can bear.
+    Return a text in quotes, shortened for a message.
     """
     cut = word if len(word) <= LONGEST_SHOWN else word[: LONGEST_SHOWN - 3] + "..."
     return json.dumps(cut, ensure_ascii=not cut.isprintable())
@@ -149,7 +149,7 @@ def shown(word: str) -> str:
 
 def seen(element: Element) -> str:
     """
-    An element in a few words, for messages.
+    Return an element in a few words, for messages.
     """
     match element:
         case ScalarNode(value=None):
@@ -157,7 +157,7 @@ def seen(element: Element) -> str:
         case ScalarNode(value=str() as value):
             return shown(value)
         case ScalarNode(value=bool() as value):
-            return f"{str(value).lower()} (a switch)"
+            return f"{str(value).lower()} (a boolean)"
         case ScalarNode(value=value):
             return f"{element.text or value} (a number)"
         case ListNode():
@@ -165,6 +165,6 @@ def seen(element: Element) -> str:
         case TableNode():
             return "a mapping" if element.entries else "an empty mapping"
         case RefusedNode():
-            return "something that cannot be read"
+            return "an unreadable value"
         case _:
             assert_never(element)

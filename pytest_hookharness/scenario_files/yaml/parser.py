@@ -1,13 +1,11 @@
 """
-Composing: from the text of a file to elements with positions.
+Turn the text of a YAML file into elements with positions.
 
-PyYAML's parser gives events with marks; elements are made of them here, without recursion
-and without its loaders, so that depth, aliases, tags and duplicate keys are ours to refuse.
+PyYAML's parser supplies events with positions. They are turned into elements here, without recursion and
+without PyYAML's loaders, to be able to refuse deep nesting, aliases, tags and duplicate keys.
 
-Plain scalars: which of them are not texts, by the core rules of YAML 1.2.
-
-``on``, ``no``, ``12:30`` and dates are texts here, as a reader expects; PyYAML's own
-rules are those of YAML 1.1, where they are not.
+Scalars without quotes follow the core schema of YAML 1.2: ``on``, ``no``, ``12:30`` and dates are texts, as
+most readers expect. PyYAML's own rules are those of YAML 1.1, where they are not.
 """
 
 from __future__ import annotations
@@ -45,22 +43,22 @@ OCTAL = re.compile(r"0o[0-7]+")
 HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
 FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 ENDLESS = re.compile(r"[-+]?(?:\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN")
-MOST_DIGITS = 300
+MAX_DIGITS = 300
 
 
 def resolve(text: str) -> bool | int | float | str | None:
     """
-    The value of a scalar that stands without quotes.
+    Return the value of a scalar without quotes.
 
     Raises:
-        ValueError: It is a number that JSON cannot carry.
+        ValueError: It is a number that JSON does not have.
     """
     if text and text[0] not in FIRST:
         return text
     if text in WORDS:
         return WORDS[text]
     if ENDLESS.fullmatch(text):
-        raise ValueError("is not a number that JSON can carry; put it in quotes for a text")
+        raise ValueError("is not a number that JSON has; put it in quotes for a text")
     number = _number(text)
     if number is None:
         return text
@@ -72,15 +70,15 @@ def resolve(text: str) -> bool | int | float | str | None:
 def _number(text: str) -> int | float | None:
     for pattern, base in ((DECIMAL, 10), (OCTAL, 8), (HEXADECIMAL, 16)):
         if pattern.fullmatch(text):
-            # Python itself refuses very long numbers, in words that help nobody here.
-            return math.inf if len(text) > MOST_DIGITS else int(text, base)
+            # Python refuses very long numbers with a message that would not help here.
+            return math.inf if len(text) > MAX_DIGITS else int(text, base)
     return float(text) if FLOAT.fullmatch(text) else None
 
 
-DEEPEST = 64
-MOST_VALUES = 20_000
-LONGEST_KEY = 1_000
-LONGEST_PATH = 2_000
+MAX_DEPTH = 64
+MAX_VALUES = 20_000
+MAX_KEY_LENGTH = 1_000
+MAX_PATH_LENGTH = 2_000
 UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -89,7 +87,7 @@ Spot: TypeAlias = tuple[int, int]
 
 class Unreadable(Exception):
     """
-    The rest of the text cannot be read; the problem is noted.
+    The rest of the text cannot be read; the problem has been recorded.
     """
 
 
@@ -99,11 +97,11 @@ class Open:
     A list or mapping whose end has not been reached.
 
     Attributes:
-        spot: Line and column of its beginning.
+        spot: Line and column of its start.
         path: Its key path.
-        items: The items, if it is a list.
-        entries: The entries by key, if it is a mapping.
-        key: The key whose value comes next, with its position.
+        items: The items of a list; ``None`` for a mapping.
+        entries: The entries of a mapping, by key.
+        key: The key whose value comes next, with its position; ``None`` if a key comes next.
     """
 
     spot: Spot
@@ -115,7 +113,7 @@ class Open:
     @property
     def next_path(self) -> str:
         """
-        The key path of what comes next.
+        The key path of the next element.
         """
         if self.items is not None:
             return join(self.path, len(self.items))
@@ -130,7 +128,7 @@ class Open:
 
     def close(self) -> Element:
         """
-        The finished element.
+        Return the finished element.
         """
         line, column = self.spot
         if self.items is not None:
@@ -141,14 +139,14 @@ class Open:
 @dataclass(slots=True)
 class Composer:
     """
-    Makes elements of events, one at a time.
+    Builds elements from events.
 
     Attributes:
-        problems: Where problems go.
-        stack: The lists and mappings that are open, the innermost last.
-        root: The finished document.
-        values: How many values there were.
-        documents: How many documents there were.
+        problems: Collects the problems.
+        stack: The open lists and mappings, innermost last.
+        root: The finished document; ``None`` before its end.
+        values: Number of values so far.
+        documents: Number of documents so far.
     """
 
     problems: Problems
@@ -159,10 +157,10 @@ class Composer:
 
     def take(self, event: yaml.Event) -> None:
         """
-        Go one event on.
+        Process one event.
 
         Raises:
-            Unreadable: There is no use in going on.
+            Unreadable: The rest cannot be read.
         """
         mark = event.start_mark
         spot = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
@@ -170,9 +168,9 @@ class Composer:
             case yaml.DocumentStartEvent():
                 self.documents += 1
                 if self.documents > 1:
-                    self.stop(spot, "a second document begins here; one scenario a file")
+                    self.stop(spot, "a second document starts here; write one scenario per file")
             case yaml.AliasEvent():
-                self.problem(spot, "aliases (*) are not used; write the value out", f"*{event.anchor}")
+                self.problem(spot, "aliases (*) are not allowed; repeat the value", f"*{event.anchor}")
                 self.add(RefusedNode(line=spot[0], column=spot[1]), spot)
             case yaml.ScalarEvent():
                 self.check_node(event, spot)
@@ -191,22 +189,22 @@ class Composer:
         Refuse anchors, tags and too many values.
         """
         self.values += 1
-        if self.values > MOST_VALUES:
-            self.stop(spot, f"the file has more than {MOST_VALUES} values")
+        if self.values > MAX_VALUES:
+            self.stop(spot, f"the file has more than {MAX_VALUES} values")
         if event.anchor is not None:
-            self.problem(spot, "anchors (&) are not used; write the value out", f"&{event.anchor}")
+            self.problem(spot, "anchors (&) are not allowed; repeat the value", f"&{event.anchor}")
         tag = getattr(event, "tag", None)
         if tag is not None:
-            self.problem(spot, "tags (!) are not used; quotes make a text", tag)
+            self.problem(spot, "tags (!) are not allowed; use quotes for a text", tag)
 
     def open(self, event: yaml.CollectionStartEvent, spot: Spot) -> None:
         """
-        Begin a list or a mapping.
+        Start a list or a mapping.
         """
-        if len(self.stack) >= DEEPEST:
-            self.stop(spot, f"nested more than {DEEPEST} levels deep")
+        if len(self.stack) >= MAX_DEPTH:
+            self.stop(spot, f"nested more than {MAX_DEPTH} levels deep")
         path = self.path
-        if len(path) > LONGEST_PATH:
+        if len(path) > MAX_PATH_LENGTH:
             self.stop(spot, "the keys down to here are too long")
         if self.stack and self.stack[-1].awaits_key:
             self.stop(spot, "a key must be a single text")
@@ -215,13 +213,13 @@ class Composer:
 
     def add_scalar(self, event: yaml.ScalarEvent, spot: Spot) -> None:
         """
-        A single value or a key.
+        Add a single value, or start the entry of a key.
         """
         if self.stack and self.stack[-1].awaits_key:
             self.begin_entry(self.stack[-1], event, spot)
             return
         if event.tag is not None:
-            # Nobody knows what was meant; one problem is enough.
+            # The tag was reported already.
             self.add(RefusedNode(line=spot[0], column=spot[1]), spot)
             return
         value: bool | int | float | str | None = event.value
@@ -236,21 +234,21 @@ class Composer:
 
     def begin_entry(self, table: Open, event: yaml.ScalarEvent, spot: Spot) -> None:
         """
-        Take note of a key; a key is always the text that was written.
+        Start the entry of a key; a key is always the text as written.
         """
         key = event.value
-        if len(key) > LONGEST_KEY:
-            self.stop(spot, f"a key of {len(key)} characters; {LONGEST_KEY} are the most", shown(key))
+        if len(key) > MAX_KEY_LENGTH:
+            self.stop(spot, f"a key of {len(key)} characters; the maximum is {MAX_KEY_LENGTH}", shown(key))
         table.key = (key, spot)
         if key in table.entries:
             first = table.entries[key]
             self.problem(spot, f"{shown(key)} is written twice, first in line {first.line}", key)
         elif key == "<<" and not event.style:
-            self.problem(spot, "merge keys (<<) are not used; write the keys out, or use variants", key)
+            self.problem(spot, "merge keys (<<) are not allowed; repeat the keys, or use variants", key)
 
     def add(self, element: Element, spot: Spot) -> None:
         """
-        Put a finished element where it belongs.
+        Add a finished element to the innermost open list or mapping.
         """
         if not self.stack:
             self.root = element
@@ -269,19 +267,19 @@ class Composer:
     @property
     def path(self) -> str:
         """
-        The key path of what comes next.
+        The key path of the next element.
         """
         return self.stack[-1].next_path if self.stack else ""
 
     def problem(self, spot: Spot, message: str, seen: str = "") -> None:
         """
-        Take note of a problem and go on.
+        Record a problem and continue.
         """
         self.problems.add(spot, self.path, message, seen=seen)
 
     def stop(self, spot: Spot, message: str, seen: str = "") -> None:
         """
-        Take note of a problem and give up.
+        Record a problem and end reading.
 
         Raises:
             Unreadable: Always.
@@ -292,12 +290,12 @@ class Composer:
 
 def compose(text: str, problems: Problems) -> Element | None:
     """
-    The one document of a text; ``None`` if there is none, with the problem noted.
+    Return the only document of a text, or record the problem and return ``None``.
     """
     text = text.removeprefix("\ufeff")
     if (bad := UNPRINTABLE.search(text)) is not None:
         spot = place_of(text, bad.start())
-        problems.add(spot, "", f"the character U+{ord(bad[0]):04X} cannot stand in YAML; remove it")
+        problems.add(spot, "", f"YAML does not allow the character U+{ord(bad[0]):04X}; remove it")
         return None
     composer = Composer(problems)
     try:
@@ -306,16 +304,16 @@ def compose(text: str, problems: Problems) -> Element | None:
     except Unreadable:
         return None
     if composer.root is None:
-        problems.add((1, 1), "", "the file is empty; a scenario has at least a name", allowed=("name: ...",))
+        problems.add((1, 1), "", "the file is empty; write at least a name", allowed=("name: ...",))
     return composer.root
 
 
 def events(text: str, composer: Composer) -> Iterator[yaml.Event]:
     """
-    The parser's events; a mistake of syntax becomes a problem.
+    Yield the parser's events; record a syntax error as a problem.
 
     Raises:
-        Unreadable: There was one.
+        Unreadable: There was a syntax error.
     """
     try:
         yield from yaml.parse(text, Loader=LOADER)  # pyright: ignore[reportUnknownMemberType]
@@ -333,7 +331,7 @@ def events(text: str, composer: Composer) -> Iterator[yaml.Event]:
 
 def line_of(text: str, number: int) -> str:
     """
-    One line of a text, from 1; empty if there is none.
+    Return one line of a text, counted from 1; empty if it does not exist.
     """
     lines = text.split("\n", number)
     return lines[number - 1] if number <= len(lines) else ""
@@ -341,7 +339,7 @@ def line_of(text: str, number: int) -> str:
 
 def place_of(text: str, index: int) -> Spot:
     """
-    Line and column of a character.
+    Return line and column of a character.
     """
     before = text[:index]
     return before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1

@@ -1,5 +1,5 @@
 """
-Plain Python data: the elements of what a test wrote instead of a file.
+Turn plain Python data, given instead of a file, into elements.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pytest_hookharness.scenario_files.yaml.nodes import (
     join,
     shown,
 )
-from pytest_hookharness.scenario_files.yaml.parser import DEEPEST, UNPRINTABLE
+from pytest_hookharness.scenario_files.yaml.parser import MAX_DEPTH, UNPRINTABLE
 
 
 def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0) -> Element:
     """
-    The elements of a value; what JSON does not know becomes a problem.
+    Return the elements of a value; a value that JSON does not have becomes a problem.
     """
     match data:
         case str():
@@ -37,10 +37,10 @@ def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0
         case os.PathLike():
             path_text = os.fsdecode(cast("os.PathLike[str]", data))
             return ScalarNode(value=path_text, text=path_text, trusted=True)
-        case Mapping() | Sequence() if depth >= DEEPEST:
-            problems.add((0, 0), path, f"nested more than {DEEPEST} levels deep")
+        case Mapping() | Sequence() if depth >= MAX_DEPTH:
+            problems.add((0, 0), path, f"nested more than {MAX_DEPTH} levels deep")
         case bytes() | bytearray():
-            problems.add((0, 0), path, "bytes cannot stand here; decode them to a text")
+            problems.add((0, 0), path, "bytes are not allowed; decode them to a text")
         case Mapping():
             return TableNode(
                 entries=tuple(_entries(cast("Mapping[object, object]", data), problems, path, depth))
@@ -50,7 +50,7 @@ def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0
             return ListNode(items=tuple(elements_of(x, problems, join(path, n), depth + 1) for n, x in items))
         case _:
             kind = type(data).__name__
-            problems.add((0, 0), path, f"a value of type {kind} cannot stand here", allowed=("JSON values",))
+            problems.add((0, 0), path, f"a value of type {kind} is not allowed", allowed=("JSON values",))
     return RefusedNode()
 
 
@@ -61,16 +61,17 @@ def _entries(
         if isinstance(key, str):
             yield TableEntry(key=key, value=elements_of(value, problems, join(path, key), depth + 1))
         else:
-            problems.add((0, 0), path, f"a key must be a text, not {type(key).__name__}", seen=repr(key)[:60])
+            message = f"expected a text as key, got {type(key).__name__}"
+            problems.add((0, 0), path, message, seen=repr(key)[:60])
 
 
 def _text(text: str, problems: Problems, path: str) -> Element:
     if text.isprintable():
         return ScalarNode(value=str(text), text=str(text))
-    # Half a surrogate pair can be written to no file and to no pipe.
+    # Half a surrogate pair cannot be encoded, so it cannot be written to a file or pipe.
     halves = [bad for bad in UNPRINTABLE.findall(text) if "\ud800" <= bad <= "\udfff"]
     if halves:
-        problems.add((0, 0), path, f"{shown(text)} holds half a surrogate pair; no file can hold that")
+        problems.add((0, 0), path, f"{shown(text)} contains half a surrogate pair, which no file can contain")
         return RefusedNode()
     return ScalarNode(value=str(text), text=str(text))
 
@@ -78,5 +79,5 @@ def _text(text: str, problems: Problems, path: str) -> Element:
 def _number(number: float, problems: Problems, path: str) -> Element:
     if math.isfinite(number):
         return ScalarNode(value=number)
-    problems.add((0, 0), path, f"{number} is not a number that JSON can carry")
+    problems.add((0, 0), path, f"{number} is not a number that JSON has")
     return RefusedNode()

@@ -1,34 +1,28 @@
 """
-Process hooks: when tracked processes spawn threads, and what holds them back.
-
-Pure: events go in with their times, actions come out; nothing here
-reads a clock, starts a process or plays a thread.
+Process hooks: when background processes spawn threads, and which limits hold them back.
 """
 
-from pytest_hookharness.simulation.background.context import (
-    Action,
-    Context,
-    Deny,
-    EngineState,
-    MemoryLost,
-    Policy,
-    RunProcess,
-    SpawnThread,
-    read_memory,
-    section,
-    write_memory,
-)
+from pytest_hookharness.simulation.background.context import Context, section
 from pytest_hookharness.simulation.background.engine import advance, next_due
-from pytest_hookharness.simulation.background.process_events import (
+from pytest_hookharness.simulation.background.engine_state import (
+    Action,
+    Deny,
     Detached,
+    EngineState,
     Event,
+    JournalError,
     OutputLine,
+    Policy,
     ProcessExited,
     Restarted,
+    RunProcess,
+    SpawnThread,
     Started,
     ThreadEnded,
     Tick,
     UserStarted,
+    read_journal,
+    write_journal,
 )
 
 __all__ = [
@@ -38,7 +32,7 @@ __all__ = [
     "Detached",
     "EngineState",
     "Event",
-    "MemoryLost",
+    "JournalError",
     "OutputLine",
     "Policy",
     "ProcessExited",
@@ -51,7 +45,7 @@ __all__ = [
     "UserStarted",
     "advance",
     "next_due",
-    "read_memory",
+    "read_journal",
     "section",
-    "write_memory",
+    "write_journal",
 ]

@@ -1,39 +1,16 @@
 """
-The memory of process hooks: the state as text, for whoever comes after a crash.
+The context of a hook thread: what its prompt says about the process, and nothing of the earlier conversation.
 
-Pure; writing the text down, all of it or nothing, is the business of others. Values are written
-by the names of their fields and read back by the types of these, so that a text that does not fit is found.
-
-The context of a hook thread: all that it is told, and nothing of the history.
-
-Pure. What a process printed is somebody else's text: it is bounded, stripped of whatever acts
-on a terminal, and each line of it is marked, so that none can pass for a line of the section.
-
-Actions: what the engine of process hooks wants done.
-
-The state of process hooks: what was detached, spawned, and still waits.
-
-The state is all that the engine remembers; it can be written down and read back.
+The output of a process is untrusted text. It is bounded, stripped of control characters, and each line starts
+with a bar, so that no line of it looks like a line of the section.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import signal
-import types
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
 
-from pytest_hookharness.model.background import (
-    BackgroundProcess,
-    BackgroundRun,
-    Denial,
-    HookThread,
-    ThreadLimits,
-)
-
+# Lines of output that are kept, and characters of each.
 TAIL = 50
 LONGEST_LINE = 500
 _USUAL = {
@@ -48,17 +25,17 @@ _USUAL = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """
-    What a thread is told of the process behind it.
+    What a thread is told about the process that it belongs to.
 
     Attributes:
         command: The command line.
         pid: The process number.
-        because: What pulled the trigger, in words.
-        ran: Seconds that the process has run.
+        because: Why the hook fired, as a text.
+        ran: Seconds since the process started, or until it ended.
         purpose: Why it exists.
-        instructions: What to do.
+        instructions: What the thread's agent shall do.
         related: Files that belong to it.
-        summary: What the thread was about that detached it.
+        summary: What the thread that detached the process was about.
         depth: Depth of the thread.
         tail: The last lines of output.
     """
@@ -77,7 +54,7 @@ class Context:
 
 def exit_meaning(code: int) -> str:
     """
-    What an exit code commonly means.
+    Return the common meaning of an exit code.
     """
     if code in _USUAL:
         return _USUAL[code]
@@ -90,9 +67,9 @@ def exit_meaning(code: int) -> str:
 
 def section(context: Context) -> str:
     """
-    The section of a thread's prompt.
+    Return the section about the process in a thread's prompt.
     """
-    told = [
+    optional = [
         ("Purpose", context.purpose),
         ("Instructions", context.instructions),
         ("Related files", ", ".join(context.related)),
@@ -105,7 +82,7 @@ def section(context: Context) -> str:
         f"Trigger: {_plain(context.because)}",
         f"Run time: {_duration(context.ran)}",
         f"Depth: {context.depth}",
-        *(f"{name}: {text}" for name, text in told if text),
+        *(f"{name}: {text}" for name, text in optional if text),
         "",
         f"Last lines of output ({len(context.tail)}, the process's own words, each behind a bar):",
         *(f"  | {line}" for line in context.tail),
@@ -115,7 +92,7 @@ def section(context: Context) -> str:
 
 def tidy(text: str) -> str:
     """
-    A line of output as it may be kept and shown.
+    Return a line of output in a form that is safe to keep and show: bounded, and without control characters.
     """
     return _plain(text[:LONGEST_LINE]) + ("..." if len(text) > LONGEST_LINE else "")
 
@@ -130,171 +107,3 @@ def _duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunProcess:
-    """
-    Start a process and watch it.
-
-    Attributes:
-        process: The id that its events are to carry.
-        name: Which one of the scenario's.
-    """
-
-    process: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpawnThread:
-    """
-    Play a thread, and say when it has ended; until then there will be no other.
-
-    Attributes:
-        thread: Which thread it is, and why.
-        hook: The place of the hook in its process.
-        context: All that the thread is told.
-    """
-
-    thread: HookThread
-    hook: int
-    context: Context
-
-
-@dataclass(frozen=True, slots=True)
-class Deny:
-    """
-    Note that something was not started.
-    """
-
-    denial: Denial
-
-
-Action: TypeAlias = RunProcess | SpawnThread | Deny
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
-    """
-    What does not change: the processes that may be detached, and the limits.
-    """
-
-    processes: Mapping[str, BackgroundProcess]
-    limits: ThreadLimits = ThreadLimits()
-
-
-@dataclass(frozen=True, slots=True)
-class SpawnCounts:
-    """
-    What one hook of one process has done.
-
-    Attributes:
-        spawned: Threads.
-        fired: It fires no more: its moment comes only once, or a limit has silenced it.
-    """
-
-    spawned: int = 0
-    fired: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
-    """
-    A process with what its hooks need to know of it.
-
-    Attributes:
-        run: What was seen of it.
-        hooks: What each of its hooks has done.
-        tail: Its last lines.
-    """
-
-    run: BackgroundRun
-    hooks: tuple[SpawnCounts, ...]
-    tail: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineState:
-    """
-    All that the engine remembers.
-
-    Attributes:
-        watched: Every process, in the order in which they were detached, by id.
-        threads: Every thread that is due, runs or has ended, in order.
-        waiting: The threads that are due, the next one first.
-        busy: A thread runs, the person's or a hook's.
-        starts: When threads were started, as far back as the rate limit looks.
-        denials: What was refused.
-    """
-
-    watched: Mapping[str, Watched] = field(default_factory=dict)
-    threads: tuple[HookThread, ...] = ()
-    waiting: tuple[SpawnThread, ...] = ()
-    busy: bool = False
-    starts: tuple[float, ...] = ()
-    denials: tuple[Denial, ...] = ()
-
-    @property
-    def living(self) -> tuple[str, ...]:
-        """
-        The processes that have not ended.
-        """
-        return tuple(name for name, each in self.watched.items() if each.run.ended is None)
-
-    @property
-    def quiet(self) -> bool:
-        """
-        Whether nothing can happen any more unless somebody detaches a process.
-        """
-        return not self.living and not self.waiting and not self.busy
-
-
-class MemoryLost(ValueError):
-    """
-    What was written down cannot be read back.
-    """
-
-
-def write_memory(state: EngineState) -> str:
-    """
-    The state as JSON.
-    """
-    return json.dumps(dataclasses.asdict(state))
-
-
-def read_memory(text: str) -> EngineState:
-    """
-    The state that was written.
-
-    Raises:
-        MemoryLost: The text is not one that was written for this purpose.
-    """
-    try:
-        state = _read(EngineState, json.loads(text))
-    except (ValueError, TypeError, KeyError) as error:
-        raise MemoryLost(f"the state of the process hooks cannot be read back: {error}") from error
-    assert isinstance(state, EngineState)  # noqa: S101  # for the type checker; _read builds what it is given
-    return state
-
-
-def _read(kind: Any, value: Any) -> Any:
-    origin, inner = get_origin(kind), get_args(kind)
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        if not isinstance(value, dict):
-            raise TypeError(f"{value!r} is no {kind.__name__}")
-        hints = get_type_hints(kind)
-        return kind(**{name: _read(hints[name], each) for name, each in value.items()})
-    if origin is tuple and inner[1:] == (...,):
-        return tuple(_read(inner[0], each) for each in value)
-    if origin is tuple:
-        return tuple(_read(one, each) for one, each in zip(inner, value, strict=True))
-    if origin is Mapping:
-        return {name: _read(inner[1], each) for name, each in value.items()}
-    if origin is types.UnionType:
-        return None if value is None else _read(inner[0], value)
-    if kind is float and isinstance(value, int):
-        return float(value)
-    if isinstance(kind, type) and isinstance(value, kind):
-        return value
-    raise TypeError(f"{value!r} is no {kind}")

@@ -1,18 +1,12 @@
 """
-The engine of process hooks: an event in, the next state and actions out.
+The engine of process hooks: from an event to the next state and to actions.
 
-Pure: the same state and event give the same answer. Threads run one after the other, so
-several hooks of one event spawn theirs in the order of the hooks. Depth is kept by parentage: by the thread
-in whose call a process was detached, never by what a process says of itself. Where that thread is not
-known, on a side path, the process counts as deep as the deepest thread so far, so no way around is shorter.
+It reads no clock and starts nothing: the same state and event give the same result. Threads run one after the
+other, so several hooks of one event spawn theirs in the order of the hooks.
 
-Matching: which hooks a line of output concerns.
-
-Pure. A hook that can spawn nothing more is not asked, so a noisy process costs little.
-
-The firing of a hook: a thread that will be played, or a limit that forbids it.
-
-Pure.
+Depth is counted by parentage: by the thread whose call detached a process, never by what a process says about
+itself. If that thread is unknown, the process counts as being as deep as the deepest thread so far, so that
+no detour makes a chain look shorter.
 """
 
 from __future__ import annotations
@@ -25,6 +19,7 @@ from typing import TypeAlias, assert_never
 from pytest_hookharness.model.background import (
     USER,
     BackgroundRun,
+    Denial,
     HookThread,
     OnExit,
     OnOutputMatch,
@@ -33,85 +28,76 @@ from pytest_hookharness.model.background import (
     hook_names,
 )
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.simulation.background.context import (
-    TAIL,
+from pytest_hookharness.simulation.background.context import TAIL, Context, exit_meaning, tidy
+from pytest_hookharness.simulation.background.engine_state import (
     Action,
-    Context,
+    Deny,
+    Detached,
     EngineState,
+    Event,
+    OutputLine,
     Policy,
+    ProcessExited,
+    Restarted,
     RunProcess,
     SpawnCounts,
     SpawnThread,
-    Watched,
-    exit_meaning,
-    tidy,
-)
-from pytest_hookharness.simulation.background.process_events import (
-    Detached,
-    Event,
-    OutputLine,
-    ProcessExited,
-    Restarted,
     Started,
     ThreadEnded,
     Tick,
     UserStarted,
-)
-from pytest_hookharness.simulation.background.rate_limit import (
-    chain_of,
-    deny,
-    detached,
-    free_from,
-    recent,
+    Watched,
 )
 
 
 def matching(hooks: Sequence[ProcessHook], counts: Sequence[SpawnCounts], text: str) -> Iterator[int]:
     """
-    The places of the hooks whose pattern is found in a line.
+    Yield the positions of the hooks whose pattern is found in a line.
+
+    A hook that can spawn no more threads is not matched, so that a noisy process costs little.
     """
     for place, (hook, count) in enumerate(zip(hooks, counts, strict=True)):
         trigger = hook.trigger
-        if isinstance(trigger, OnOutputMatch) and not count.fired and re.search(trigger.pattern, text):
+        if isinstance(trigger, OnOutputMatch) and not count.done and re.search(trigger.pattern, text):
             yield place
 
 
 Step: TypeAlias = tuple[EngineState, tuple[Action, ...]]
 
 
-def fire(policy: Policy, state: EngineState, process: str, place: int, because: str, at: float) -> Step:
+def _fire(policy: Policy, state: EngineState, process: str, place: int, because: str, at: float) -> Step:
     """
-    Have a hook spawn its thread, unless it has spawned enough or a limit forbids it.
+    Let a hook spawn its thread, unless it has spawned enough or a limit forbids it.
 
-    The thread waits for its turn; what it is told is what is known now.
+    The thread waits for its turn; its context is that of now.
     """
     watched = state.watched[process]
     tracked = policy.processes[watched.run.name]
     hook, count = tracked.hooks[place], watched.hooks[place]
-    if count.fired:
+    if count.done:
         return state, ()
     name, depth = watched.run.name, watched.run.depth + 1
     called = hook_names(name, tracked)[place]
     reason = _forbids(policy, state, depth)
     if reason:
-        state = _count(state, process, place, replace(count, fired=True))
-        chain = (*chain_of(state, watched.run.by), detached(watched.run), f"{process} pulled {because}")
+        state = _count(state, process, place, replace(count, done=True))
+        chain = (*chain_of(state, watched.run.by), detached(watched.run), f"{process} triggered {because}")
         return deny(state, process, called, reason, stops=True, chain=chain)
     spawned = count.spawned + 1
-    # An exit and a time-out come only once.
+    # An exit and a timeout come only once.
     spent = spawned == hook.max_spawns or not isinstance(hook.trigger, OnOutputMatch)
     state = _count(state, process, place, SpawnCounts(spawned, spent))
     number = len(state.threads) + 1
     thread = HookThread(number=number, name=name, process=process, hook=called, because=because, depth=depth)
-    told = _tell(policy, watched, hook, because, depth, at)
-    spawn = SpawnThread(thread=thread, hook=place, context=told)
+    context = _context(policy, watched, hook, because, depth, at)
+    spawn = SpawnThread(thread=thread, hook=place, context=context)
     return replace(state, threads=(*state.threads, thread), waiting=(*state.waiting, spawn)), ()
 
 
 def _forbids(policy: Policy, state: EngineState, depth: int) -> str:
     limits = policy.limits
     if limits.depth is not None and depth > limits.depth:
-        return f"the depth limit of {limits.depth}: the thread would lie at depth {depth}"
+        return f"the depth limit of {limits.depth}: the thread would be at depth {depth}"
     if len(state.threads) >= limits.most:
         return f"the harness's own bound of {counted(limits.most, 'thread')}"
     return ""
@@ -123,7 +109,7 @@ def _count(state: EngineState, process: str, place: int, count: SpawnCounts) -> 
     return replace(state, watched={**state.watched, process: replace(watched, hooks=hooks)})
 
 
-def _tell(
+def _context(
     policy: Policy, watched: Watched, hook: ProcessHook, because: str, depth: int, at: float
 ) -> Context:
     run, process = watched.run, policy.processes[watched.run.name]
@@ -143,11 +129,11 @@ def _tell(
 
 def advance(policy: Policy, state: EngineState, event: Event) -> Step:
     """
-    What follows from an event.
+    Return the next state and the actions that follow from an event.
     """
     match event:
         case UserStarted(at=at):
-            # The person is not held back, but what they start counts for everybody.
+            # The user is never held back, but the user's starts count for the rate limit.
             starts = (*recent(policy, state, at), at) if policy.limits.rate else ()
             return replace(state, busy=True, starts=starts), ()
         case Detached():
@@ -159,7 +145,7 @@ def advance(policy: Policy, state: EngineState, event: Event) -> Step:
         case ProcessExited():
             state, actions = _end(policy, state, event)
         case ThreadEnded() | Restarted():
-            # A thread that ran when its watcher died is not played again: its spawn was counted.
+            # A thread that ran when the watcher was killed is not run again: its spawn was counted.
             state, actions = replace(state, busy=False), ()
         case Tick(at=at):
             state, actions = _overdue(policy, state, at)
@@ -171,14 +157,14 @@ def advance(policy: Policy, state: EngineState, event: Event) -> Step:
 
 def next_due(policy: Policy, state: EngineState) -> float | None:
     """
-    When a tick is needed next, if nothing else happens before; ``None`` for never.
+    Return when the next tick is needed if nothing else happens before; ``None`` for never.
     """
     times = [
         watched.run.started + hook.trigger.seconds
         for watched in state.watched.values()
         if watched.run.pid and watched.run.ended is None
         for hook, count in zip(policy.processes[watched.run.name].hooks, watched.hooks, strict=True)
-        if isinstance(hook.trigger, OnTimeout) and not count.fired
+        if isinstance(hook.trigger, OnTimeout) and not count.done
     ]
     if state.waiting and not state.busy:
         times.append(free_from(policy, state))
@@ -188,7 +174,7 @@ def next_due(policy: Policy, state: EngineState) -> float | None:
 def _detach(policy: Policy, state: EngineState, event: Detached) -> Step:
     name, limits = event.name, policy.limits
     if name not in policy.processes:
-        return deny(state, name, "", "no process of that name may be detached", stops=False)
+        return deny(state, name, "", "the scenario has no process of that name", stops=False)
     by, side = (event.by, False) if event.by is not None else (_deepest(state), True)
     if len(state.watched) >= limits.most:
         reason = f"the harness's own bound of {limits.most} processes"
@@ -209,8 +195,8 @@ def _detach(policy: Policy, state: EngineState, event: Detached) -> Step:
 
 def _deepest(state: EngineState) -> int:
     waiting = {spawn.thread.number for spawn in state.waiting}
-    played = (thread for thread in state.threads if thread.number not in waiting)
-    deepest = max(played, key=lambda thread: thread.depth, default=None)
+    started = (thread for thread in state.threads if thread.number not in waiting)
+    deepest = max(started, key=lambda thread: thread.depth, default=None)
     return deepest.number if deepest is not None else USER
 
 
@@ -231,7 +217,7 @@ def _read(policy: Policy, state: EngineState, event: OutputLine) -> Step:
     actions: tuple[Action, ...] = ()
     for place in matching(policy.processes[watched.run.name].hooks, watched.hooks, event.text):
         because = f"on_output_match ({text})"
-        state, more = fire(policy, state, event.process, place, because, event.at)
+        state, more = _fire(policy, state, event.process, place, because, event.at)
         actions += more
     return state, actions
 
@@ -240,7 +226,7 @@ def _end(policy: Policy, state: EngineState, event: ProcessExited) -> Step:
     watched = state.watched[event.process]
     if watched.run.ended is not None:
         return state, ()
-    # Whoever watches may come late; the time-out was met all the same.
+    # The watcher may see the end late; a timeout before the end still counts.
     state, actions = _overdue(policy, state, event.at)
     state = _note(
         state,
@@ -253,7 +239,7 @@ def _end(policy: Policy, state: EngineState, event: ProcessExited) -> Step:
     for place, hook in enumerate(policy.processes[watched.run.name].hooks):
         if isinstance(hook.trigger, OnExit) and event.code in (hook.trigger.codes or (event.code,)):
             because = f"on_exit (exit code {event.code}: {exit_meaning(event.code)})"
-            state, more = fire(policy, state, event.process, place, because, event.at)
+            state, more = _fire(policy, state, event.process, place, because, event.at)
             actions += more
     return state, actions
 
@@ -265,7 +251,7 @@ def _overdue(policy: Policy, state: EngineState, at: float) -> Step:
         for place, hook in enumerate(policy.processes[run.name].hooks):
             if isinstance(hook.trigger, OnTimeout) and run.pid and at - run.started >= hook.trigger.seconds:
                 because = f"on_timeout (it runs longer than {hook.trigger.seconds:g} s)"
-                state, more = fire(policy, state, process, place, because, at)
+                state, more = _fire(policy, state, process, place, because, at)
                 actions += more
     return state, actions
 
@@ -275,3 +261,58 @@ def _go_on(policy: Policy, state: EngineState, at: float) -> Step:
         return state, ()
     starts = (*recent(policy, state, at), at) if policy.limits.rate else ()
     return replace(state, busy=True, waiting=state.waiting[1:], starts=starts), (state.waiting[0],)
+
+
+def recent(policy: Policy, state: EngineState, at: float) -> tuple[float, ...]:
+    """
+    Return the starts that the rate limit still counts.
+    """
+    rate = policy.limits.rate
+    return tuple(start for start in state.starts if at - start < rate.per) if rate is not None else ()
+
+
+def free_from(policy: Policy, state: EngineState) -> float:
+    """
+    Return when the rate limit allows the next thread of a hook; the time may have passed already.
+    """
+    rate = policy.limits.rate
+    if rate is None or len(state.starts) < rate.starts:
+        return 0.0
+    return state.starts[-rate.starts] + rate.per
+
+
+def deny(
+    state: EngineState, process: str, hook: str, reason: str, *, stops: bool, chain: tuple[str, ...] = ()
+) -> tuple[EngineState, tuple[Deny, ...]]:
+    """
+    Refuse something; the action that reports it is returned only the first time.
+    """
+    denial = Denial(process=process, hook=hook, reason=reason, stops=stops, chain=chain)
+    if denial in state.denials:
+        return state, ()
+    return replace(state, denials=(*state.denials, denial)), (Deny(denial),)
+
+
+def chain_of(state: EngineState, thread: int) -> tuple[str, ...]:
+    """
+    Return the chain of spawns that led to a thread, the first one first.
+    """
+    return tuple(reversed([*_upwards(state, thread)]))
+
+
+def _upwards(state: EngineState, number: int) -> Iterator[str]:
+    while number != USER:
+        thread = state.threads[number - 1]
+        run = state.watched[thread.process].run
+        yield f"{thread.hook} spawned thread {number} (depth {thread.depth})"
+        yield detached(run)
+        number = run.by
+
+
+def detached(run: BackgroundRun) -> str:
+    """
+    Return who detached a process, as a text.
+    """
+    who = "the user's thread" if run.by == USER else f"thread {run.by} (depth {run.depth})"
+    starter = f"an unknown parent, at most as deep as {who}," if run.side else who
+    return f"{starter} detached {run.id}"

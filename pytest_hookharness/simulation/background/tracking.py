@@ -1,8 +1,8 @@
 """
-Tracking: real processes in the yard, joined with the engine of process hooks.
+Real background processes, connected with the engine of process hooks.
 
-What the watcher says becomes an event, what the engine wants is done or handed
-on; after each look the engine's state is written down, so that it outlives whoever watches.
+Messages of the watcher become events, and actions of the engine are done or handed on. After each look the
+engine's state is written to the journal, so that it outlives a watcher that is killed.
 """
 
 from __future__ import annotations
@@ -21,46 +21,48 @@ from pytest_hookharness.simulation import background
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+# Seconds of one wait for messages.
 _LOOK = 0.05
-_SAID = "It runs on by itself; its hooks will tell of it.\n"
+_DETACH_OUTPUT = "It runs in the background; its hooks will report.\n"
 
 
 def with_detach(scenario: Scenario) -> Scenario:
     """
-    A scenario whose agent finds the command that detaches a process.
+    Return a scenario with background processes whose agent finds the command that detaches one.
 
     Raises:
         SimulationError: The scenario has another command of that name.
     """
     if not scenario.processes:
         return scenario
-    if DETACH in scenario.commands:
+    double = Double(stdout=_DETACH_OUTPUT)
+    if scenario.commands.get(DETACH, double) != double:
         raise SimulationError(
-            f"commands.{DETACH}: with `processes` this command is the harness's own; leave it out"
+            f"commands.{DETACH}: with `processes` the harness provides this command; remove it"
         )
-    return replace(scenario, commands={**scenario.commands, DETACH: Double(stdout=_SAID)})
+    return replace(scenario, commands={**scenario.commands, DETACH: double})
 
 
 class BackgroundTracking:
     """
-    The tracked processes of one simulation, and what their hooks want.
+    The background processes of one simulation and the engine of their hooks.
 
     Attributes:
-        state: What the engine remembers.
+        state: The engine's state.
     """
 
-    def __init__(self, stage: Testbed, supervisor: Supervisor, remaining: Callable[[], float]) -> None:
-        scenario = stage.scenario
+    def __init__(self, testbed: Testbed, supervisor: Supervisor, remaining: Callable[[], float]) -> None:
+        scenario = testbed.scenario
         self.state = background.EngineState()
         self._policy = background.Policy(processes=scenario.processes, limits=scenario.threads)
-        self._stage = stage
+        self._testbed = testbed
         self._supervisor = supervisor
         self._remaining = remaining
-        self._yard: BackgroundArea | None = None
+        self._area: BackgroundArea | None = None
         self._due: background.SpawnThread | None = None
         self._taken: set[int] = set()
         self._taken_inside: set[int] = set()
-        # Who lives in the yard besides, when that was last counted.
+        # Other processes in the area, and whether a new count of them is under way.
         self._counting = False
         self._others: tuple[str, ...] = ()
         self._began = time.monotonic()
@@ -69,89 +71,89 @@ class BackgroundTracking:
         """
         End all processes.
         """
-        if self._yard is not None:
-            self._yard.close()
+        if self._area is not None:
+            self._area.close()
 
     def begin_user_thread(self) -> None:
         """
-        Note that the person started a thread, or spoke to theirs again.
+        Note that the user started a thread, or sent the next prompt of theirs.
         """
-        self._tell(background.UserStarted(at=self._now()))
+        self._apply(background.UserStarted(at=self._now()))
 
     def end_thread(self) -> None:
         """
-        Note that the thread that ran has ended.
+        Note that the running thread has ended.
         """
-        self._tell(background.ThreadEnded(at=self._now()))
+        self._apply(background.ThreadEnded(at=self._now()))
 
     def next_thread(self) -> background.SpawnThread | None:
         """
-        The thread that is to be played now, if there is one.
+        Return the thread to run now; ``None`` if there is none.
         """
         due, self._due = self._due, None
         return due
 
     def take_requests(self, thread: int, *, called: bool = False) -> None:
         """
-        Start what was asked for in a thread since the last time.
+        Start the processes that were asked for in a thread since the last call.
 
         Args:
             thread: The thread.
-            called: Whether its agent made a call meanwhile; otherwise only hooks can have asked.
+            called: Whether its agent made a tool call meanwhile; otherwise only hooks can have asked.
 
         Raises:
-            SimulationError: There is no process of that name, or the person's own thread starts too many.
+            SimulationError: There is no process of that name, or the user's own thread starts too many.
         """
         most = self._policy.limits.most
         for name in self._asked_outside():
             if name not in self._policy.processes:
                 known = ", ".join(self._policy.processes)
-                raise SimulationError(f"{DETACH} {name}: `processes` has no such process; it has {known}")
+                raise SimulationError(f"{DETACH} {name}: not in `processes`; known: {known}")
             if thread == USER and called and len(self.state.watched) >= most:
-                # No hook has a part in this, so it is nothing to judge.
+                # No hook caused this, so there is nothing to judge.
                 raise SimulationError(
-                    f"{DETACH} {name}: there is room for {most} in all; raise `threads: {{most: ...}}`"
+                    f"{DETACH} {name}: at most {most} processes may start; raise `threads: {{most: ...}}`"
                 )
-            # Where the kernel does not keep the two apart, a tracked process may have asked.
-            certain = self._yard is None or self._yard.separate
-            self._tell(background.Detached(name=name, by=thread if certain else None, at=self._now()))
+            # Without kernel isolation a background process may have asked, too.
+            certain = self._area is None or self._area.separate
+            self._apply(background.Detached(name=name, by=thread if certain else None, at=self._now()))
 
     def _asked_outside(self) -> tuple[str, ...]:
-        return _new(self._stage.workspace.calls(DETACH), self._taken)
+        return _new(self._testbed.workspace.calls(DETACH), self._taken)
 
-    def _asked_inside(self, yard: BackgroundArea) -> tuple[str, ...]:
-        return _new(yard.asked(), self._taken_inside) if yard.separate else self._asked_outside()
+    def _asked_inside(self, area: BackgroundArea) -> tuple[str, ...]:
+        return _new(area.asked(), self._taken_inside) if area.separate else self._asked_outside()
 
     def watch(self, wait: float = 0.0) -> None:
         """
-        Hear what the processes did, for at most so many seconds.
+        Process what the background processes did; wait for it for at most some seconds.
         """
-        yard, now = self._yard, self._now()
-        if yard is None:
+        area, now = self._area, self._now()
+        if area is None:
             return
         due = background.next_due(self._policy, self.state)
         until = now + wait if due is None else min(now + wait, due)
         before, known = set(self._running()), self.state
-        for said in yard.news(max(0.0, min(until - now, _LOOK))):
-            self._hear(said)
-        self._tell(background.Tick(at=self._now()))
-        for name in self._asked_inside(yard):
-            self._tell(background.Detached(name=name, by=None, at=self._now()))
+        for message in area.news(max(0.0, min(until - now, _LOOK))):
+            self._receive(message)
+        self._apply(background.Tick(at=self._now()))
+        for name in self._asked_inside(area):
+            self._apply(background.Detached(name=name, by=None, at=self._now()))
         if self.state is not known:
-            yard.write_down(background.write_memory(self.state))
+            area.save(background.write_journal(self.state))
         for process in set(self._running()) - before:
             if self._policy.processes[self.state.watched[process].run.name].watcher_dies:
-                self._lose_watcher(yard, process)
+                self._lose_watcher(area, process)
 
     def is_over(self) -> bool:
         """
-        Whether nothing is left that could start a thread or a process.
+        Return whether nothing is left that could start a thread or a process.
         """
-        if self._yard is None or not self.state.quiet:
+        if self._area is None or not self.state.quiet:
             return self.state.quiet
-        # A process may have ended and left others behind; those may detach one that is tracked.
+        # A process may have ended and left other processes behind; those could still detach one.
         self._counting = True
-        self._yard.count()
+        self._area.count()
         while self._counting and self._remaining():
             self.watch(_LOOK)
         self.watch()
@@ -160,33 +162,35 @@ class BackgroundTracking:
     def _running(self) -> Iterator[str]:
         return (name for name in self.state.living if self.state.watched[name].run.pid)
 
-    def _hear(self, said: Mapping[str, Any]) -> None:
-        if said.get("what") == "others":
+    def _receive(self, message: Mapping[str, Any]) -> None:
+        if message.get("what") == "others":
             self._counting = False
-            self._others = tuple(map(str, said.get("commands", ())))
+            self._others = tuple(map(str, message.get("commands", ())))
             return
         try:
-            event = _event(said, self._began)
+            event = _event(message, self._began)
         except (KeyError, TypeError, ValueError) as error:
-            raise ExecutionError(f"the watcher of the tracked processes said {said!r}: {error!r}") from error
+            raise ExecutionError(
+                f"the watcher of the background processes sent {message!r}: {error!r}"
+            ) from error
         if event.process not in self.state.watched:
-            raise ExecutionError(f"the watcher speaks of a process {event.process!r} that nobody started")
-        self._tell(event)
+            raise ExecutionError(f"the watcher reported a process {event.process!r} that was not started")
+        self._apply(event)
 
-    def _lose_watcher(self, yard: BackgroundArea, process: str) -> None:
+    def _lose_watcher(self, area: BackgroundArea, process: str) -> None:
         """
-        Kill the watcher, forget all that was not written down, and take up again once the process has ended.
+        Kill the watcher, and continue from the journal once the process has ended.
         """
-        yard.kill_watcher()
-        while not yard.has_ended(process) and self._remaining():
-            yard.pause()
-        self.state = background.read_memory(yard.read_back())
-        yard.start_watcher()
-        # A thread that is being played does not die with the watcher here; the others wait for its end.
+        area.kill_watcher()
+        while not area.has_ended(process) and self._remaining():
+            area.pause()
+        self.state = background.read_journal(area.load())
+        area.start_watcher()
+        # A running thread does not end with the watcher here; the other threads still wait for its end.
         if not self.state.busy:
-            self._tell(background.Restarted(at=self._now()))
+            self._apply(background.Restarted(at=self._now()))
 
-    def _tell(self, event: background.Event) -> None:
+    def _apply(self, event: background.Event) -> None:
         self.state, actions = background.advance(self._policy, self.state, event)
         for action in actions:
             match action:
@@ -195,62 +199,65 @@ class BackgroundTracking:
                 case background.SpawnThread():
                     self._due = action
                 case background.Deny():
-                    pass  # it stands in the state, from which it is told
+                    pass  # reported from the state
 
     def _run(self, process: str, name: str) -> None:
-        if self._yard is None:
-            stage = self._stage
-            tier, network = stage.settings.tier, stage.scenario.network
-            self._yard = BackgroundArea(stage.workspace, self._supervisor, tier=tier, network=network)
+        if self._area is None:
+            testbed = self._testbed
+            tier, network = testbed.settings.tier, testbed.scenario.network
+            self._area = BackgroundArea(testbed.workspace, self._supervisor, tier=tier, network=network)
         tracked = self._policy.processes[name]
-        self._yard.start(process, tracked.run, tracked.stop_after)
+        self._area.start(process, tracked.run, tracked.stop_after)
 
     def _now(self) -> float:
         return time.monotonic() - self._began
 
     def _endless(self, process: str) -> str:
         tracked = self._policy.processes[self.state.watched[process].run.name]
-        return "" if tracked.stop_after else " (give it `stop_after` if it never ends by itself)"
+        return "" if tracked.stop_after else " (give it `stop_after` if it does not end by itself)"
 
     @property
     def unfinished(self) -> tuple[str, ...]:
         """
-        What may still start a thread, in words.
+        What may still start a thread, as texts.
         """
         return (
             *(f"the process {name} still ran{self._endless(name)}" for name in self.state.living),
-            *(f"{command!r}, which some process left behind, still ran" for command in self._others),
-            *(f"thread {spawn.thread.number} still waited for its start" for spawn in self.state.waiting),
+            *(f"{command!r}, left behind by a process, still ran" for command in self._others),
+            *(f"thread {spawn.thread.number} still waited" for spawn in self.state.waiting),
         )
 
-    def report(self, played: Mapping[int, HookThread]) -> BackgroundReport:
+    def report(self, ran: Mapping[int, HookThread]) -> BackgroundReport:
         """
-        What became of all process hooks.
+        Return the report on all processes, threads and denials.
 
         Args:
-            played: The threads that were played, by number, with what was seen of them.
+            ran: The threads that ran, by number, with their turns and verdicts.
         """
         return BackgroundReport(
             processes=tuple(watched.run for watched in self.state.watched.values()),
-            threads=tuple(played.get(thread.number, thread) for thread in self.state.threads),
+            threads=tuple(ran.get(thread.number, thread) for thread in self.state.threads),
             denials=self.state.denials,
         )
 
 
 def _event(
-    said: Mapping[str, Any], began: float
+    message: Mapping[str, Any], began: float
 ) -> background.Started | background.OutputLine | background.ProcessExited:
     """
-    What was said, as an event; it is read with care, for a tracked process can reach the pipe.
+    Return a message of the watcher as an event.
+
+    A background process can write to the watcher's pipe, so each value is checked.
     """
-    process, at = str(said["process"]), float(said["at"]) - began
-    match said["what"]:
+    process, at = str(message["process"]), float(message["at"]) - began
+    match message["what"]:
         case "started":
-            return background.Started(process=process, pid=int(said["pid"]), at=at)
+            return background.Started(process=process, pid=int(message["pid"]), at=at)
         case "line":
-            return background.OutputLine(process=process, text=str(said["text"]), at=at)
+            return background.OutputLine(process=process, text=str(message["text"]), at=at)
         case "exited":
-            code, lines, tail = int(said["code"]), int(said["lines"]), tuple(map(str, said["tail"]))
+            code, lines = int(message["code"]), int(message["lines"])
+            tail = tuple(map(str, message["tail"]))
             return background.ProcessExited(process=process, code=code, at=at, lines=lines, tail=tail)
         case other:
             raise ValueError(other)
@@ -258,9 +265,9 @@ def _event(
 
 def _new(calls: Sequence[DoubleCall], taken: set[int]) -> tuple[str, ...]:
     """
-    The processes that are asked for by calls which were not taken yet.
+    Return the names of the processes in the calls that were not taken yet, and take them.
     """
-    # The record of a call that is just being made is empty at first, so it is looked at again.
+    # The record of a call that is under way is empty at first; it is looked at again later.
     new = {place: " ".join(call.argv[1:]) for place, call in enumerate(calls) if place not in taken}
     named = {place: name for place, name in new.items() if name}
     taken.update(named)

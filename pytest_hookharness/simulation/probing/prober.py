@@ -1,30 +1,37 @@
 """
-Probing: laps played from changed states, to find out what decides.
+Probes: one cycle repetition driven from a changed state, to find out what affects the decisions.
 
-The judging room says which changes are worth trying and what follows from
-them; here they are made on the stage, in the same isolation, and put back. No probe is part of the trace.
+`judging.probing` chooses the changes and draws the conclusion; the prober makes them on the testbed and
+restores it.
+
+Why a probe is sound. It runs the same hooks in the same sandbox from a state that differs from a real one
+only by its perturbation, and is compared with a repetition that really took place. Before any other probe a
+control run must reproduce that repetition from the state before it: if it does not, something outside the
+state decides, and nothing is concluded. A perturbation moves the parts on by the progression that they were
+seen to follow, so the state is one that the run itself would reach. Every probe ends by restoring the files,
+which is checked; no probe is part of the trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiments import Experiment, ExperimentResult, inquire
-from pytest_hookharness.judging.probing.sizes import Measure
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import TextOutline, difference
+from pytest_hookharness.judging.probing.experiments import ExperimentPlan, ExperimentResult, plan_experiments
+from pytest_hookharness.judging.probing.sizes import GrowingSize
+from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.judging.recurrence.similar_turns import describe_difference
 from pytest_hookharness.judging.state_diff import (
     Files,
     Pattern,
     SessionClock,
-    find_stamps,
-    same_but_for_stamps,
+    equal_except_timestamps,
+    find_timestamps,
 )
-from pytest_hookharness.judging.verdict.run_end import duration
+from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
@@ -35,138 +42,105 @@ from pytest_hookharness.model.probes import (
     StatePart,
     Threshold,
 )
-from pytest_hookharness.model.trace import StateEntry, Step
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# Seconds: what takes longer is not played several times over just to see whether time matters.
-_LONG_LAP = 1.5
-_TIMES_AS_LONG = 10
-# Laps that an agent is taken through; more files are not made either.
-_MOST_LAPS = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repetition:
-    """
-    A lap that really took place, with which experiments are compared.
-
-    Attributes:
-        before: Where host and agent stood at its beginning.
-        moment: Where they stood at its end.
-        period: Its length in turns.
-        steps: What took place in it.
-        files: The covered files at its end.
-        written: The contents of those that were written since the session began.
-        read: What its texts are without numbers, times and ids.
-        wall: Seconds that it took.
-    """
-
-    before: SessionPoint
-    moment: SessionPoint
-    period: int
-    steps: tuple[Step, ...]
-    files: Mapping[str, StateEntry]
-    written: Files
-    read: TextOutline
-    wall: float = 0.0
-
-    @property
-    def turns(self) -> list[list[Step]]:
-        """
-        Its steps, turn by turn.
-        """
-        numbers = sorted({step.turn for step in self.steps})
-        return [[step for step in self.steps if step.turn == number] for number in numbers]
+# Seconds: a longer repetition is not driven several more times only to see whether time matters.
+_SLOW_REPETITION = 1.5
+_TRANSCRIPT_FACTOR = 10
+# Repetitions by which the agent's script is advanced at most; no more files are made either.
+_ADVANCE_LIMIT = 500
 
 
 class Prober:
     """
-    Experiments on the state after one lap.
+    Probes of the state after one repetition.
     """
 
     def __init__(
         self,
-        stage: Testbed,
+        testbed: Testbed,
         repetition: Repetition,
         *,
         clock: SessionClock,
         pattern: Pattern | None = None,
-        sizes: Sequence[Measure] = (),
+        sizes: Sequence[GrowingSize] = (),
         numbers: Sequence[int] = (),
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
         """
-        Make ready to probe the state after a lap.
+        Prepare to probe the state after a repetition.
 
         Args:
-            stage: Where the lap was played.
-            repetition: The lap.
+            testbed: Where the repetition took place.
+            repetition: The repetition.
             clock: When the session began, and the present.
-            pattern: How the files moved from lap to lap; ``None`` if they did not.
-            sizes: How large is what grows.
-            numbers: Whole numbers that stand in the hooks' own source.
-            remaining: Tells how many seconds of real time are left.
-            on_probe: Called after each experiment.
+            pattern: How the files changed from one repetition to the next; ``None`` if they did not.
+            sizes: How large the growing things are.
+            numbers: Whole numbers in the hooks' own source.
+            remaining: Returns the seconds of real time that are left.
+            on_probe: Called after each probe.
         """
-        self._stage = stage
-        # What a guard would do about the loop is said beside the verdict; it must not end an experiment.
-        before, now = repetition.before.progress.session, repetition.moment.progress
-        calm = replace(now, session=now.session.relieved(before))
-        self._lap = replace(repetition, moment=replace(repetition.moment, progress=calm))
-        # Seconds that the hooks' clock goes on in a lap, beside what that really takes.
-        self._pace = stage.scenario.pace * repetition.period
+        self._testbed = testbed
+        # The host's cap on the loop is reported beside the verdict; it must not end a probe. So its counters
+        # go back to where they stood at the start of the repetition.
+        before, now = repetition.start.progress.session, repetition.point.progress
+        uncapped = replace(now, session=now.session.with_host_counts_of(before))
+        self._repetition = replace(repetition, point=replace(repetition.point, progress=uncapped))
+        # Seconds by which the hooks' clock is moved in a repetition, beside the time that it really takes.
+        self._pace = testbed.scenario.pace * repetition.period
         self._clock = clock
         self._pattern = pattern
         self._sizes = sizes
         self._numbers = numbers
         self._remaining = remaining
         self._on_probe = on_probe
-        self._stamped = find_stamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
+        self._stamped = find_timestamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
-        self._farthest: tuple[Files, ProbeResult] = ({}, ProbeResult(reaction=ProbeEffect.SAME))
+        self._farthest_ahead: tuple[Files, ProbeResult] = ({}, ProbeResult(reaction=ProbeEffect.SAME))
 
     def probe(self) -> ProbeReport:
         """
-        Make the experiments, and put everything back.
+        Make the probes, and restore the testbed.
 
         Raises:
-            SimulationError: It could not be put back.
+            SimulationError: The testbed could not be restored.
             WorkspaceError: A file could not be read or changed.
         """
-        slow = self._pattern is None and self._lap.wall > _LONG_LAP
+        slow = self._pattern is None and self._repetition.wall > _SLOW_REPETITION
         try:
-            rehearsal = Checkpoint(self._stage, self._lap.moment)
+            checkpoint = Checkpoint(self._testbed, self._repetition.point)
         except SnapshotError as error:
-            unclear = f"the state cannot be kept and put back: {error}"
-            return self._probing(ExperimentResult(unclear=unclear), slow=slow)
-        with rehearsal:
-            conclusion = self._control(rehearsal) or self._follow(
-                inquire(
+            unclear = f"the state cannot be saved and restored: {error}"
+            return self._report(ExperimentResult(unclear=unclear), slow=slow)
+        with checkpoint:
+            conclusion = self._control(checkpoint) or self._make_probes(
+                plan_experiments(
                     self._parts,
                     sizes=self._sizes,
                     numbers=self._numbers,
                     time=not slow,
                     pace=self._pace,
-                    transcript=not slow and not self._stage.transcript_counts,
+                    transcript=not slow and not self._testbed.transcript_counts,
                 ),
-                rehearsal,
+                checkpoint,
             )
-        return self._probing(conclusion, slow=slow)
+        return self._report(conclusion, slow=slow)
 
-    def _probing(self, conclusion: ExperimentResult, *, slow: bool) -> ProbeReport:
+    def _report(self, conclusion: ExperimentResult, *, slow: bool) -> ProbeReport:
         return ProbeReport(
-            turn=self._lap.moment.turn,
-            period=self._lap.period,
+            turn=self._repetition.point.turn,
+            period=self._repetition.period,
             parts=self._parts,
             probes=tuple(self._probes),
-            threshold=self._valve(conclusion),
+            threshold=self._threshold(conclusion),
             unclear=conclusion.unclear,
             unpredictable=conclusion.unpredictable,
-            limits=(*self._limits(conclusion, slow=slow),),
+            limits=tuple(self._limits(conclusion, slow=slow)),
         )
 
     @property
@@ -175,123 +149,142 @@ class Prober:
 
     def _limits(self, conclusion: ExperimentResult, *, slow: bool) -> Iterator[str]:
         for place in conclusion.alone:
-            yield f"{self._parts[place].place} would decide if it moved alone, which it was not seen to do."
+            name = self._parts[place].place
+            yield f"{name} would affect the decision if it changed alone, which was not seen to happen."
         if conclusion.timeless:
-            yield "What happens once time has passed is not known: to the hooks stored times are names."
+            yield "The effect of elapsed time is unknown: the hooks use stored times as names."
         if slow and not self._pace:
-            yield f"What happens once time has passed was not tried: one lap takes {self._lap.wall:.1f} s."
+            took = f"{self._repetition.wall:.1f} s"
+            yield f"The effect of elapsed time was not tried: one repetition takes {took}."
 
-    def _control(self, rehearsal: Checkpoint) -> ExperimentResult | None:
+    def _control(self, checkpoint: Checkpoint) -> ExperimentResult | None:
         """
-        Play the lap that is known once more, from the state of one lap ago.
+        Drive the known repetition once more, from the state before it, which must give the same.
 
-        It must come out the same. Numbers that do not (process numbers, run times, the host's own) do not
-        follow from the files, and are not taken for counters any longer.
+        Numbers that come out otherwise (process numbers, run times, the host's own) do not follow from the
+        files. They are no longer taken for counters.
+
+        Returns:
+            Why nothing can be concluded; ``None`` if the repetition was reproduced.
         """
         if self._pattern is None:
             return None
         push = Perturbation(parts=tuple(range(len(self._parts))), how=PerturbationKind.OLDER)
-        before = self._pattern.pushed(push)
-        # The host goes on numbering as it did: what follows that does not follow the files.
-        moment = replace(self._lap.moment, agent=self._lap.before.agent, clock=self._lap.before.clock)
-        seen = self._experiment(push, rehearsal, moment)
+        before = self._pattern.perturbed(push)
+        # The host keeps its own counters as they are now: a part that follows those does not follow the
+        # files.
+        start = self._repetition.start
+        point = replace(self._repetition.point, agent=start.agent, clock=start.clock)
+        seen = self._probe(push, checkpoint, point)
         if seen.reaction is ProbeEffect.EFFECT:
-            self._pattern = self._pattern.relaxed(before, self._left)
-            seen = self._experiment(push, rehearsal, moment)
+            self._pattern = self._pattern.without_refuted_steps(before, self._left)
+            seen = self._probe(push, checkpoint, point)
         if seen.reaction is not ProbeEffect.DECISION:
-            names = [self._parts[place].place for place in self._pattern.unpredictable(before, self._left)]
+            names = [
+                self._parts[place].place for place in self._pattern.find_unpredictable(before, self._left)
+            ]
             if names:
                 return ExperimentResult(
-                    unclear=f"{', '.join(names)} goes on by a rule that is not seen", unpredictable=True
+                    unclear=f"{', '.join(names)} changes by an unknown rule", unpredictable=True
                 )
         if seen.reaction is ProbeEffect.SAME:
             return None
-        return ExperimentResult(unclear=f"the same lap, played once more, went another way: {seen.what}")
+        return ExperimentResult(unclear=f"the same repetition, run once more, went another way: {seen.what}")
 
-    def _follow(self, experiment: Experiment, rehearsal: Checkpoint) -> ExperimentResult:
+    def _make_probes(self, experiment: ExperimentPlan, checkpoint: Checkpoint) -> ExperimentResult:
         push = next(experiment, None)
         while push is not None:
             if self._remaining() == 0.0:
-                return ExperimentResult(unclear="the time given was used up before all was tried")
+                return ExperimentResult(unclear="the time budget ended")
             try:
-                push = experiment.send(self._experiment(push, rehearsal))
+                push = experiment.send(self._probe(push, checkpoint))
             except StopIteration as ended:
                 conclusion: ExperimentResult = ended.value
                 return conclusion
         return ExperimentResult()
 
-    def _experiment(
-        self, push: Perturbation, rehearsal: Checkpoint, moment: SessionPoint | None = None
+    def _probe(
+        self, push: Perturbation, checkpoint: Checkpoint, point: SessionPoint | None = None
     ) -> ProbeResult:
-        before = self._change(push, rehearsal)
-        if push.how is PerturbationKind.AHEAD and not push.pace and before and before == self._farthest[0]:
-            # Growth is bounded: beyond that there is nothing new to see.
-            rehearsal.put_back()
-            return self._farthest[1]
-        moment = moment or self._ahead(push)
-        self._shift(moment, rehearsal)
-        player = rehearsal.player(moment)
-        seen = self._play(player)
+        before = self._perturb(push, checkpoint)
+        if (
+            push.how is PerturbationKind.AHEAD
+            and not push.pace
+            and before
+            and before == self._farthest_ahead[0]
+        ):
+            # Growth has limits: a push further ahead that makes the same files shows nothing new.
+            checkpoint.restore()
+            return self._farthest_ahead[1]
+        point = point or self._point_ahead(push)
+        self._shift_file_times(point, checkpoint)
+        driver = checkpoint.resume(point)
+        seen = self._compare_decisions(driver)
         if seen.reaction is ProbeEffect.SAME:
-            seen = self._effect(push, before, rehearsal)
-        self._probes.append(Probe(kind=push.how, tried=self._told(push), seen=seen, hook_runs=player.fired))
-        self._farthest = (before, seen) if push.how is PerturbationKind.AHEAD else self._farthest
-        rehearsal.put_back()
+            seen = self._compare_effects(push, before, checkpoint)
+        tried, hook_runs = self._describe(push), driver.hook_run_count
+        self._probes.append(Probe(kind=push.how, tried=tried, seen=seen, hook_runs=hook_runs))
+        if push.how is PerturbationKind.AHEAD:
+            self._farthest_ahead = (before, seen)
+        checkpoint.restore()
         self._on_probe()
         return seen
 
-    def _ahead(self, push: Perturbation) -> SessionPoint:
+    def _point_ahead(self, push: Perturbation) -> SessionPoint:
         """
-        Where host and agent stand after the laps that everything together is pushed ahead.
+        Return where host and agent stand after the repetitions by which all parts together are pushed ahead.
         """
-        moment, laps = self._lap.moment, min(push.repetitions, _MOST_LAPS)
+        point, repetitions = self._repetition.point, min(push.repetitions, _ADVANCE_LIMIT)
         if push.how is not PerturbationKind.AHEAD or len(push.parts) < len(self._parts):
-            return moment
-        agent = moment.agent.further(self._lap.before.agent, laps)
-        return replace(moment, agent=agent, clock=moment.clock + push.repetitions * push.pace)
+            return point
+        agent = point.agent.further(self._repetition.start.agent, repetitions)
+        return replace(point, agent=agent, clock=point.clock + push.repetitions * push.pace)
 
-    def _shift(self, moment: SessionPoint, rehearsal: Checkpoint) -> None:
+    def _shift_file_times(self, point: SessionPoint, checkpoint: Checkpoint) -> None:
         """
-        Give what was written in the last lap the times that it would have in the lap of a moment.
+        Give the files of the last repetition the times that they would have at a point with another clock.
         """
-        now = self._lap.moment.clock
-        if moment.clock != now:
-            since = self._clock.now - self._pace - self._lap.wall
-            rehearsal.backstage.shift(moment.clock - now, since)
+        now = self._repetition.point.clock
+        if point.clock != now:
+            since = self._clock.now - self._pace - self._repetition.wall
+            checkpoint.editor.shift(point.clock - now, since)
 
-    def _change(self, push: Perturbation, rehearsal: Checkpoint) -> Files:
+    def _perturb(self, push: Perturbation, checkpoint: Checkpoint) -> Files:
         files: Files = {}
         match push.how:
             case PerturbationKind.TRANSCRIPT:
-                rehearsal.backstage.lengthen_transcript(_TIMES_AS_LONG)
+                checkpoint.editor.lengthen_transcript(_TRANSCRIPT_FACTOR)
             case PerturbationKind.WAITED:
-                rehearsal.backstage.wait(push.seconds)
+                checkpoint.editor.wait(push.seconds)
             case PerturbationKind.AGED:
                 files = self._stamped.aged(push.seconds)
-                files = self._write(files, rehearsal)
-                rehearsal.backstage.age(push.seconds)
+                files = self._write(files, checkpoint)
+                checkpoint.editor.age(push.seconds)
             case _ if self._pattern is not None:
-                files = self._write(self._pattern.pushed(push), rehearsal)
+                files = self._write(self._pattern.perturbed(push), checkpoint)
             case _:
                 pass
         return files
 
-    def _write(self, files: Files, rehearsal: Checkpoint) -> Files:
-        rehearsal.backstage.write(files)
-        # A database keeps numbers as it can, which may not be as they were written.
-        kept = {path: rehearsal.backstage.read(path) for path, data in files.items() if is_statements(data)}
+    def _write(self, files: Files, checkpoint: Checkpoint) -> Files:
+        checkpoint.editor.write(files)
+        # A database may store a number in another form than it was written in.
+        kept = {path: checkpoint.editor.read(path) for path, data in files.items() if is_statements(data)}
         return {**files, **kept}
 
-    def _play(self, player: SessionDriver) -> ProbeResult:
-        request: hosts.Request | None = player.progress.request
-        for number, expected in enumerate(self._lap.turns, 1):
+    def _compare_decisions(self, driver: SessionDriver) -> ProbeResult:
+        """
+        Drive as many turns as the repetition has; stop at the first that goes another way.
+        """
+        request: hosts.Request | None = driver.progress.request
+        for number, expected in enumerate(self._repetition.turns, 1):
             if isinstance(request, hosts.NextAct):
-                player.take(request, player.choose(request))
-                request = player.go_on(self._remaining)
+                driver.give(request, driver.choose(request))
+                request = driver.drive(self._remaining)
             if request is None:
                 return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
-            seen = [step for step in player.steps if step.turn == player.turn]
-            what = difference(expected, seen, self._lap.read)
+            seen = [step for step in driver.steps if step.turn == driver.turn]
+            what = describe_difference(expected, seen, self._repetition.outline)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )
@@ -304,56 +297,60 @@ class Prober:
                 )
         return ProbeResult(reaction=ProbeEffect.SAME)
 
-    def _effect(self, push: Perturbation, before: Files, rehearsal: Checkpoint) -> ProbeResult:
+    def _compare_effects(self, push: Perturbation, before: Files, checkpoint: Checkpoint) -> ProbeResult:
         """
-        Whether the lap left the rest as the real one did, and moved the parts in the same way.
+        Compare the files with those after the real repetition.
+
+        The parts must have moved on in the same way, and all other files must be equal.
         """
-        stage, pattern = self._stage, self._pattern
-        stage.scan()
+        testbed, pattern = self._testbed, self._pattern
+        testbed.scan()
         followed = {*before, *(pattern.paths if pattern is not None else ())}
-        differing = {change.path for change in changes(self._lap.files, stage.files)}
-        rest = sorted(path for path in differing - followed if not _holds(path, followed | differing))
-        clock = replace(self._clock, now=stage.workspace.clock.now)
-        self._left = {path: rehearsal.backstage.read(path) for path in {*followed, *rest}}
+        differing = {change.path for change in changes(self._repetition.files, testbed.files)}
+        rest = sorted(path for path in differing - followed if not _contains_any(path, followed | differing))
+        clock = replace(self._clock, now=testbed.workspace.clock.now)
+        self._left = {path: checkpoint.editor.read(path) for path in {*followed, *rest}}
         for path in rest:
-            # A time of few digits is the same in some laps, and then is not.
-            if same_but_for_stamps(self._lap.written.get(path), self._left[path], clock):
+            # A time of few digits is the same in several repetitions, and then is not.
+            if equal_except_timestamps(self._repetition.written.get(path), self._left[path], clock):
                 del self._left[path]
         rest = [path for path in rest if path in self._left]
         what = ""
         if pattern is not None:
-            what = pattern.departure({**pattern.newest, **before}, self._left, clock)
-            if pattern.clipped(push):
-                # What could not be grown as far as the rest was pushed no longer fits it.
+            what = pattern.find_deviation({**pattern.newest, **before}, self._left, clock)
+            if pattern.truncated(push):
+                # Some parts could not grow as far as the others were pushed, so they no longer fit together.
                 what = ""
         elif rest:
             what = f"{rest[0]} differs afterwards"
         return ProbeResult(reaction=ProbeEffect.EFFECT if what else ProbeEffect.SAME, what=what)
 
-    def _told(self, push: Perturbation) -> str:
+    def _describe(self, push: Perturbation) -> str:
         if push.how is PerturbationKind.AGED:
-            return f"{duration(push.seconds)} passed"
+            return f"{format_duration(push.seconds)} passed"
         if push.how is PerturbationKind.WAITED:
-            return f"{duration(push.seconds)} really waited"
+            return f"waited {format_duration(push.seconds)}"
         if push.how is PerturbationKind.AHEAD and not push.repetitions:
-            return "one more lap"
-        reached = self._pattern.reached(push) if self._pattern is not None else ""
+            return "one more repetition"
+        reached = self._pattern.describe_all(push) if self._pattern is not None else ""
         if push.how is PerturbationKind.AHEAD and push.pace:
-            return ", ".join(filter(None, [reached, f"{duration(push.repetitions * push.pace)} later"]))
+            return ", ".join(
+                filter(None, [reached, f"{format_duration(push.repetitions * push.pace)} later"])
+            )
         if self._pattern is None or push.how is PerturbationKind.TRANSCRIPT:
             return str(push.how.value)
-        return reached or "one more lap"
+        return reached or "one more repetition"
 
-    def _valve(self, conclusion: ExperimentResult) -> Threshold | None:
-        push, seen = conclusion.push, conclusion.seen
+    def _threshold(self, conclusion: ExperimentResult) -> Threshold | None:
+        push, seen = conclusion.perturbation, conclusion.seen
         if push is None or seen is None:
             return None
         if push.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
-            at = f"{duration(push.seconds)} without a turn"
+            at = f"{format_duration(push.seconds)} without a turn"
             return Threshold(at=at, what=seen.what, seconds=push.seconds, allows_stop=seen.allows_stop)
-        turn = self._lap.moment.turn + push.repetitions * self._lap.period + max(1, seen.turn)
+        turn = self._repetition.point.turn + push.repetitions * self._repetition.period + max(1, seen.turn)
         return Threshold(
-            at=self._told(push),
+            at=self._describe(push),
             what=seen.what,
             reaction=seen.reaction,
             turn=turn,
@@ -361,6 +358,6 @@ class Prober:
         )
 
 
-def _holds(path: str, others: Collection[str]) -> bool:
-    # A folder's own entry differs if anything was made in it, which is looked at by itself.
+def _contains_any(path: str, others: Collection[str]) -> bool:
+    # The entry of a folder differs if a file was made in it, and that file is compared by itself.
     return any(other.startswith(f"{path}/") for other in others)

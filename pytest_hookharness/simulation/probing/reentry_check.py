@@ -1,9 +1,11 @@
 """
-Gates that are off in sessions which hooks start: fired again without the guard.
+Guard hooks that are off in sessions which other hooks start.
 
-A variable that keeps hooks from starting themselves again is inherited by all
-hooks of the session that they start, gates included. So each of these gates is asked the same once more with
-the variables that the hooks above it have set, and once without; if only that makes it refuse, it is open.
+A variable that keeps hooks from starting themselves again is inherited by all hooks of the session that they
+start, guard hooks included. So each guard hook that let a call pass there is run again with the same input:
+once with the variables that the hooks above it have set, and once without. If only the second run refuses,
+the variable switches it off. The check is sound because everything else is equal: state, input, folder and
+command.
 """
 
 from __future__ import annotations
@@ -22,80 +24,88 @@ from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-_MOST_GATES = 10
-# What shells set for every command is no guard of anybody's.
+_GUARD_LIMIT = 10
+# Shells set these for every command.
 _OF_SHELLS = frozenset({"_", "PWD", "OLDPWD", "SHLVL"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Gate:
+class _PassedCall:
     """
-    A gate that let a call through in a session that was started on the way.
+    A call that a guard hook let pass in a session that another hook started.
+
+    Attributes:
+        turn: The turn of the outer session.
+        hook: The guard hook.
+        run: Its run in the inner session.
+        child: The inner session.
+        added: The names of the variables that hooks above it have set.
     """
 
     turn: int
     hook: Hook
-    fire: ChildHookRun
+    run: ChildHookRun
     child: ChildSession
     added: frozenset[str]
 
 
-def find_open_gates(player: SessionDriver, trace: Trace) -> tuple[Finding, ...]:
+def find_open_guards(driver: SessionDriver, trace: Trace) -> tuple[Finding, ...]:
     """
-    One finding for each gate that refuses only without the variables that other hooks have set.
+    Return one finding for each guard hook that refuses only without the variables that other hooks have set.
     """
-    gates = {
-        (gate.hook.command, str(gate.fire.payload.get("tool_input"))): gate for gate in _gates(player, trace)
+    calls = {
+        (call.hook.command, str(call.run.payload.get("tool_input"))): call
+        for call in _passed_calls(driver, trace)
     }
     found: list[Finding] = []
-    for gate in [*gates.values()][:_MOST_GATES]:
-        with Checkpoint(player.stage, player.moment) as rehearsal:
-            again = _refuses(player.stage, gate, gate.child.environment)
-            rehearsal.put_back()
-            kept = {name: value for name, value in gate.child.environment.items() if name not in gate.added}
-            if not again and _refuses(player.stage, gate, kept):
-                found.append(_finding(gate))
+    for call in [*calls.values()][:_GUARD_LIMIT]:
+        with Checkpoint(driver.testbed, driver.point) as checkpoint:
+            refused = _refuses(driver.testbed, call, call.child.environment)
+            checkpoint.restore()
+            kept = {name: value for name, value in call.child.environment.items() if name not in call.added}
+            if not refused and _refuses(driver.testbed, call, kept):
+                found.append(_finding(call))
     return tuple(found)
 
 
-def _gates(player: SessionDriver, trace: Trace) -> Iterator[_Gate]:
-    stage = player.stage
-    rule = stage.profile.by_role(hosts.Role.BEFORE_TOOL)
+def _passed_calls(driver: SessionDriver, trace: Trace) -> Iterator[_PassedCall]:
+    testbed = driver.testbed
+    rule = testbed.profile.by_role(hosts.Role.BEFORE_TOOL)
     for step, child in trace.children():
-        added = _added(stage, child.environment)
-        if not added or rule is None or child.host != stage.profile.id:
+        added = _added_variables(testbed, child.environment)
+        if not added or rule is None or child.host != testbed.profile.id:
             continue
-        for fire in child.hook_runs:
-            known = (hook for hook in stage.configuration.hooks if hook.command == fire.command)
-            hook = next((hook for hook in known if hook.event == rule.name == fire.event), None)
-            if hook is not None and fire.done and fire.payload and fire.ruling in ("none", "allow"):
-                yield _Gate(step.turn, hook, fire, child, added)
+        for run in child.hook_runs:
+            known = (hook for hook in testbed.configuration.hooks if hook.command == run.command)
+            hook = next((hook for hook in known if hook.event == rule.name == run.event), None)
+            if hook is not None and run.done and run.payload and run.ruling in ("none", "allow"):
+                yield _PassedCall(step.turn, hook, run, child, added)
 
 
-def _added(stage: Testbed, environment: Mapping[str, str]) -> frozenset[str]:
-    process, place = stage.profile.process, stage.workspace
-    own = place.instruments.environment(place.environment)
-    of_plugins = {*process.plugin_env, stage.profile.config.plugin_root}
+def _added_variables(testbed: Testbed, environment: Mapping[str, str]) -> frozenset[str]:
+    process, workspace = testbed.profile.process, testbed.workspace
+    own = workspace.instruments.environment(workspace.environment)
+    of_plugins = {*process.plugin_env, testbed.profile.config.plugin_root}
     hosts_own = {*process.env, process.env_file[0], *of_plugins, *_OF_SHELLS}
     return frozenset(
         name for name, value in environment.items() if name not in hosts_own and own.get(name) != value
     )
 
 
-def _refuses(stage: Testbed, gate: _Gate, environment: Mapping[str, str]) -> bool:
-    made = hosts.launch(
-        stage.profile, gate.hook, gate.fire.payload, stage.facts, environment, stage.hook_timeout
+def _refuses(testbed: Testbed, call: _PassedCall, environment: Mapping[str, str]) -> bool:
+    spec = hosts.launch(
+        testbed.profile, call.hook, call.run.payload, testbed.facts, environment, testbed.hook_timeout
     )
-    run: ProcessResult = stage.sandbox.run([replace(made, cwd=gate.child.folder)])[0]
-    reply = hosts.read_reply(stage.profile, gate.hook, gate.hook.event, run)
+    result: ProcessResult = testbed.sandbox.run([replace(spec, cwd=call.child.folder)])[0]
+    reply = hosts.read_reply(testbed.profile, call.hook, call.hook.event, result)
     return reply.ruling.value == "deny"
 
 
-def _finding(gate: _Gate) -> Finding:
-    names = ", ".join(sorted(gate.added)[:3])
-    tool = gate.fire.payload.get("tool_name", "a tool")
+def _finding(call: _PassedCall) -> Finding:
+    names = ", ".join(sorted(call.added)[:3])
+    tool = call.run.payload.get("tool_name", "a tool")
     text = (
-        f"In session {gate.child.number}, started from {gate.child.starter}, the gate lets a call of {tool} "
-        f"through; asked the same without {names}, it refuses."
+        f"In session {call.child.number}, started from {call.child.starter}, the guard hook lets a call of "
+        f"{tool} pass; with the same input but without {names} it refuses."
     )
-    return finding_catalogue.GATE_OPEN.found(text, turn=gate.turn, hook=gate.hook.command)
+    return finding_catalogue.GUARD_OPEN.found(text, turn=call.turn, hook=call.hook.command)

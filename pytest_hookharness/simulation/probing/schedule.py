@@ -1,5 +1,5 @@
 """
-Experiments: when a run is probed, and how it goes on after that.
+The probe schedule: when a run is probed, and how it goes on after that.
 """
 
 from __future__ import annotations
@@ -7,228 +7,228 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from pytest_hookharness.judging.probing.experiments import LAWFUL
-from pytest_hookharness.judging.probing.sizes import Measure, measures
-from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.recurrence.fingerprint import same
-from pytest_hookharness.judging.recurrence.similar_turns import like_periods
-from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, recognise
+from pytest_hookharness.judging.probing.experiments import PREDICTABLE
+from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
+from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
+from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
+from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.trace import HookEvent
-from pytest_hookharness.simulation.probing.prober import Prober, Repetition
+from pytest_hookharness.simulation.probing.prober import Prober
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.hook_source import numbers
 
-# A run whose behaviour changes again and again is driven, not probed for ever.
-_MOST_PROBINGS = 4
-_MOST_TRIES = 20
-# Seconds that are waited for, turn by turn, instead of being a reason to stop.
+# Probe reports of one run: a run whose behaviour changes more often is only driven on.
+_REPORT_LIMIT = 4
+# Patterns that are tried, of which most turn out to be none.
+_TRY_LIMIT = 20
+# Seconds: if so little time ends the run, it is left to pass while turns go on.
 _SOON = 3.0
-_FEW_LAPS = 8
+# Repetitions: a pattern that breaks within these is not a progression.
+_MIN_REPETITIONS = 8
 
 
 class ProbeSchedule:
     """
-    The experiments of one run.
+    The probes of one run.
 
     Attributes:
-        made: What each of them showed.
+        made: Their reports.
     """
 
     def __init__(
         self,
-        player: SessionDriver,
+        driver: SessionDriver,
         history: History,
         *,
-        most_turns: int,
+        turn_limit: int,
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
         """
-        Make ready to probe a run.
+        Prepare to probe a run.
 
         Args:
-            player: Who plays the run.
-            history: What is known of its turns.
-            most_turns: Most turns that will be played.
-            remaining: Tells how many seconds of real time are left.
-            on_probe: Called after each experiment.
+            driver: Drives the run.
+            history: The turns of the run.
+            turn_limit: After how many turns the run is cut.
+            remaining: Returns the seconds of real time that are left.
+            on_probe: Called after each probe.
         """
         self.made: list[ProbeReport] = []
-        self._player = player
+        self._driver = driver
         self._history = history
-        self._most_turns = most_turns
+        self._turn_limit = turn_limit
         self._remaining = remaining
         self._on_probe = on_probe
-        self._started = player.stage.workspace.clock.now
-        self._driven: Threshold | None = None
+        self._started = driver.testbed.workspace.clock.now
+        # The threshold that the run is driven on to, which will confirm or refute it.
+        self._awaited: Threshold | None = None
+        # Two periods must be seen before the first probe.
         self._not_before = 3
         self._misses = 0
         self._tries = 0
-        # Turns before which a period is not tried again.
-        self._lawless: dict[int, int] = {}
+        # By period the turn before which it is not tried again.
+        self._not_before_by_period: dict[int, int] = {}
 
-    def recurring(self, period: int) -> RunEnd | None:
+    def check_repetition(self, period: int) -> RunEnd | None:
         """
-        The end of a run that has come back to the very same state, once time was asked about.
+        Probe whether elapsed time ends a cycle of equal states; return the end of the run.
 
-        It has none if a little time is seen to end it, which then is left to pass.
+        Returns:
+            ``None`` while the run goes on to a threshold within its turns, or to one that real time soon
+            reaches.
         """
-        if self._driven is not None:
-            return self._drive(self._driven)
+        if self._awaited is not None:
+            return self._check_awaited(self._awaited)
         if self._time_is_left:
             return None
-        probing = self._probe(period, None)
-        valve = probing.threshold
+        report = self._probe(period, None)
+        threshold = report.threshold
         if self._time_is_left:
             return None
-        if valve is not None and valve.turn is not None and valve.turn <= self._most_turns:
-            self._driven = valve
+        if threshold is not None and threshold.turn is not None and threshold.turn <= self._turn_limit:
+            self._awaited = threshold
             return None
-        if valve is not None:
-            return self._end("threshold", _beyond(valve, self._most_turns))
-        return self._end("threshold", probing.unclear) if probing.unclear else self._end("lasso")
+        if threshold is not None:
+            return self._end("threshold", _describe_out_of_reach(threshold, self._turn_limit))
+        return self._end("threshold", report.unclear) if report.unclear else self._end("lasso")
 
-    def ticked(self, lasso: Lasso) -> bool:
+    def only_time_differs(self, lasso: Lasso) -> bool:
         """
-        Whether a lap was not gone round alike only because a clock went on meanwhile.
+        Return whether a repetition differs from the one before in nothing but timestamps.
 
-        If so, the states of that lap are taken for what they are: each at another time.
+        If so, its states are marked as equal to no other: the run is no cycle, but a progression in time.
         """
         later = [turn + lasso.period for turn in range(lasso.stem, lasso.stem + lasso.period + 1)]
         states = self._history.states
-        differing = [turn for turn in later if not same(states[turn - lasso.period], states[turn])]
-        if not all(self._history.ticked(turn - lasso.period, turn, self._clock) for turn in differing):
+        differing = [turn for turn in later if not same_state(states[turn - lasso.period], states[turn])]
+        if not all(
+            self._history.only_time_differs(turn - lasso.period, turn, self._clock) for turn in differing
+        ):
             return False
         for turn in differing:
             self._history.blur(turn)
         return True
 
-    def moving(self) -> RunEnd | None:
+    def check_progression(self) -> RunEnd | None:
         """
-        The end of a run whose turns are alike, if experiments show one.
+        Probe a run whose turns are alike while its state moves on; return its end if the probes show one.
         """
-        turn = self._player.turn
-        if self._driven is not None:
-            return self._drive(self._driven)
+        turn = self._driver.turn
+        if self._awaited is not None:
+            return self._check_awaited(self._awaited)
         if self._time_is_left:
             return None
-        if turn < self._not_before or len(self.made) >= _MOST_PROBINGS:
+        if turn < self._not_before or len(self.made) >= _REPORT_LIMIT:
             return None
-        probing = self._look(turn)
-        if probing is None:
+        report = self._probe_patterns(turn)
+        if report is None:
+            # Look less often the longer no pattern is found.
             self._misses += 1
             self._not_before = turn + 1 + self._misses // 8
             return None
-        if probing.inert:
+        if report.inert:
             return self._end("probed")
         self._not_before = turn + 5 * len(self.made)
-        valve = probing.threshold
-        if valve is None or self._time_is_left:
+        threshold = report.threshold
+        if threshold is None or self._time_is_left:
             return None
-        if valve.turn is None or valve.turn > self._most_turns:
-            return self._end("threshold", _beyond(valve, self._most_turns))
-        self._driven = valve
+        if threshold.turn is None or threshold.turn > self._turn_limit:
+            return self._end("threshold", _describe_out_of_reach(threshold, self._turn_limit))
+        self._awaited = threshold
         return None
 
-    def _look(self, turn: int) -> ProbeReport | None:
+    def _probe_patterns(self, turn: int) -> ProbeReport | None:
         """
-        The first probing of a period whose parts move by laws, if there is one.
+        Return the report on the first period whose parts move by a progression; ``None`` if there is none.
         """
-        for period in like_periods(turn, self._history.likeness):
-            if self._tries >= _MOST_TRIES:
+        for period in find_similar_periods(turn, self._history.signature):
+            if self._tries >= _TRY_LIMIT:
                 return None
-            if turn < self._lawless.get(period, 0):
+            if turn < self._not_before_by_period.get(period, 0):
                 continue
             pattern = self._pattern(turn, period)
             if pattern is None:
                 continue
             self._tries += 1
-            probing = self._probe(period, pattern)
-            if not probing.unpredictable and not _breaks_soon(probing):
-                return probing
+            report = self._probe(period, pattern)
+            if not report.unpredictable and not _breaks_soon(report):
+                return report
             self.made.pop()
-            self._lawless[period] = turn + max(3, turn // 2)
+            self._not_before_by_period[period] = turn + max(3, turn // 2)
         return None
 
     @property
     def _time_is_left(self) -> bool:
         """
-        Whether so little time is seen to end it that it can be left to pass, turn by turn.
+        Whether so little time ends the run that it can pass while turns go on.
         """
-        valve = self.made[-1].threshold if self.made else None
-        return valve is not None and valve.seconds is not None and valve.seconds <= _SOON
+        threshold = self.made[-1].threshold if self.made else None
+        return threshold is not None and threshold.seconds is not None and threshold.seconds <= _SOON
 
-    def _drive(self, threshold: Threshold) -> RunEnd | None:
-        turn, probing = self._player.turn, self.made[-1]
+    def _check_awaited(self, threshold: Threshold) -> RunEnd | None:
+        """
+        Compare the run with the threshold that it was driven on to.
+
+        A run that passes the threshold unchanged shows that the probes predicted wrongly.
+        """
+        turn, report = self._driver.turn, self.made[-1]
         if threshold.turn is None or turn < threshold.turn:
             return None
-        self._driven = None
+        self._awaited = None
         if threshold.reaction is not ProbeEffect.DECISION:
             return None
-        if any(part.kind not in LAWFUL for part in probing.parts):
-            # The next id or process number was only guessed at.
+        if any(part.kind not in PREDICTABLE for part in report.parts):
+            # The next id or process number was only guessed.
             return None
         now, before = (
-            self._history.likeness(threshold.turn),
-            self._history.likeness(threshold.turn - probing.period),
+            self._history.signature(threshold.turn),
+            self._history.signature(threshold.turn - report.period),
         )
-        if now is None or before is None or now.conduct != before.conduct:
+        if now is None or before is None or now.actions != before.actions:
             return None
         return self._end(
             "disagreed",
-            f"by experiment something else would have happened in turn {threshold.turn} ({threshold.at}), "
-            "and it did not: this is a defect of the harness, please report it",
+            f"the probes predicted a change in turn {threshold.turn} ({threshold.at}), "
+            "and it did not happen: this is a defect of the harness, please report it",
         )
 
     def _pattern(self, turn: int, period: int) -> Pattern | None:
-        moments = self._history.moved((turn - 2 * period, turn - period, turn))
-        if isinstance(moments, str):
+        contents = self._history.changed_files((turn - 2 * period, turn - period, turn))
+        if isinstance(contents, str):
             return None
-        pattern = recognise(moments, self._clock)
+        pattern = find_pattern(contents, self._clock)
         return None if isinstance(pattern, Irregular) else pattern
 
-    def _sizes(self, period: int) -> tuple[Measure, ...]:
-        turn = self._player.turn
-        moments = self._history.moved((turn - period, turn))
-        if isinstance(moments, str):
+    def _sizes(self, period: int) -> tuple[GrowingSize, ...]:
+        turn = self._driver.turn
+        contents = self._history.changed_files((turn - period, turn))
+        if isinstance(contents, str):
             return ()
-        before, after = moments
+        before, after = contents
         refused = [
             step.turn
-            for step in self._player.steps
+            for step in self._driver.steps
             if isinstance(step.exchange, HookEvent) and step.exchange.decision.refused
         ]
-        lately = sum(1 for number in refused if number > turn - period)
-        # A hook may find both in the transcript, or in a log of its own that is no file of ours.
-        counted = (Measure(turn, period), *((Measure(len(refused), lately),) if lately else ()))
-        return (*counted, *measures(before, after, self._history.states[turn].files))
+        recently = sum(1 for number in refused if number > turn - period)
+        # A hook may count both, turns and refusals, in the transcript or in a log that is not covered.
+        counted = (GrowingSize(turn, period), *((GrowingSize(len(refused), recently),) if recently else ()))
+        return (*counted, *find_growing_sizes(before, after, self._history.states[turn].files))
 
     def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
-        player = self._player
-        steps = tuple(step for step in player.steps if step.turn > player.turn - period)
-        fires = [
-            fire for step in steps if isinstance(step.exchange, HookEvent) for fire in step.exchange.hook_runs
-        ]
-        lap = Repetition(
-            before=self._history.moment(player.turn - period),
-            moment=player.moment,
-            period=period,
-            steps=steps,
-            files=player.stage.files,
-            written=self._history.written(player.turn),
-            read=self._history.outlines.of,
-            wall=sum(fire.run.wall for fire in fires if fire.run is not None),
-        )
+        driver = self._driver
+        repetition = self._history.last_repetition(driver, period)
         prober = Prober(
-            player.stage,
-            lap,
+            driver.testbed,
+            repetition,
             clock=self._clock,
             pattern=pattern,
             sizes=self._sizes(period) if pattern is not None else (),
-            numbers=numbers(player.stage, fires) if pattern is not None else (),
+            numbers=numbers(driver.testbed, repetition.hook_runs) if pattern is not None else (),
             remaining=self._remaining,
             on_probe=self._on_probe,
         )
@@ -237,28 +237,28 @@ class ProbeSchedule:
 
     @property
     def _clock(self) -> SessionClock:
-        return SessionClock(started=self._started, now=self._player.stage.workspace.clock.now)
+        return SessionClock(started=self._started, now=self._driver.testbed.workspace.clock.now)
 
     def _end(self, how: Literal["lasso", "probed", "threshold", "disagreed"], why: str = "") -> RunEnd:
-        return RunEnd(how=how, turn=self._player.turn, why=why)
+        return RunEnd(how=how, turn=self._driver.turn, why=why)
 
 
-def _breaks_soon(probing: ProbeReport) -> bool:
-    # What goes another way in a few laps is no law of its files; a longer period may be.
-    valve = probing.threshold
-    if valve is None or valve.turn is None or valve.reaction is not ProbeEffect.EFFECT:
+def _breaks_soon(report: ProbeReport) -> bool:
+    # What changes within few repetitions is not a progression; that of a longer period may be one.
+    threshold = report.threshold
+    if threshold is None or threshold.turn is None or threshold.reaction is not ProbeEffect.EFFECT:
         return False
-    return valve.turn - probing.turn <= _FEW_LAPS * probing.period
+    return threshold.turn - report.turn <= _MIN_REPETITIONS * report.period
 
 
-def _beyond(threshold: Threshold, most_turns: int) -> str:
-    what = "would let go" if threshold.allows_stop else f"would do something else ({threshold.what})"
+def _describe_out_of_reach(threshold: Threshold, turn_limit: int) -> str:
+    what = "allow the stop" if threshold.allows_stop else f"do something else ({threshold.what})"
     if threshold.seconds is not None:
         return (
-            f"it goes on for ever while turns follow at once, and {what} after {threshold.at} "
+            f"it goes on as long as turns follow at once, and would {what} after {threshold.at} "
             "(probed, not driven)"
         )
     return (
-        f"it {what} at {threshold.at}, in turn {threshold.turn:,}, and {most_turns:,} turns are allowed "
-        "(probed, not driven)"
+        f"it would {what} at {threshold.at}, in turn {threshold.turn:,}, and {turn_limit:,} turns are "
+        "allowed (probed, not driven)"
     )

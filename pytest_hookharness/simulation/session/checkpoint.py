@@ -1,5 +1,5 @@
 """
-Rehearsals: a stage whose files are changed, played on, and put back.
+Checkpoints: a testbed whose files are changed and used for trials, and then restored.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Self
 
 from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -20,23 +20,23 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 class CheckpointEditor:
     """
-    What is behind the stage: covered files that are read and changed while no process lives.
+    Reads and changes the covered files of a testbed while no process runs on it.
     """
 
-    def __init__(self, stage: Testbed) -> None:
-        self._stage = stage
-        self._contents = Contents(stage.workspace.roots)
+    def __init__(self, testbed: Testbed) -> None:
+        self._testbed = testbed
+        self._contents = Contents(testbed.workspace.roots)
 
     @property
     def now(self) -> float:
         """
         The time by the hooks' clock, in seconds of the epoch.
         """
-        return self._stage.workspace.clock.now
+        return self._testbed.workspace.clock.now
 
     def read(self, path: str) -> bytes | None:
         """
-        The content of a covered file; ``None`` if there is none that could be looked into.
+        Return the content of a covered file; ``None`` if it does not exist or is too large.
         """
         try:
             return self._contents.read(path)
@@ -45,17 +45,17 @@ class CheckpointEditor:
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
         """
-        Give covered files other contents.
+        Replace the contents of covered files; ``None`` removes a file.
         """
-        with self.behind(files):
+        with self.unmounted(files):
             self._contents.write(files)
         self.settle()
 
     def wait(self, seconds: float) -> None:
         """
-        Let real time pass.
+        Wait in real time, without the CPU slot.
         """
-        with self._stage.slot.vacant():
+        with self._testbed.slot.released():
             time.sleep(seconds)
 
     def age(self, seconds: float) -> None:
@@ -67,16 +67,16 @@ class CheckpointEditor:
 
     def shift(self, seconds: float, since: float) -> None:
         """
-        Move the times of covered files that were written since a time by the hooks' clock.
+        Move the times of the covered files that were written since a time by the hooks' clock.
         """
-        self._stage.workspace.clock.shift(seconds, since)
+        self._testbed.workspace.clock.shift(seconds, since)
         self.settle()
 
     def lengthen_transcript(self, times: int) -> None:
         """
-        Make the transcript several times as long as it is, by more of the same.
+        Make the transcript several times as long by repeating it.
         """
-        transcript = self._stage.transcript
+        transcript = self._testbed.transcript
         data = transcript.read_bytes() if transcript is not None and transcript.is_file() else b""
         if transcript is not None and data:
             with transcript.open("ab") as file:
@@ -85,18 +85,18 @@ class CheckpointEditor:
 
     def settle(self) -> None:
         """
-        Take what is now for given, without taking ourselves for a reader of the transcript.
+        Take the files as they are now for the last scan, and the reads of the harness for nobody's.
         """
-        self._stage.scan()
-        self._stage.scanner.settle()
+        self._testbed.scan()
+        self._testbed.scanner.settle()
 
     @contextmanager
-    def behind(self, paths: Iterable[str]) -> Generator[None]:
+    def unmounted(self, paths: Iterable[str]) -> Generator[None]:
         """
-        Have no overlay meanwhile, if one of the files stands behind it: those may not change under its feet.
+        Close the sandbox for a block if one of the paths lies below its overlay.
         """
         if any(path.startswith(f"{OUTSIDE}/") for path in paths):
-            with self._stage.offstage():
+            with self._testbed.without_sandbox():
                 yield
         else:
             yield
@@ -104,22 +104,23 @@ class CheckpointEditor:
 
 class Checkpoint:
     """
-    The stage as it is now, to come back to as often as one likes.
+    A testbed as it was at one point, to which it can be restored any number of times.
 
-    While it is open, nothing that is played on the stage belongs to the run.
+    While it is open, nothing that runs on the testbed belongs to the trace of the run.
 
     Attributes:
-        backstage: Where its files are changed.
+        editor: Changes the files of the testbed.
     """
 
-    def __init__(self, stage: Testbed, moment: SessionPoint) -> None:
-        self.backstage = CheckpointEditor(stage)
-        self._stage = stage
-        self._moment = moment
-        stage.scan()
-        self._files = stage.files
-        self._snapshot = stage.snapshots.take()
-        stage.scanner.settle()
+    def __init__(self, testbed: Testbed, point: SessionPoint) -> None:
+        self.editor = CheckpointEditor(testbed)
+        self._testbed = testbed
+        self._point = point
+        testbed.scan()
+        self._files = testbed.files
+        self._snapshot = testbed.snapshots.take()
+        # Taking the snapshot read the transcript; without this, a hook would seem to have read it.
+        testbed.scanner.settle()
 
     def __enter__(self) -> Self:
         return self
@@ -127,29 +128,29 @@ class Checkpoint:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.put_back()
+        self.restore()
 
-    def player(self, moment: SessionPoint | None = None) -> SessionDriver:
+    def resume(self, point: SessionPoint | None = None) -> SessionDriver:
         """
-        A player that goes on from a moment; from the one at which the rehearsal began if none is given.
+        Return a driver that resumes the session at a point; at that of the checkpoint if none is given.
         """
-        return SessionDriver.at(self._stage, moment or self._moment)
+        return SessionDriver.resume(self._testbed, point or self._point)
 
-    def put_back(self) -> None:
+    def restore(self) -> None:
         """
-        Make everything as it was when the rehearsal began.
+        Make everything as it was when the checkpoint was taken.
 
         Raises:
-            SimulationError: It could not be made the same again.
+            SimulationError: The files differ afterwards. Nothing that follows could be trusted.
         """
-        stage = self._stage
-        # First what belongs to the state at all, then how it differs.
-        SessionDriver.at(stage, self._moment)
-        stage.scan()
-        with self.backstage.behind(change.path for change in changes(self._files, stage.files)):
-            stage.snapshots.put_back(self._snapshot)
-        stage.workspace.clock.accept()
-        self.backstage.settle()
-        if stage.files != self._files:
-            differing = ", ".join(change.path for change in changes(self._files, stage.files)[:3])
+        testbed = self._testbed
+        # First the settings and whether the transcript counts: they decide which files belong to the state.
+        SessionDriver.resume(testbed, self._point)
+        testbed.scan()
+        with self.editor.unmounted(change.path for change in changes(self._files, testbed.files)):
+            testbed.snapshots.put_back(self._snapshot)
+        testbed.workspace.clock.accept()
+        self.editor.settle()
+        if testbed.files != self._files:
+            differing = ", ".join(change.path for change in changes(self._files, testbed.files)[:3])
             raise SimulationError(f"a probe could not be undone, a defect of the harness: {differing}")

@@ -1,8 +1,8 @@
 """
-Playing: host, agent and real hooks, act by act.
+The session driver: host, agent and real hooks, act by act.
 
-A player does what the host asks for and writes down what took place; it
-judges nothing, so it serves the loop and its experiments alike.
+A driver does what the host asks for and records it. It judges nothing, so the loop, probes and campaigns
+share it.
 """
 
 from __future__ import annotations
@@ -16,34 +16,30 @@ from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
 from pytest_hookharness.model.processes import ProcessResult
-from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.protocol import Decision, Json, Payload
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
-from pytest_hookharness.simulation.testbed.hook_batch import (
-    attribute,
-    check_played,
-    collect,
-    finished,
-)
+from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, finished
+from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# Stops of a subagent that are refused in a row lie within one turn of the agent, so that no budget of turns
-# ends them; caps of hosts that have one are far below.
-_MOST_SPINS = 200
+# Refused stops of a subagent in a row. They lie within one turn of the agent, so the turn limit does not end
+# them. The caps of hosts that have one are far below.
+_SUBAGENT_STOP_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPoint:
     """
-    Where host and agent stand; with the files of the same moment, all that decides how it goes on.
+    Where host and agent stand. With the files of the same time, it decides how the session goes on.
 
     Attributes:
-        turn: The last turn that was played.
+        turn: The last turn that was begun.
         progress: The host's session, and what it asks for.
         agent: The agent.
         answers: How often each answer of the scenario was given.
         configuration: The hooks, as the host last read them.
         transcript_counts: Whether the transcript is part of the state.
-        clock: Seconds that the hooks' clock is ahead.
+        clock: Seconds by which the hooks' clock is ahead.
     """
 
     turn: int
@@ -58,7 +54,7 @@ class SessionPoint:
 @dataclass(frozen=True, slots=True)
 class _HookBatch:
     """
-    Fires of one event that began together, where its hooks do not all do so.
+    Hook runs of one event that began together; some hosts run the hooks of an event in several batches.
     """
 
     hook_runs: tuple[HookRun, ...]
@@ -66,66 +62,69 @@ class _HookBatch:
     children: tuple[ChildSession, ...] = ()
 
     @property
-    def lasted(self) -> float:
+    def duration(self) -> float:
         """
         Seconds until the last of them had ended.
         """
-        return max((fire.run.wall for fire in self.hook_runs if fire.run is not None), default=0.0)
+        return max((run.run.wall for run in self.hook_runs if run.run is not None), default=0.0)
 
 
-def _later(given: Sequence[ProcessResult | Payload], after: float) -> list[ProcessResult | Payload]:
-    if not after:
+def _delayed(given: Sequence[ProcessResult | Payload], seconds: float) -> list[ProcessResult | Payload]:
+    if not seconds:
         return [*given]
     return [
-        replace(run, started=run.started + after) if isinstance(run, ProcessResult) else run for run in given
+        replace(result, started=result.started + seconds) if isinstance(result, ProcessResult) else result
+        for result in given
     ]
 
 
 class SessionDriver:
     """
-    One session being played on a stage.
+    One session on a testbed.
 
     Attributes:
-        stage: Where it is played.
+        testbed: Where it runs.
         progress: The host's session, and what it asks for.
         agent: The agent.
         turn: The last turn that was begun.
-        fired: How many fires there were.
-        refused: The first session of a stand-in that a limit refused; ``None`` while there is none.
+        hook_run_count: How many hook runs there were.
+        refused_session: The first session of a fake agent that a limit refused; ``None`` while there is none.
         steps: What took place.
         pass_time: Lets seconds pass for the hooks.
-        on_step: Is given each step once it has taken place.
+        on_step: Called with each step once it has taken place.
     """
 
     def __init__(
-        self, stage: Testbed, agent: agents.Agent, progress: hosts.Progress | None = None, turn: int = 0
+        self, testbed: Testbed, agent: agents.Agent, progress: hosts.Progress | None = None, turn: int = 0
     ) -> None:
-        self.stage = stage
+        self.testbed = testbed
         self.agent = agent
-        self.progress = progress or hosts.begin(stage.profile, stage.configuration, stage.facts)
-        stage.facts = self.progress.session.facts
+        self.progress = progress or hosts.begin(testbed.profile, testbed.configuration, testbed.facts)
+        testbed.use_facts(self.progress.session.facts)
         self.turn = turn
-        self.fired = 0
-        self.refused: ChildSession | None = None
+        self.hook_run_count = 0
+        self.refused_session: ChildSession | None = None
         self.steps: list[Step] = []
-        self.pass_time: Callable[[float], None] = stage.workspace.clock.advance
+        self.pass_time: Callable[[float], None] = testbed.workspace.clock.advance
         self.on_step: Callable[[Step], None] = lambda _: None
-        self._waves: list[_HookBatch] = []
+        self._batches: list[_HookBatch] = []
 
     @classmethod
-    def at(cls, stage: Testbed, moment: SessionPoint) -> SessionDriver:
+    def resume(cls, testbed: Testbed, point: SessionPoint) -> SessionDriver:
         """
-        A player that goes on from an earlier moment; the files are whoever calls this one's care.
+        Resume a session from an earlier point. The caller restores the files.
         """
-        stage.answers.put_back(moment.answers)
-        stage.configuration = moment.configuration
-        stage.transcript_counts = moment.transcript_counts
-        stage.workspace.clock.turn_to(moment.clock)
-        return cls(stage, moment.agent, moment.progress, moment.turn)
+        testbed.rewind(
+            answers=point.answers,
+            configuration=point.configuration,
+            transcript_counts=point.transcript_counts,
+            clock=point.clock,
+        )
+        return cls(testbed, point.agent, point.progress, point.turn)
 
-    def end_of(self, request: hosts.Ended) -> RunEnd:
+    def run_end(self, request: hosts.Ended) -> RunEnd:
         """
-        The end of a session, for the judge.
+        Return the end of the session as the judge takes it.
         """
         return RunEnd(
             how=request.how,
@@ -133,11 +132,11 @@ class SessionDriver:
             why=request.why,
             rule=request.rule,
             status=request.status,
-            finishing=tuple(self.stage.profile.turns.finishing),
+            finishing=tuple(self.testbed.profile.turns.finishing),
         )
 
     @property
-    def moment(self) -> SessionPoint:
+    def point(self) -> SessionPoint:
         """
         Where host and agent stand now.
         """
@@ -145,60 +144,72 @@ class SessionDriver:
             turn=self.turn,
             progress=self.progress,
             agent=self.agent,
-            answers=self.stage.answers.given,
-            configuration=self.stage.configuration,
-            transcript_counts=self.stage.transcript_counts,
-            clock=self.stage.workspace.clock.seconds,
+            answers=self.testbed.answers.given,
+            configuration=self.testbed.configuration,
+            transcript_counts=self.testbed.transcript_counts,
+            clock=self.testbed.workspace.clock.seconds,
         )
 
     @property
     def visible(self) -> Mapping[str, Json]:
         """
-        What hook or agent can see of the session.
+        What a hook or the agent can see of the session.
         """
         session = self.progress.session
-        changed = hosts.outdated(session, lambda file: self.stage.handle(Read(file=file)).content)
+        changed = hosts.find_outdated(
+            session, lambda file: edit_or_read(self.testbed, Read(file=file)).content
+        )
         return {**session.visible, "files changed since the agent saw them": changed}
 
-    def go_on(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
+    def drive(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
         """
-        Do what the host asks for until it wants an act, or is done; ``None`` if it came to a bound before.
+        Do what the host asks for until it needs the agent's next act, or the session has ended.
+
+        Args:
+            remaining: Returns the seconds of real time that are left.
+
+        Returns:
+            The host's request; ``None`` if the time or another limit of the harness ended it before.
         """
         while True:
             request = self.progress.request
-            self._write(request)
+            self._write_records(request)
             match request:
                 case hosts.RunHooks():
-                    self._fire(request, remaining())
+                    self._run_hooks(request, remaining())
                 case hosts.PerformCall():
                     self._perform(request, remaining())
                 case hosts.NextAct() | hosts.Ended():
                     return request
                 case _:
                     assert_never(request)
-            spins = self.progress.session.subagent_streak >= _MOST_SPINS
-            refused = self.refused is not None and not self._waves
-            if spins or refused or remaining() == 0.0:
+            stuck = self.progress.session.subagent_refusals >= _SUBAGENT_STOP_LIMIT
+            # Not before the last batch: a step with half of its hook runs could not be judged.
+            refused = self.refused_session is not None and not self._batches
+            if stuck or refused or remaining() == 0.0:
                 return None
 
     def choose(self, request: hosts.NextAct) -> Act | None:
         """
-        What agent or script do next; harm done to files is done on the way.
+        Return the next act of agent or script, after applying the events that the host has no part in.
         """
         while True:
             act, self.agent = self.agent.act(request.observation, turn_over=request.turn_over)
-            if not self.undergo(act):
+            if not self.apply_event(act):
                 return act
 
-    def undergo(self, act: Act | None) -> bool:
+    def apply_event(self, act: Act | None) -> bool:
         """
-        Let happen what the host has no part in: files are harmed, time passes. Tells whether it was that.
+        Apply an event that the host has no part in: damage files or let time pass.
+
+        Returns:
+            Whether the act was such an event.
         """
         match act:
             case Corrupt():
                 self._note(Happened(event=act))
-                self.stage.workspace.corrupt(act)
-                self.stage.scan()
+                self.testbed.workspace.corrupt(act)
+                self.testbed.scan()
             case Wait():
                 self._note(Happened(event=act))
                 self._let_pass(act.seconds)
@@ -206,7 +217,7 @@ class SessionDriver:
                 return False
         return True
 
-    def take(self, request: hosts.NextAct, act: Act | None) -> None:
+    def give(self, request: hosts.NextAct, act: Act | None) -> None:
         """
         Give the host the act that it asked for.
         """
@@ -214,12 +225,12 @@ class SessionDriver:
             self._note(Happened(event=act))
         elif act is not None:
             if self.turn:
-                self._let_pass(self.stage.scenario.pace)
+                self._let_pass(self.testbed.scenario.pace)
             self.turn += 1
             self._note(Moved(move=act, saw=request.observation))
         self.progress = hosts.advance(self.progress.session, act)
-        # A copy of a session has another name.
-        self.stage.facts = self.progress.session.facts
+        # A copy of a session has an id of its own.
+        self.testbed.use_facts(self.progress.session.facts)
         self._note_calls()
 
     def _let_pass(self, seconds: float) -> None:
@@ -229,91 +240,91 @@ class SessionDriver:
         session = self.progress.session
         self.progress = replace(self.progress, session=replace(session, waited=session.waited + seconds))
 
-    def _write(self, request: hosts.Request) -> None:
-        stage = self.stage
+    def _write_records(self, request: hosts.Request) -> None:
+        testbed = self.testbed
         if request.records:
-            stage.write_transcript(request.transcript_path, request.records)
+            testbed.write_transcript(request.transcript_path, request.records)
         if isinstance(request, hosts.RunHooks):
-            for lines in request.side_records:
-                stage.write_transcript(lines.path, lines.records)
+            for lines in request.subagent_lines:
+                testbed.write_transcript(lines.path, lines.records)
 
     def _note(self, exchange: Exchange) -> None:
         self.steps.append(Step(number=len(self.steps) + 1, turn=self.turn, exchange=exchange))
         self.on_step(self.steps[-1])
 
-    def _fire(self, request: hosts.RunHooks, budget: float) -> None:
-        stage = self.stage
-        before = stage.workspace.lineage.begin()
-        given, stdins = stage.fire(request.hooks, request.payload, budget)
-        children = attribute(self._children(before), request.event, request.hooks, given)
-        opened = stage.transcript_opened()
-        changed = stage.scan()
+    def _run_hooks(self, request: hosts.RunHooks, budget: float) -> None:
+        testbed = self.testbed
+        before = testbed.workspace.session_records.begin()
+        given, stdins = run_hooks(testbed, request.hooks, request.payload, budget)
+        children = attribute(self._read_children(before), request.event, request.hooks, given)
+        opened = testbed.transcript_opened()
+        changed = testbed.scan()
         session = self.progress.session
         self.progress = hosts.advance(session, hosts.HooksFinished(runs=given, finished=finished(given)))
         replies = self.progress.replies[len(self.progress.replies) - len(given) :]
-        self.fired += len(given)
-        after = sum(wave.lasted for wave in self._waves)
-        fires = collect(request.hooks, request.payload, stdins, _later(given, after), replies, opened)
-        self._waves.append(_HookBatch(fires, changed, children))
-        decision = self.progress.decision
-        if decision is not None:
-            fires = tuple(fire for wave in self._waves for fire in wave.hook_runs)
-            changes = tuple(change for wave in self._waves for change in wave.changes)
-            children = tuple(child for wave in self._waves for child in wave.children)
-            self._waves = []
-            self._note(
-                HookEvent(
-                    event=request.event,
-                    target=request.target,
-                    hook_runs=fires,
-                    decision=decision,
-                    changes=changes,
-                    children=children,
-                )
-            )
-            self._note_calls()
-        self._reload(changed)
+        self.hook_run_count += len(given)
+        after = sum(batch.duration for batch in self._batches)
+        runs = collect(request.hooks, request.payload, stdins, _delayed(given, after), replies, opened)
+        self._batches.append(_HookBatch(runs, changed, children))
+        if self.progress.decision is not None:
+            self._note_event(request, self.progress.decision)
+        self._reload_settings(changed)
 
-    def _children(self, before: int) -> tuple[ChildSession, ...]:
-        children = self.stage.workspace.lineage.read(before)
-        self.refused = self.refused or next((child for child in children if child.refused), None)
+    def _note_event(self, request: hosts.RunHooks, decision: Decision) -> None:
+        batches, self._batches = self._batches, []
+        self._note(
+            HookEvent(
+                event=request.event,
+                target=request.target,
+                hook_runs=tuple(run for batch in batches for run in batch.hook_runs),
+                decision=decision,
+                changes=tuple(change for batch in batches for change in batch.changes),
+                children=tuple(child for batch in batches for child in batch.children),
+            )
+        )
+        self._note_calls()
+
+    def _read_children(self, before: int) -> tuple[ChildSession, ...]:
+        children = self.testbed.workspace.session_records.read(before)
+        first = next((child for child in children if child.refused), None)
+        self.refused_session = self.refused_session or first
         return children
 
-    def _reload(self, changed: tuple[Change, ...]) -> None:
-        # The host reads settings anew when they change, so a hook may have switched itself off.
-        if self.stage.reconfigured(changed):
-            session = hosts.reconfigure(self.progress.session, self.stage.configuration)
+    def _reload_settings(self, changed: tuple[Change, ...]) -> None:
+        # The host reads settings again when they change, so a hook may have removed itself.
+        if self.testbed.reload_settings(changed):
+            session = hosts.reconfigure(self.progress.session, self.testbed.configuration)
             self.progress = replace(self.progress, session=session)
 
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
-        before = self.stage.workspace.lineage.begin()
-        performance, run = self._carry_out(request, budget)
+        before = self.testbed.workspace.session_records.begin()
+        performance, result = self._perform_unless_expected_refused(request, budget)
         starter = f"a call of {request.call.name}"
-        children = self._children(before)
-        check_played(children)
+        children = self._read_children(before)
+        check_ran(children)
         children = tuple(child if child.parent else replace(child, starter=starter) for child in children)
-        changed = self.stage.scan()
+        changed = self.testbed.scan()
         self.progress = hosts.advance(self.progress.session, performance)
-        self._note_calls(run, changed, children)
-        self._reload(changed)
+        self._note_calls(result, changed, children)
+        self._reload_settings(changed)
 
-    def _carry_out(
+    def _perform_unless_expected_refused(
         self, request: hosts.PerformCall, budget: float
     ) -> tuple[Performance, ProcessResult | None]:
-        promised = request.call.expect
-        if promised in ("deny", "ask"):
-            # The guard under test has failed. What it should have stopped may be harmful, and is not done.
-            error = f"not carried out: it was promised that hooks {promised} this call"
+        expected = request.call.expect
+        if expected in ("deny", "ask"):
+            # The hook under test has failed. The call that it should have refused may be harmful.
+            error = f"not carried out: hooks were expected to {expected} this call"
             return Performance(error=error), None
-        return self.stage.perform(request.call, request.operation, budget)
+        return perform_call(self.testbed, request.call, request.operation, budget)
 
     def _note_calls(
         self,
-        run: ProcessResult | None = None,
+        result: ProcessResult | None = None,
         changed: tuple[Change, ...] = (),
         children: tuple[ChildSession, ...] = (),
     ) -> None:
         for performed in self.progress.performed:
-            self._note(replace(performed, run=run, changes=changed, children=children))
-            # What was carried out is the first; others of the same step were refused or given.
-            run, changed, children = None, (), ()
+            self._note(replace(performed, run=result, changes=changed, children=children))
+            # Only the first was carried out. Others of the same step were refused, or their result was given.
+            result, changed, children = None, (), ()

@@ -1,9 +1,9 @@
 """
-The stand-in: a program that plays a session in the place of a real agent.
+The fake agent: a program that runs a session in place of a real agent's command.
 
-It runs inside the sandbox, as a child of the hook or the command that calls
-it, so that what the hook passes on, its limits and its end hold for it as for the real program; the hooks
-that it fires are children of its own. The harness learns of it by the records that it leaves.
+It runs inside the sandbox as a child of the hook or command that calls it, so the environment, limits and end
+of the caller apply to it as to the real program. The hooks of its session are its own children. The harness
+learns about it from the records that it writes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import assert_never
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.paths import append_lines, read_bytes
 from pytest_hookharness.execution.processes import item_supervisor
-from pytest_hookharness.execution.processes.nested import NestedProcesses
+from pytest_hookharness.execution.processes.item_supervisor import NestedProcesses
 from pytest_hookharness.execution.workspace.agent_shell import AgentShell
 from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
 from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
@@ -35,21 +35,22 @@ from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, fi
 from pytest_hookharness.simulation.testbed.host_setup import configure, find_facts
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
-# As long as the real programs wait for a standard input that nobody writes to.
+# Seconds; as long as the real programs wait for a standard input that nothing is written to.
 _STDIN_WAIT = 3.0
-_MOST_STDIN = 16 << 20
-_LONGEST_WORD = 4096
-_KEPT_PAYLOAD, _KEPT_PAYLOADS = 1 << 16, 50
-# Only the host's own limits cut here; those of the harness hold for the fire that all this is part of.
-_FOR_EVER = 1e6
+_STDIN_LIMIT = 16 << 20
+_WORD_LIMIT = 4096
+# Size and number of hook inputs that a record keeps.
+_PAYLOAD_SIZE, _PAYLOAD_COUNT = 1 << 16, 50
+# Seconds. Only the host's own limits apply here; the harness's limits apply to the outer hook run.
+_UNLIMITED = 1e6
 _UNKNOWN, _REFUSED = 64, 1
-# Fresh identifiers for every session, which follow from its number alone.
-_APART = 1_000_003
+# Distance of the seeds of two sessions: each has identifiers of its own, which follow from its number.
+_SEED_STEP = 1_000_003
 
 
 class ChildPlace:
     """
-    What a stand-in sees of the workspace; see ``opening.Place``.
+    The workspace as a fake agent inside the sandbox sees it; a `HostFolders`.
     """
 
     def __init__(self, scenario: Scenario, folder: Path, plugin: Path) -> None:
@@ -62,10 +63,10 @@ class ChildPlace:
 
     def read(self, state_path: str) -> str | None:
         """
-        The text of a file; ``None`` if there is no such file.
+        Return the text of a file; ``None`` if there is no such file.
         """
         name, _, rest = state_path.partition("/")
-        data = read_bytes(self.roots[name] / rest, most=_MOST_STDIN)
+        data = read_bytes(self.roots[name] / rest, most=_STDIN_LIMIT)
         return None if data is None else data.decode("utf-8", "replace")
 
 
@@ -74,9 +75,9 @@ class FakeAgent:
     One session, from its prompt to its end.
 
     Attributes:
-        said: What the agent said last.
-        session: The host's name of the session.
-        fired: How many fires there were.
+        answer: The agent's last text.
+        session: The host's id of the session.
+        hook_run_count: The number of hook runs.
         stops: How often the agent wanted to stop.
     """
 
@@ -88,8 +89,8 @@ class FakeAgent:
         line: hosts.CommandLine,
         record: SessionRecord,
     ) -> None:
-        self.said = ""
-        self.fired = 0
+        self.answer = ""
+        self.hook_run_count = 0
         self.stops = 0
         self._record = record
         self._profile = profile
@@ -97,18 +98,18 @@ class FakeAgent:
         self._linger = linger(scenario)
         self._processes = NestedProcesses()
         self._shell = AgentShell(record.folder / "shell")
-        # The plugin stands beside the folder of the doubles.
+        # The plugin's folder is beside that of the doubles.
         self._place = ChildPlace(scenario, Path.cwd(), record.folder.parents[2] / "plugin")
         self._configuration = _configure(scenario, profile, line, self._place)
-        seed = _APART * record.session.number
+        seed = _SEED_STEP * record.session.number
         self._facts = find_facts(scenario, profile, self._configuration, self._place, seed)
         self.session = self._facts.session_id
         acts = (Prompt(text=line.prompt), *double.does, Stop(text=double.stdout.rstrip("\n") or "Done."))
         self._agent = agents.start(Script(acts=acts), None)
 
-    def play(self) -> hosts.Ended:
+    def run(self) -> hosts.Ended:
         """
-        Do what the host asks for until it is done.
+        Do what the host asks for until the session ends.
         """
         progress = hosts.begin(self._profile, self._configuration, self._facts)
         ending = None
@@ -118,7 +119,7 @@ class FakeAgent:
                 append_lines(Path(request.transcript_path), request.records)
             match request:
                 case hosts.RunHooks():
-                    progress = self._fire(progress, request)
+                    progress = self._run_hooks(progress, request)
                 case hosts.PerformCall():
                     progress = hosts.advance(progress.session, self._perform(request))
                 case hosts.NextAct():
@@ -129,26 +130,26 @@ class FakeAgent:
                 case _:
                     assert_never(request)
             for performed in progress.performed:
-                promised, label = performed.call.expect or "", performed.call.label
+                expected, label = performed.call.expect or "", performed.call.label
                 call = ChildCall(
-                    name=performed.call.name, refused=performed.refused, promised=promised, label=label
+                    name=performed.call.name, refused=performed.refused, expected=expected, label=label
                 )
-                self._record.note(call=asdict(call))
+                self._record.append(call=asdict(call))
 
     def _move(self, progress: hosts.Progress, request: hosts.NextAct) -> hosts.Progress:
         act, self._agent = self._agent.act(request.observation, turn_over=request.turn_over)
         if isinstance(act, Stop):
-            self.said = act.text
+            self.answer = act.text
             self.stops += 1
         return hosts.advance(progress.session, act)
 
-    def _fire(self, progress: hosts.Progress, request: hosts.RunHooks) -> hosts.Progress:
-        for lines in request.side_records:
+    def _run_hooks(self, progress: hosts.Progress, request: hosts.RunHooks) -> hosts.Progress:
+        for lines in request.subagent_lines:
             append_lines(Path(lines.path), lines.records)
         started = [
             ChildHookRun(event=request.event, command=hook.command, done=False) for hook in request.hooks
         ]
-        self._record.note(hook_runs=[asdict(fire) for fire in started])
+        self._record.append(hook_runs=[asdict(run) for run in started])
         launches = {
             place: self._launch(request, place)
             for place, hook in enumerate(request.hooks)
@@ -163,14 +164,14 @@ class FakeAgent:
             progress.session, hosts.HooksFinished(runs=tuple(given), finished=finished(given))
         )
         replies = after.replies[len(after.replies) - len(given) :]
-        fires = []
-        for place, (fire, reply) in enumerate(zip(started, replies, strict=True)):
-            heard = replace(fire, ruling=reply.ruling.value, reason=reply.reason[:_LONGEST_WORD], done=True)
-            # A session may go on for as long as somebody lets it; its record must not.
-            kept = request.payload if self.fired < _KEPT_PAYLOADS else {}
-            fires.append(_told(heard, runs.get(place), launches.get(place), kept))
-            self.fired += 1
-        self._record.note(hook_runs=[asdict(fire) for fire in fires])
+        finished_runs = []
+        for place, (run, reply) in enumerate(zip(started, replies, strict=True)):
+            done = replace(run, ruling=reply.ruling.value, reason=reply.reason[:_WORD_LIMIT], done=True)
+            # A session has no limit of its own, but its record must have one.
+            kept = request.payload if self.hook_run_count < _PAYLOAD_COUNT else {}
+            finished_runs.append(_with_process(done, runs.get(place), launches.get(place), kept))
+            self.hook_run_count += 1
+        self._record.append(hook_runs=[asdict(run) for run in finished_runs])
         return after
 
     def _launch(self, request: hosts.RunHooks, place: int) -> ProcessSpec:
@@ -180,7 +181,7 @@ class FakeAgent:
             request.payload,
             self._facts,
             self._place.environment,
-            _FOR_EVER,
+            _UNLIMITED,
             siblings=request.hooks,
             index=place,
         )
@@ -191,34 +192,37 @@ class FakeAgent:
 
     def _perform(self, request: hosts.PerformCall) -> Performance:
         if request.call.expect in ("deny", "ask"):
-            return Performance(error=f"not carried out: it was promised that hooks {request.call.expect} it")
+            return Performance(error=f"not carried out: hooks were expected to {request.call.expect} it")
         operation = request.operation
         if operation is None:
-            return Performance(error=f"the stand-in cannot perform the tool {request.call.name!r}")
+            return Performance(error=f"the fake agent cannot perform the tool {request.call.name!r}")
         if not isinstance(operation, RunCommand):
             return perform(self._place.root, operation, folders=(self._place.home, self._place.tmp))
         argv, env = self._shell.prepare(operation.command, self._place.environment)
         folder = operation.folder or str(self._place.root)
         launch = ProcessSpec(
-            argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=_FOR_EVER, hook_timeout=_FOR_EVER
+            argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=_UNLIMITED, hook_timeout=_UNLIMITED
         )
         run = self._processes.run([replace(launch, linger=self._linger or launch.linger)])[0]
-        return replace(performance_of(run), folder=self._shell.take_word())
+        return replace(performance_of(run), folder=self._shell.pop_folder())
 
 
-def _told(
-    fire: ChildHookRun, run: ProcessResult | None, launch: ProcessSpec | None, payload: Payload
+def _with_process(
+    run: ChildHookRun, result: ProcessResult | None, launch: ProcessSpec | None, payload: Payload
 ) -> ChildHookRun:
-    if run is None or launch is None:
-        return fire
-    ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    """
+    Return a hook run with what its process showed; a hook without a process stays as it is.
+    """
+    if result is None or launch is None:
+        return run
+    ending = result.ending.exit if isinstance(result.ending, HeldOpen) else result.ending
     size = len(launch.stdin.data)
     return replace(
-        fire,
+        run,
         code=ending.code if isinstance(ending, Exited) else None,
-        pid=run.pid,
+        pid=result.pid,
         size=size,
-        payload=payload if size < _KEPT_PAYLOAD else {},
+        payload=payload if size < _PAYLOAD_SIZE else {},
     )
 
 
@@ -242,10 +246,10 @@ def _configure(
 
 def _resolve(line: hosts.CommandLine) -> hosts.CommandLine:
     """
-    The call with the texts of the settings that it names, in the folder to work in.
+    Return the command line with the texts of the settings files that it names, and enter its folder.
 
     Raises:
-        OSError: There is no such folder or file; the real program ends then as well.
+        OSError: The folder or a file does not exist; the real program would end as well.
     """
     texts = (
         given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
@@ -257,9 +261,9 @@ def _resolve(line: hosts.CommandLine) -> hosts.CommandLine:
     return line
 
 
-def _own(scenario: Scenario, profile: hosts.Profile) -> Scenario:
+def _inner_scenario(scenario: Scenario, profile: hosts.Profile) -> Scenario:
     """
-    The scenario as far as it holds for a session of this host that somebody starts within it.
+    Return the part of the scenario that applies to a session of a host that is started within it.
     """
     own = replace(scenario, worktree="", setup="", options={})
     outer = hosts.find(scenario.host).name
@@ -268,12 +272,12 @@ def _own(scenario: Scenario, profile: hosts.Profile) -> Scenario:
 
 def _read_stdin() -> str:
     """
-    What is on the standard input, if somebody writes to it soon.
+    Return the text on standard input; empty if nothing is written there soon.
     """
     if sys.stdin is None or os.isatty(0):
         return ""
     data = b""
-    while len(data) < _MOST_STDIN and select.select([0], [], [], None if data else _STDIN_WAIT)[0]:
+    while len(data) < _STDIN_LIMIT and select.select([0], [], [], None if data else _STDIN_WAIT)[0]:
         piece = os.read(0, 1 << 16)
         if not piece:
             break
@@ -283,23 +287,23 @@ def _read_stdin() -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """
-    Play one session.
+    Run one session.
 
     Args:
-        arguments: The folder of the records, the name that was called, and the words behind it.
+        arguments: The folder of the records, the name of the command, and its arguments.
 
     Returns:
         The exit code.
     """
     folder, name, *words = arguments
-    lineage = SessionRecords(Path(folder))
-    # Written by the harness; what a hook puts in its place runs where the hook itself does.
-    scenario: Scenario = pickle.loads((lineage.folder / "scenario").read_bytes())  # noqa: S301
+    records = SessionRecords(Path(folder))
+    # Written by the harness. A hook that replaces it gains nothing: this runs in the hook's own sandbox.
+    scenario: Scenario = pickle.loads((records.folder / "scenario").read_bytes())  # noqa: S301
     double = scenario.commands[name]
     profile = hosts.find(double.agent)
     rules = profile.calling
     if rules is None:
-        sys.stderr.write(f"{name}: there is no stand-in for {profile.id}\n")
+        sys.stderr.write(f"{name}: there is no fake agent for {profile.id}\n")
         return _UNKNOWN
     line = hosts.read_command_line(rules, words)
     if line.version and not line.unknown:
@@ -311,39 +315,41 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{name}: {error}\n")
         return _REFUSED
     prompt = hosts.join_prompt(rules, line.prompt, _read_stdin()) or FIRST_PROMPT.text
-    record = lineage.enter(scenario.nesting)
+    record = records.enter(scenario.nesting)
     start = replace(
         record.session,
         host=profile.id,
-        argv=tuple(word[:_LONGEST_WORD] for word in (name, *words)),
+        argv=tuple(word[:_WORD_LIMIT] for word in (name, *words)),
         size=len(prompt.encode("utf-8", "replace")),
         environment=dict(os.environ),
         folder=str(Path.cwd()),
     )
-    record.note(start=asdict(start))
+    record.append(start=asdict(start))
     if start.refused:
         sys.stderr.write(f"{name}: not started, beyond {start.refused}\n")
         return _REFUSED
     if line.unknown:
         return _give_up(name, record, f"it does not know {line.unknown}")
     try:
-        child = FakeAgent(_own(scenario, profile), double, profile, replace(line, prompt=prompt), record)
-        ended = child.play()
+        child = FakeAgent(
+            _inner_scenario(scenario, profile), double, profile, replace(line, prompt=prompt), record
+        )
+        ended = child.run()
     except Exception as error:
-        # Whatever it is, it is no answer of an agent: the harness must hear of it.
-        why = str(error) if isinstance(error, SimulationError) else item_supervisor.trace(error)
+        # An agent would not have failed like this, so the harness must report it.
+        why = str(error) if isinstance(error, SimulationError) else item_supervisor.describe_error(error)
         _give_up(name, record, why)
         raise
-    record.note(ended=ended.how)
+    record.append(ended=ended.how)
     if ended.how == "waiting":
         signal.pause()
-    said = hosts.FinalAnswer(text=child.said or ended.why, session=child.session, turns=child.stops)
-    sys.stdout.write(hosts.write_answer(rules, line.form, said))
+    answered = hosts.FinalAnswer(text=child.answer or ended.why, session=child.session, turns=child.stops)
+    sys.stdout.write(hosts.write_answer(rules, line.form, answered))
     sys.stdout.flush()
     return double.exit
 
 
 def _give_up(name: str, record: SessionRecord, trouble: str) -> int:
-    record.note(trouble=trouble)
-    sys.stderr.write(f"{name}: the stand-in gives up: {trouble}\n")
+    record.append(trouble=trouble)
+    sys.stderr.write(f"{name}: the fake agent stopped: {trouble}\n")
     return _UNKNOWN

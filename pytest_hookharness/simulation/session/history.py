@@ -1,43 +1,90 @@
 """
-The history of a run: what is kept of each turn, to be compared with later ones.
+The history of a run: what is kept of each turn for comparison with later ones.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import LONGEST, TextOutlines, TurnSignature, conduct
-from pytest_hookharness.judging.state_diff import SessionClock, same_but_for_stamps
+from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.judging.recurrence.similar_turns import (
+    LONGEST_PERIOD,
+    TextOutline,
+    TextOutlines,
+    TurnSignature,
+    actions_of,
+)
+from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_except_timestamps
 from pytest_hookharness.model.moves import Message, Observation
-from pytest_hookharness.model.trace import State, StateEntry, Step
-from pytest_hookharness.simulation.session.driver import SessionPoint
+from pytest_hookharness.model.trace import HookEvent, HookRun, State, StateEntry, Step
+from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
-Files = Mapping[str, bytes | None]
+# Why a state equals no other: its turns differ in nothing but the time.
 BLURRED = "a clock went on while it was compared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """
+    A cycle repetition that really took place; probes are compared with it.
+
+    Attributes:
+        start: Where host and agent stood at its start.
+        point: Where they stood at its end.
+        period: Its length in turns.
+        steps: Its steps.
+        files: The covered files at its end.
+        written: The contents of the files that were written since the session began.
+        outline: Returns a text without numbers, times and ids.
+        hook_runs: Its hook runs.
+    """
+
+    start: SessionPoint
+    point: SessionPoint
+    period: int
+    steps: tuple[Step, ...]
+    files: Mapping[str, StateEntry]
+    written: Files
+    outline: TextOutline
+    hook_runs: tuple[HookRun, ...] = ()
+
+    @property
+    def wall(self) -> float:
+        """
+        Seconds that its hook runs took.
+        """
+        return sum(run.run.wall for run in self.hook_runs if run.run is not None)
+
+    @property
+    def turns(self) -> list[list[Step]]:
+        """
+        Its steps by turn.
+        """
+        numbers = sorted({step.turn for step in self.steps})
+        return [[step for step in self.steps if step.turn == number] for number in numbers]
 
 
 class History:
     """
-    States, likenesses and contents of a run, turn by turn.
+    The states, signatures and file contents of a run, turn by turn.
 
     Attributes:
         states: The state after each turn.
-        outlines: What texts of the run are without numbers, times and ids.
+        outlines: The outlines of texts of the run: these texts without numbers, times and ids.
     """
 
     def __init__(self, initial: Mapping[str, StateEntry], read: Callable[[str], bytes | None]) -> None:
         """
-        Begin with the files as they are before the first turn.
+        Start before the first turn.
 
         Args:
-            initial: The covered files at the beginning.
-            read: Reads a covered file by its state path.
+            initial: The covered files before the first turn.
+            read: Returns the content of a covered file, given its state path.
         """
         self.states: dict[int, State] = {}
         self.outlines = TextOutlines()
@@ -45,90 +92,120 @@ class History:
         self._initial = initial
         self._contents: dict[int, dict[str, bytes | None]] = {}
         self._turns: dict[int, tuple[SessionPoint, Observation, list[Step]]] = {}
-        self._likenesses: dict[int, TurnSignature] = {}
+        self._signatures: dict[int, TurnSignature] = {}
         self._wording: dict[str, str] = {}
 
     def remember(
-        self, turn: int, state: State, moment: SessionPoint, saw: Observation, steps: list[Step]
+        self, turn: int, state: State, point: SessionPoint, seen: Observation, steps: list[Step]
     ) -> None:
         """
-        Take in one turn that is over.
+        Add one turn.
 
         Args:
             turn: Its number.
             state: The state after it.
-            moment: Where host and agent stand, before the next act.
-            saw: What the agent will see next.
-            steps: What took place in it.
+            point: Where host and agent stand, before the next act.
+            seen: What the agent will see next.
+            steps: Its steps.
         """
         before = self.states[turn - 1].files if turn - 1 in self.states else self._initial
         self.states[turn] = state
-        self._turns[turn] = (moment, saw, steps)
+        self._turns[turn] = (point, seen, steps)
         contents = dict(self._contents.get(turn - 1, {}))
         for change in changes(before, state.files):
             contents.pop(change.path, None)
             try:
                 contents[change.path] = self._content(change.path, state.files.get(change.path))
             except WorkspaceError:
-                # It is too large, or nothing that has bytes; then it is as if it were not known.
+                # Too large, or not a regular file; then its content counts as unknown.
                 continue
         self._contents[turn] = contents
-        self._contents.pop(turn - 2 * LONGEST - 1, None)
+        # No comparison looks back further than two of the longest periods.
+        self._contents.pop(turn - 2 * LONGEST_PERIOD - 1, None)
 
-    def likeness(self, turn: int) -> TurnSignature | None:
+    def signature(self, turn: int) -> TurnSignature | None:
         """
-        What a turn was without numbers, times and ids; ``None`` if there is no such turn.
+        Return a turn without numbers, times and ids; ``None`` if there is no such turn.
         """
         if turn not in self._turns:
             return None
-        if turn not in self._likenesses:
-            moment, saw, steps = self._turns[turn]
-            state, position = self.states[turn], self._reworded(moment.agent).position
-            # What cannot be compared is like nothing else.
-            unlike = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
-            told = [*map(self._outlined, saw.messages)]
-            standing = [unlike, dict(state.visible), state.environment, position.stance, moment.answers, told]
-            text = json.dumps(standing, sort_keys=True, default=str)
-            self._likenesses[turn] = TurnSignature(conduct=conduct(steps, self.outlines.of), standing=text)
-        return self._likenesses[turn]
+        if turn not in self._signatures:
+            point, seen, steps = self._turns[turn]
+            state, position = self.states[turn], self._reworded(point.agent).position
+            # A state that cannot be compared gets its turn's number, which no other signature has.
+            unique = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
+            messages = [*map(self._outlined, seen.messages)]
+            parts = [
+                unique,
+                dict(state.visible),
+                state.environment,
+                position.without_counts,
+                point.answers,
+                messages,
+            ]
+            text = json.dumps(parts, sort_keys=True, default=str)
+            self._signatures[turn] = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
+        return self._signatures[turn]
 
-    def moment(self, turn: int) -> SessionPoint:
+    def point(self, turn: int) -> SessionPoint:
         """
-        Where host and agent stood after a turn.
+        Return where host and agent stood after a turn.
         """
         return self._turns[turn][0]
 
     def written(self, turn: int) -> Files:
         """
-        The contents after a turn of what was written since the beginning, as far as they are known.
+        Return the known contents, after a turn, of the files written since the session began.
         """
         return self._contents.get(turn, {})
 
-    def ticked(self, first: int, again: int, clock: SessionClock) -> bool:
+    def last_repetition(self, driver: SessionDriver, period: int) -> Repetition:
         """
-        Whether the states after two turns differ in nothing but times of the present.
+        Return the repetition that a driver has just completed.
         """
-        one, other = self.states[first], self.states[again]
+        steps = tuple(step for step in driver.steps if step.turn > driver.turn - period)
+        hook_runs = (
+            run for step in steps if isinstance(step.exchange, HookEvent) for run in step.exchange.hook_runs
+        )
+        return Repetition(
+            start=self.point(driver.turn - period),
+            point=driver.point,
+            period=period,
+            steps=steps,
+            files=driver.testbed.files,
+            written=self.written(driver.turn),
+            outline=self.outlines.of,
+            hook_runs=tuple(hook_runs),
+        )
+
+    def only_time_differs(self, first: int, second: int, clock: SessionClock) -> bool:
+        """
+        Return whether the states after two turns differ in nothing but timestamps of their own turn.
+        """
+        one, other = self.states[first], self.states[second]
         if (one.visible, one.agent, one.environment) != (other.visible, other.agent, other.environment):
             return False
-        before, after = self.written(first), self.written(again)
+        before, after = self.written(first), self.written(second)
         return all(
             change.how == "content"
             and before.get(change.path) is not None
-            and same_but_for_stamps(before.get(change.path), after.get(change.path), clock)
+            and equal_except_timestamps(before.get(change.path), after.get(change.path), clock)
             for change in changes(one, other)
         )
 
     def blur(self, turn: int) -> None:
         """
-        Take the state after a turn for one that equals no other.
+        Make the state after a turn equal to no other.
         """
         self.states[turn] = replace(self.states[turn], opaque=BLURRED)
-        self._likenesses.pop(turn, None)
+        self._signatures.pop(turn, None)
 
-    def moved(self, turns: tuple[int, ...]) -> tuple[Files, ...] | str:
+    def changed_files(self, turns: tuple[int, ...]) -> tuple[Files, ...] | str:
         """
-        The contents after some turns of every file that differs between them; or why they are not known.
+        Return the contents, after each of some turns, of all files that differ between them.
+
+        Returns:
+            The contents by path, one mapping for each turn; or, as a text, why they cannot be compared.
         """
         differing = {
             change.path: change
@@ -140,14 +217,14 @@ class History:
             entries = [self.states[turn].files.get(path) for turn in turns]
             if all(entry is None or entry.kind == "folder" for entry in entries):
                 if not any(other.startswith(f"{path}/") for other in differing):
-                    return f"the folder {path} comes and goes"
+                    return f"the folder {path} is made and removed"
                 continue
             modes = {(entry.kind, entry.mode) for entry in entries if entry is not None}
             if len(modes) > 1 or any(kind != "file" for kind, _ in modes):
                 return f"{path} changes its kind or its mode"
             contents = [self._contents.get(turn, {}).get(path) for turn in turns]
             if None not in entries and len(set(contents)) == 1 and contents[0] is not None:
-                return f"{path} changes in something else than its content"
+                return f"{path} changes, but not in its content"
             for place, turn in enumerate(turns):
                 known = self._contents.get(turn, {})
                 if entries[place] is not None and known.get(path) is None:
@@ -160,15 +237,15 @@ class History:
 
     def _reworded(self, agent: agents.Agent) -> agents.Agent:
         """
-        The agent as it would be if messages that are alike had been the same.
+        Return the agent as if messages with equal outlines had been equal.
         """
         return replace(
             agent, seen=tuple(Observation(tuple(map(self._reword, one.messages))) for one in agent.seen)
         )
 
     def _reword(self, message: Message) -> Message:
-        read = self.outlines.of(message.text)
-        return replace(message, text=self._wording.setdefault(read, message.text))
+        outline = self.outlines.of(message.text)
+        return replace(message, text=self._wording.setdefault(outline, message.text))
 
     def _outlined(self, message: Message) -> str:
         return repr(replace(message, text=self.outlines.of(message.text)))

@@ -1,7 +1,7 @@
 """
-The witness: who is told of each step and each state as soon as it is there.
+Observers of a run.
 
-Witnesses change nothing; of what is played for comparison they are not told.
+An observer changes nothing, and hears nothing of runs that are only for comparison.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 class Observer:
     """
-    One who looks away; others do something with what they are told.
+    Observer that ignores every event; the base of all observers.
     """
 
-    def begin(self, stage: Testbed) -> None:
+    def begin(self, testbed: Testbed) -> None:
         """
-        The stage is set.
+        Called when the testbed is ready.
         """
 
     def step(self, step: Step) -> None:
         """
-        A step has taken place, and no process of it lives any more.
+        Called after each step, when none of its processes runs any more.
         """
 
     def state(self, turn: int, state: State) -> None:
         """
-        A turn is over, and this is the state after it.
+        Called after each turn with the state that it left.
         """
 
     def end(self, outcome: Outcome) -> None:
         """
-        The simulation is over; the outcome includes the runs it was compared with.
+        Called with the final outcome, which includes everything that was compared with the run.
         """

@@ -1,5 +1,5 @@
 """
-Hooks fired together: the order of their ends, and who started what.
+Hook runs that begin together: the order of their ends, and the agent sessions that they started.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from pytest_hookharness.model.scenario import Answer, Scenario
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
-# Seconds; the real hosts wait longer for their own processes than chance lets two hooks differ.
+# Seconds within which two ends count as one: by chance quick hooks differ by less than this.
 _TOGETHER = 0.1
-# Seconds in which what a hook leaves in the background may still start an agent, and come to an end; no less
-# than a hook itself is usually given.
+# Seconds for a background process that a hook leaves behind to start an agent and end; as long as hooks get.
 _LINGER = 10.0
-_LONGEST_CALL = 200
+_SHOWN_CALL = 200
 
 
 class ScenarioAnswers:
     """
-    What a scenario lets handlers say that are no commands, each as often as it allows.
+    The replies that a scenario gives for handlers that are not commands, each as often as it allows.
     """
 
     def __init__(self, answers: Sequence[Answer]) -> None:
@@ -34,7 +33,7 @@ class ScenarioAnswers:
     @property
     def position(self) -> tuple[int, ...]:
         """
-        How often each answer that is not for ever was given; that decides what is said next.
+        How often each answer with a limit was given. Part of the state: it decides the next answer.
         """
         pairs = zip(self._answers, self._given, strict=True)
         return tuple(given for answer, given in pairs if answer.times is not None)
@@ -48,35 +47,35 @@ class ScenarioAnswers:
 
     def put_back(self, given: Sequence[int]) -> None:
         """
-        Go back to where each answer was given that often.
+        Set how often each answer was given.
         """
         self._given = [*given]
 
     def give(self, hook: Hook) -> Payload:
         """
-        The next answer for a handler.
+        Return the next answer for a handler.
 
         Raises:
             SimulationError: The scenario has none.
         """
-        said = " ".join(str(value) for value in hook.options.values())
+        options = " ".join(str(value) for value in hook.options.values())
         for place, answer in enumerate(self._answers):
-            fits = (answer.event, answer.type) == (hook.event, hook.type) and answer.match in said
+            fits = (answer.event, answer.type) == (hook.event, hook.type) and answer.match in options
             if fits and (answer.times is None or self._given[place] < answer.times):
                 self._given[place] += 1
                 return answer.reply
         raise SimulationError(
             f"{hook.source}: the {hook.event} hook is of type {hook.type!r} and needs a model or a server; "
-            f"say what it answers: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
+            f"give its answer: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
         )
 
 
 def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
     """
-    The order in which the fires of a batch ended.
+    Return the order in which the hook runs of a batch ended.
 
-    Ends close together count as one, in the order of configuration: which of two quick hooks is first
-    is chance, and the same seed must give the same trace.
+    Ends close together count as one, in the order of configuration: which of two quick hooks ends first is
+    chance, and the same seed must give the same trace.
     """
     ends = [run.started + run.wall if isinstance(run, ProcessResult) else 0.0 for run in given]
     order = sorted(range(len(ends)), key=ends.__getitem__)
@@ -91,9 +90,11 @@ def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
 
 def linger(scenario: Scenario) -> float:
     """
-    How long descendants of a fire are let live where they may start an agent; 0 for no longer than usual.
+    Return how many seconds background processes of a hook run may live on; 0 for the host's own rule.
+
+    They live on only in scenarios with fake agents, because they may start one.
     """
-    return _LINGER if scenario.stand_ins else 0.0
+    return _LINGER if scenario.fake_agents else 0.0
 
 
 def attribute(
@@ -103,35 +104,35 @@ def attribute(
     given: Sequence[ProcessResult | Payload],
 ) -> tuple[ChildSession, ...]:
     """
-    Sessions of stand-ins with the fire that each was started from, if that was one of these.
+    Return sessions of fake agents with the hook run that started each, if it was one of these.
 
     Raises:
-        SimulationError: A stand-in could not play its session.
+        SimulationError: A fake agent could not run its session.
     """
-    check_played(children)
-    fires = [
+    check_ran(children)
+    hook_runs = [
         (event, hook.command, run.pid)
         for hook, run in zip(hooks, given, strict=True)
         if isinstance(run, ProcessResult)
     ]
     return tuple(
-        child if child.parent else replace(child, starter=child.find_starter(fires)) for child in children
+        child if child.parent else replace(child, starter=child.find_starter(hook_runs)) for child in children
     )
 
 
-def check_played(children: Sequence[ChildSession]) -> None:
+def check_ran(children: Sequence[ChildSession]) -> None:
     """
-    Refuse sessions that their stand-ins could not play: nothing is known of what the real agent would do.
+    Refuse sessions that their fake agents could not run: what the real agent would do is unknown.
 
     Raises:
-        SimulationError: The first of them.
+        SimulationError: The first such session.
     """
     for child in children:
         if child.trouble:
-            call = " ".join(child.argv)[:_LONGEST_CALL]
+            call = " ".join(child.argv)[:_SHOWN_CALL]
             raise SimulationError(
-                f"commands: the stand-in called by `{call}` could not play its session: {child.trouble}; "
-                "call it otherwise, or write a plain double for it"
+                f"commands: the fake agent called by `{call}` could not run its session: {child.trouble}; "
+                "call it with other arguments, or replace it by a plain double"
             )
 
 
@@ -144,7 +145,7 @@ def collect(
     opened: bool | None = None,
 ) -> tuple[HookRun, ...]:
     """
-    The fires of a batch as the trace keeps them.
+    Return the hook runs of a batch as the trace keeps them.
     """
     return tuple(
         HookRun(

@@ -1,7 +1,7 @@
 """
-What a host finds in the workspace: its settings, and what it loads first.
+What a host reads in the workspace before a session begins: hook settings, instructions and commands.
 
-It reads what the host would read, so that the session itself needs no file.
+All files are read here, so the simulated session itself reads none.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
 
 class HostFolders(Protocol):
     """
-    Where a host works: a workspace, or what a stand-in inside one sees of it.
+    The folders in which a host works: those of a workspace, or what a fake agent inside one sees of them.
 
     Attributes:
         root: The project folder.
-        home: The person's folder.
+        home: The user's home folder.
         tmp: The folder for temporary files.
-        plugin: The plugin's folder; ``None`` if there is none.
-        roots: Folders by the name that begins their state paths.
+        plugin: The plugin's folder; ``None`` without a plugin.
+        roots: The folders by the first part of their state paths.
         environment: The host's own environment.
     """
 
@@ -47,14 +47,14 @@ class HostFolders(Protocol):
 
     def read(self, state_path: str) -> str | None:
         """
-        The text of a file; ``None`` if there is no such file.
+        Return the text of a file; ``None`` if there is no such file.
         """
         ...
 
 
 def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...]:
     """
-    The state paths at which settings are looked for.
+    Return the state paths of hook settings; a path may have a star in its last part.
     """
     named = scenario.hooks
     if isinstance(named, str):
@@ -72,18 +72,18 @@ def configure(
     further: Mapping[str, str] | None = None,
 ) -> hosts.Configuration:
     """
-    The hooks of a workspace, as its host reads them.
+    Return the hooks of a workspace, as its host reads them.
 
     Args:
-        scenario: Where it says that they are.
+        scenario: Names the settings, or contains them.
         profile: The host.
         workspace: The workspace.
-        again: They were read before, so that a file that is missing has been removed.
-        only: The only state paths that are read; ``None`` for all.
-        further: Texts of settings that the host was started with, by name.
+        again: Whether they were read before; then a missing file was removed, which is no error.
+        only: The only state paths to read; ``None`` for all.
+        further: Texts of settings from the host's command line, by name.
 
     Raises:
-        SimulationError: The file that the scenario names was never there, or its order is none of the hooks.
+        SimulationError: The file that the scenario names does not exist, or `order` does not fit the hooks.
         WorkspaceError: A settings file cannot be read.
     """
     named = scenario.hooks
@@ -93,7 +93,7 @@ def configure(
     texts = {path: text for path in found if (text := workspace.read(path)) is not None}
     texts |= further or {}
     if isinstance(named, str) and not texts and not again:
-        raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
+        raise SimulationError(f"hooks: the workspace has no file {named!r}; add it to `project` or `files`")
     plugin, place = workspace.plugin, profile.config.plugin_path
     text = workspace.read(f"plugin/{place}") if plugin is not None and place else None
     found_there = hosts.configure(
@@ -108,7 +108,7 @@ def configure(
 
 def _placed(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:
     """
-    A configuration whose problems say in which line of the scenario they are, if they are in it.
+    Return a configuration whose problems name the line of the scenario that they come from, if any.
     """
     origin = scenario.origin
     if origin is None or not origin.marks:
@@ -125,14 +125,14 @@ def _placed(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
 
 def is_settings(paths: tuple[str, ...], path: str) -> bool:
     """
-    Whether settings are looked for at a state path.
+    Return whether a state path is one of hook settings.
     """
     return any(fnmatchcase(path, pattern) for pattern in paths)
 
 
 def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
     """
-    The state paths that a pattern stands for; one without a star stands for itself.
+    Yield the state paths that match a pattern; one without a star matches itself.
     """
     if "*" not in pattern:
         yield pattern
@@ -146,7 +146,7 @@ def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
 
 def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
     """
-    Folders of hooks that are given by their place below /tmp, which a private one would hide.
+    Yield folders of hooks below /tmp, which the private /tmp of a sandbox would hide.
     """
     hidden = tuple(f"{point}/" for point in workspace.private)
     for hook in configuration.hooks:
@@ -164,10 +164,10 @@ def find_facts(
     seed: int,
 ) -> hosts.Facts:
     """
-    What is fixed for the whole of a session in a workspace.
+    Return what is fixed for a whole session in a workspace.
 
     Raises:
-        SimulationError: The scenario asks for a beginning that this host, or this workspace, does not have.
+        SimulationError: The scenario asks for a start that this host, or this workspace, does not have.
         WorkspaceError: A file that the host would read cannot be read.
     """
     _check(scenario, profile, configuration, workspace)
@@ -209,18 +209,18 @@ def _check(
     scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration, workspace: HostFolders
 ) -> None:
     if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
-        raise SimulationError(f"setup: {profile.id} has no event for it; leave the key out")
+        raise SimulationError(f"setup: {profile.id} has no setup event; remove the key")
     if scenario.flags and not profile.uses_value(_FLAG):
-        raise SimulationError(f"flag: {profile.id} tells hooks nothing of {_FLAG}; leave the key out")
+        raise SimulationError(f"flag: {profile.id} does not send {_FLAG} to hooks; remove the key")
     if not scenario.worktree:
         return
     if profile.worktrees is None:
-        raise SimulationError(f"worktree: {profile.id} starts no session in one; leave the key out")
+        raise SimulationError(f"worktree: {profile.id} starts no session in a worktree; remove the key")
     rule = profile.by_role(hosts.Role.WORKTREE)
     hooked = rule is not None and any(hook.event == rule.name for hook in configuration.hooks)
     if not hooked and not (workspace.root / ".git").exists():
         event = f" for {rule.name}" if rule is not None else ""
         raise SimulationError(
-            f"worktree: there is no hook{event} that makes {scenario.worktree!r}, and git cannot make it, "
-            "because the workspace is no repository; add `git: true` or such a hook"
+            f"worktree: no hook{event} makes {scenario.worktree!r}, and git cannot make it because the "
+            "workspace is not a repository; add `git: true` or such a hook"
         )

@@ -1,9 +1,5 @@
 """
-The conditions of a fire: where a scenario has its host start hooks differently.
-
-Deliveries brought about: a launch whose standard input arrives otherwise.
-
-Pure.
+Launch overrides: how a scenario changes the way in which its host starts hooks.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, assert_never
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.hook_input.stdin import name_of, value_of
+from pytest_hookharness.hosts.hook_input.stdin import key_of, value_in
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet
 from pytest_hookharness.model.expectations import counted
@@ -29,20 +25,20 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _BOM = b"\xef\xbb\xbf"
-# The shell becomes the command, so what is seen of the process is seen of the hook.
-_NOTHING, _CLOSED = 'exec "$@" </dev/null', 'exec "$@" <&-'
+# `exec`: the shell becomes the hook, so its process number and end are those of the hook.
+_FROM_NULL, _CLOSED = 'exec "$@" </dev/null', 'exec "$@" <&-'
 
 
-def deliver(launch: ProcessSpec, way: Delivery) -> ProcessSpec:
+def deliver(launch: ProcessSpec, delivery: Delivery) -> ProcessSpec:
     """
-    A launch whose standard input is written in a given way.
+    Return a launch whose standard input is delivered in a given way.
     """
-    data = _formed(_grown(launch.stdin.data, way.size), way.shape)
-    stdin = replace(launch.stdin, data=data, close=way.close, chunk=way.chunk, delay=way.delay)
-    return _connected(replace(launch, stdin=stdin), way.kind)
+    data = _shape(_pad(launch.stdin.data, delivery.size), delivery.shape)
+    stdin = replace(launch.stdin, data=data, close=delivery.close, chunk=delivery.chunk, delay=delivery.delay)
+    return _connect(replace(launch, stdin=stdin), delivery.kind)
 
 
-def _connected(launch: ProcessSpec, kind: Inlet) -> ProcessSpec:
+def _connect(launch: ProcessSpec, kind: Inlet) -> ProcessSpec:
     match kind:
         case "":
             return launch
@@ -51,14 +47,14 @@ def _connected(launch: ProcessSpec, kind: Inlet) -> ProcessSpec:
         case "pty":
             return replace(launch, stdin=replace(launch.stdin, stdio=Stdio.TTY))
         case "null" | "closed":
-            redirected = _NOTHING if kind == "null" else _CLOSED
+            redirected = _FROM_NULL if kind == "null" else _CLOSED
             argv = ("/bin/sh", "-c", redirected, "host", *launch.argv)
             return replace(launch, argv=argv, stdin=replace(launch.stdin, data=b""))
         case _:
             assert_never(kind)
 
 
-def _formed(data: bytes, shape: Form) -> bytes:
+def _shape(data: bytes, shape: Form) -> bytes:
     match shape:
         case "whole":
             return data
@@ -74,7 +70,7 @@ def _formed(data: bytes, shape: Form) -> bytes:
             assert_never(shape)
 
 
-def _grown(data: bytes, size: int) -> bytes:
+def _pad(data: bytes, size: int) -> bytes:
     missing = size - len(data)
     head, brace, end = data.rpartition(b"}")
     if missing <= 0 or not brace:
@@ -84,20 +80,21 @@ def _grown(data: bytes, size: int) -> bytes:
 
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-# One byte, at the end of a file or in a new one.
-_WRITES = """
+# Tries to write one byte, at the end of a file or in a new one.
+_TRY_TO_WRITE = """
 file=$1; [ -d "$1" ] && file=$1/.probe
 printf x >>"$file"; status=$?
 [ "$file" = "$1" ] || rm -f "$file"
 exit $status
 """
-# A script that asks for no shell in particular.
-_PLAIN = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
+# The first line of a script that asks for no shell in particular.
+_ANY_SHELL = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
 _FIRST_LINE = 256
-# Hooks of one event begin together, and one may remove the folder before the other has entered it.
-_REMOVED = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; shift; exec "$@"'
-# A parent that ends as the command did. A shell cannot be one: it tells a kill as an exit code, and says more
-# on standard error. Python brings a variable of its own where there is no locale.
+# Starts a hook in a folder that is removed. Hooks of one event begin together, and one may remove the folder
+# before another has entered it; hence the loop.
+_IN_REMOVED_FOLDER = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; shift; exec "$@"'
+# A parent process that ends as the hook did. A shell cannot do this: it turns a signal into an exit code and
+# writes to standard error. Python sets LC_CTYPE where there is no locale, so the hook gets it unset.
 _PARENT = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -118,59 +115,61 @@ os._exit(code)
 
 class LaunchPlace(Protocol):
     """
-    Where hooks run.
+    A sandbox in which hooks run.
     """
 
     tier: Tier
 
     def run(self, launches: Sequence[ProcessSpec], /) -> Sequence[ProcessResult]:
         """
-        Start all launches at once and return their runs in the same order.
+        Start all launches at once and return their results in the same order.
         """
         ...
 
 
 def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: LaunchPlace) -> None:
     """
-    Prove that nobody can write where a scenario says so.
+    Check by trying that the `readonly` and `full` folders of a scenario cannot be written to.
 
     Args:
         scenario: The scenario.
-        locate: Gives the place of a state path.
-        place: Where hooks run.
+        locate: Returns the place of a state path.
+        place: The sandbox.
 
     Raises:
-        SimulationError: Somebody can, or the tier cannot do that.
+        SimulationError: They can be written to, or the tier does not support these keys.
     """
     paths = [str(locate(path)) for path in (*scenario.readonly, *scenario.full)]
     if not paths:
         return
     if place.tier is not Tier.NAMESPACES:
         raise SimulationError(
-            f"readonly, full: the tier {place.tier.value!r} cannot do that; it takes namespaces of the kernel"
+            f"readonly, full: need kernel namespaces; the tier here is {place.tier.value!r}"
         )
     env = {"PATH": os.defpath}
-    tries = [ProcessSpec(argv=("/bin/sh", "-c", _WRITES, "probe", path), cwd="/", env=env) for path in paths]
+    tries = [
+        ProcessSpec(argv=("/bin/sh", "-c", _TRY_TO_WRITE, "probe", path), cwd="/", env=env) for path in paths
+    ]
     for path, tried in zip(paths, place.run(tries), strict=True):
         if tried.ending == Exited(0):
-            raise SimulationError(f"readonly, full: {path} can be written to all the same")
+            raise SimulationError(f"readonly, full: {path} can still be written to")
 
 
-def shaped(payload: Payload, rule: hosts.EventRule, scenario: Scenario, root: Path) -> Payload:
+def override_payload(payload: Payload, rule: hosts.EventRule, scenario: Scenario, root: Path) -> Payload:
     """
-    The input of hooks in the shape that a scenario wants.
+    Return the input of hooks as a scenario changes it.
     """
-    if scenario.cwd is not None and (name := name_of(rule, "cwd")) in payload:
+    if scenario.cwd is not None and (name := key_of(rule, "cwd")) in payload:
         payload = {**payload, name: str(root / scenario.cwd.path)}
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
 
 
-def has_company(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> bool:
+def is_sent_twice(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> bool:
     """
-    Whether somebody else sends an event too; of agents of one session, each makes tool calls of its own.
+    Return whether another session or agent sends an event too; another agent only sends those of tool calls.
     """
     if scenario.company == "agent":
-        return bool(value_of(rule, payload, "tool_name"))
+        return bool(value_in(rule, payload, "tool_name"))
     return bool(scenario.company)
 
 
@@ -178,10 +177,10 @@ def as_sent_by_another(
     profile: hosts.Profile, facts: hosts.Facts, company: str, event: str, payload: Payload
 ) -> tuple[hosts.Facts, Payload]:
     """
-    The facts of another session in the workspace, or of another agent of the same one, and its input.
+    Return the facts of another session, or of another agent of this session, and the input that it sends.
     """
     if company == "agent":
-        sent = hosts.as_agent(profile, facts, event, payload)
+        sent = hosts.payload_of_subagent(profile, facts, event, payload)
         path = str(sent.get("transcript_path", facts.transcript_path))
         return replace(facts, transcript_path=path), sent
     other = derive_uuid(facts.seed, "another session")
@@ -209,9 +208,9 @@ def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
             return value
 
 
-def changed(launch: ProcessSpec, hook: Hook, scenario: Scenario, root: Path) -> ProcessSpec:
+def override_launch(launch: ProcessSpec, hook: Hook, scenario: Scenario, root: Path) -> ProcessSpec:
     """
-    A launch of a hook as a scenario wants it.
+    Return a launch of a hook as a scenario changes it.
     """
     if scenario.unset:
         env = {name: value for name, value in launch.env.items() if name not in scenario.unset}
@@ -231,7 +230,7 @@ def _started_in(folder: WorkingFolder, root: Path, launch: ProcessSpec) -> Proce
     path = str(root / folder.path)
     if not folder.removed:
         return replace(launch, cwd=path)
-    return replace(launch, argv=("/bin/sh", "-c", _REMOVED, "host", path, *launch.argv))
+    return replace(launch, argv=("/bin/sh", "-c", _IN_REMOVED_FOLDER, "host", path, *launch.argv))
 
 
 def _with_parent(launch: ProcessSpec) -> ProcessSpec:
@@ -246,19 +245,19 @@ def _by_shell(shell: str, command: str, launch: ProcessSpec) -> tuple[str, ...]:
 
 def _asks_for_any(command: str, launch: ProcessSpec) -> bool:
     """
-    Whether a command line begins with a script whose first line names ``sh`` alone.
+    Return whether a command line begins with a script whose first line asks only for ``sh``.
     """
     word = named_script(command, launch.env)
     try:
         with Path(launch.cwd, word).open("rb") as file:
-            return _PLAIN.match(file.read(_FIRST_LINE)) is not None
+            return _ANY_SHELL.match(file.read(_FIRST_LINE)) is not None
     except (OSError, ValueError):
         return False
 
 
 def named_script(command: str, env: Mapping[str, str]) -> str:
     """
-    The first word of a command line, with its variables filled in.
+    Return the first word of a command line, with its variables expanded.
     """
     filled = _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), command)
     try:
@@ -269,17 +268,17 @@ def named_script(command: str, env: Mapping[str, str]) -> str:
 
 def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:
     """
-    The hooks in the order that a scenario wants.
+    Return the hooks in the order that a scenario gives.
 
     Raises:
-        SimulationError: An order is not one of the hooks that the event has.
+        SimulationError: An order does not name each hook of its event once.
     """
     hooks = [*configuration.hooks]
     for event, places in scenario.order.items():
         own = [place for place, hook in enumerate(hooks) if hook.event == event]
         if sorted(places) != [*range(1, len(own) + 1)]:
             raise SimulationError(
-                f"order.{event}: {[*places]} is no order of its {counted(len(own), 'hook')}; "
+                f"order.{event}: got {[*places]} for {counted(len(own), 'hook')}; "
                 f"name each of 1 to {len(own)} once"
             )
         moved = [hooks[own[place - 1]] for place in places]
@@ -294,7 +293,7 @@ def run_in_turn(
     budget: float,
 ) -> tuple[ProcessResult, ...]:
     """
-    Fires one after the other that would begin together, each as if it had begun when the one before ended.
+    Run hooks one after the other that would begin together; each seems to begin when the one before ended.
     """
     runs: list[ProcessResult] = []
     after = 0.0

@@ -1,5 +1,5 @@
 """
-What is the same for every simulation of a run.
+The settings of a run, and the exceptions that end a simulation.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pytest_hookharness.model.processes import Tier
 
 class Interrupted(KeyboardInterrupt):
     """
-    The person stopped a simulation.
+    The user interrupted a simulation (Ctrl-C).
 
     Attributes:
-        outcome: What was seen until then.
+        outcome: The outcome so far.
     """
 
     def __init__(self, outcome: Outcome) -> None:
@@ -27,18 +27,18 @@ class Interrupted(KeyboardInterrupt):
 
 class SimulationError(Exception):
     """
-    The harness cannot go on: the scenario asks for what it does not know how to do.
+    The scenario asks for something that the harness cannot do.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSelection:
     """
-    Which of all that could be different is tried.
+    Which trials of a test matrix are made.
 
     Attributes:
-        most: This many of them, and no more; ``None`` for all.
-        only: Those that hold these words, or the one that is just called so; empty for all.
+        most: How many trials at most; ``None`` for all.
+        only: Only trials whose name contains this text, or the one with exactly this name; empty for all.
     """
 
     most: int | None = None
@@ -48,21 +48,21 @@ class TrialSelection:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """
-    What is the same for every scenario of a run.
+    The settings of all scenarios of a run.
 
     Attributes:
-        seed: Seed of everything that is made up.
-        hook_timeout: Seconds after which a fire is cut although its host would wait longer.
+        seed: Seed of all made-up values.
+        hook_timeout: Seconds after which a hook run is cut although its host would wait longer.
         wall: Seconds of real time that one simulation may take.
-        turns: Most turns that are played; ``None`` for what the scenario says.
-        tier: How fires are kept apart from the machine; ``None`` for the best available.
-        base: Folder below which everything is written; ``None`` for one of our own.
-        keep: Keep the workspace of a simulation whose promises were not kept.
-        traces: Folder that trace files are written to; ``None`` for none.
-        probes: Find out by experiment what decides where states do not come again exactly.
-        choice: What is tried where a scenario is varied, in an order that the seed gives; ``None`` for
-            all of it, kind by kind.
-        coverage_store: Where it is written down which lines hooks run; ``None`` if nobody asks.
+        turns: After how many turns a run is cut; ``None`` for the scenario's own limit.
+        tier: How hook runs are isolated from the machine; ``None`` for the best available tier.
+        base: Folder below which everything is written; ``None`` for a new temporary one.
+        keep: Keep the workspace of a simulation whose expectations were not met.
+        traces: Folder for trace files; ``None`` for no trace files.
+        probes: Probe which changing state parts affect the decisions.
+        choice: Which trials of `vary` are made, in an order that follows from the seed; ``None`` for all of
+            them, family by family.
+        coverage_store: Where the lines that hooks run are recorded; ``None`` if they are not.
     """
 
     seed: int = 0

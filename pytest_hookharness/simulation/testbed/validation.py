@@ -1,7 +1,7 @@
 """
-References: names in a scenario that must be the name of something.
+Validation of the names in a scenario against its host.
 
-An expectation about an event that does not exist would be kept for ever, and prove nothing.
+An expectation about an event that does not exist would always be met, and prove nothing.
 """
 
 from __future__ import annotations
@@ -19,18 +19,16 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 def check_references(scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration) -> None:
     """
-    Refuse a scenario whose expectations or reactions name what its host does not have.
+    Refuse a scenario whose expectations or reactions name something that its host does not have.
 
     Raises:
-        SimulationError: The first such name, with the nearest one that there is.
+        SimulationError: The first such name, with the nearest known name.
     """
     events = tuple(profile.events)
     _check_options(scenario, profile)
     for name in scenario.hidden:
         if name in scenario.commands:
-            raise SimulationError(
-                f"hidden: {name!r} is a double under `commands` as well; leave one of them out"
-            )
+            raise SimulationError(f"hidden: {name!r} is also a double under `commands`; remove one of them")
     _check_hooks_of_processes(scenario)
     _check_stand_ins(scenario)
     _check_forks(scenario, profile)
@@ -40,13 +38,13 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
         except ValueError as error:
             raise SimulationError(f"{path}: {error}") from None
     if configuration.problems:
-        # A command may stand in a file that the host does not take, and be expected not to fire.
+        # A command may be in a file that the host rejects, and be expected not to run.
         return
     commands = [hook.command for hook in configuration.hooks]
     for word in scenario.expect.hook_runs:
         if word not in events and not any(word in command for command in commands):
             raise SimulationError(
-                f"expect.fires: {word!r} is no event of {profile.id}, and no configured command holds it"
+                f"expect.fires: {word!r} is neither an event of {profile.id} nor part of a configured command"
                 f"{_nearest(word, events)}"
             )
 
@@ -55,12 +53,12 @@ def _check_options(scenario: Scenario, profile: hosts.Profile) -> None:
     known = profile.options
     for name, value in scenario.options.items():
         if name not in known:
-            hint = _nearest(name, tuple(known)) if known else "; it has none"
+            hint = _nearest(name, tuple(known)) if known else "; it has no options"
             raise SimulationError(f"options: {profile.id} has no option {name!r}{hint}")
         wanted = known[name].default
         if type(value) is not type(wanted):
             kind = type(wanted).__name__
-            raise SimulationError(f"options.{name}: {value!r} is not of the kind of {wanted!r} ({kind})")
+            raise SimulationError(f"options.{name}: expected a {kind} like {wanted!r}, got {value!r}")
 
 
 def _check_hooks_of_processes(scenario: Scenario) -> None:
@@ -77,12 +75,12 @@ def _check_forks(scenario: Scenario, profile: hosts.Profile) -> None:
     forks = any(isinstance(act, Resume) and act.fork for act in scenario.script.acts)
     if forks and "fork" not in profile.turns.rules:
         raise SimulationError(
-            f"resume: how {profile.id} takes up a copy of a session is not known here; write `resume: true`"
+            f"resume: how {profile.id} forks a session is not known to the harness; write `resume: true`"
         )
 
 
 def _check_stand_ins(scenario: Scenario) -> None:
-    for name in scenario.stand_ins:
+    for name in scenario.fake_agents:
         agent = scenario.commands[name].agent
         try:
             profile = hosts.find(agent)
@@ -91,8 +89,8 @@ def _check_stand_ins(scenario: Scenario) -> None:
         if profile.calling is None:
             known = ", ".join(dict.fromkeys(each.name for each in hosts.known() if each.calling))
             raise SimulationError(
-                f"commands.{name}.agent: how {profile.id} is called is not known here; "
-                f"there are stand-ins for {known}"
+                f"commands.{name}.agent: the command line of {profile.id} is unknown here; "
+                f"there are fake agents for {known}"
             )
 
 
@@ -111,4 +109,4 @@ def _reactions(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known)}"
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"

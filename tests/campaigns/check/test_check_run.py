@@ -36,7 +36,7 @@ def filed(examination, checkup, tmp_path_factory):
 
 
 def problem(checkup, kind):
-    (found,) = (one for one in checkup.problems if one.complaint.kind == kind)
+    (found,) = (one for one in checkup.problems if one.symptom.kind == kind)
     return found
 
 
@@ -44,7 +44,7 @@ def problem(checkup, kind):
 def test_livelock_is_shown_by_one_stop(checkup):
     """A stop that is refused for ever is a problem, and shown by an agent that only wants to stop."""
     found = problem(checkup, "livelock")
-    assert "never_lets_go.sh" in found.complaint.hook
+    assert "never_lets_go.sh" in found.symptom.hook
     assert len(found.scenario.script.acts) == 1
 
 
@@ -52,7 +52,7 @@ def test_livelock_is_shown_by_one_stop(checkup):
 def test_input_that_is_carried_out(checkup):
     """A hook that builds code of a command is CARRIED-OUT, shown by that one command."""
     found = problem(checkup, "CARRIED-OUT")
-    assert "carries_out.sh" in found.complaint.hook
+    assert "carries_out.sh" in found.symptom.hook
     assert len(found.scenario.script.acts) == 2
 
 
@@ -60,14 +60,14 @@ def test_input_that_is_carried_out(checkup):
 def test_index_that_is_changed(checkup):
     """A hook that adds files to the index is STAGED, shown by one edit, and no hook beside it is blamed."""
     found = problem(checkup, "STAGED")
-    assert found.complaint.hook.endswith("/hooks/stages.sh")
+    assert found.symptom.hook.endswith("/hooks/stages.sh")
     assert len(found.scenario.script.acts) == 2
 
 
 @pytest.mark.slow
 def test_each_defect_once_and_nothing_else(checkup):
     """There is one problem for each of the three defects, whatever number of sessions showed it."""
-    assert sorted(one.complaint.kind for one in checkup.problems) == ["CARRIED-OUT", "STAGED", "livelock"]
+    assert sorted(one.symptom.kind for one in checkup.problems) == ["CARRIED-OUT", "STAGED", "livelock"]
 
 
 @pytest.mark.slow
@@ -86,5 +86,5 @@ def test_the_scenario_file_is_red(filed, examination):
     """The scenario file of a problem loads, and shows it when it is played."""
     (found,) = filed.problems
     (scenario,) = scenario_files.load(found.file)
-    assert examination.shows(scenario, found.complaint)
+    assert examination.shows(scenario, found.symptom)
     assert found.file.read_text().startswith("# yaml-language-server: $schema=")

@@ -48,7 +48,7 @@ def outcome(*runs, changes=()):
 
 def kinds(source, *runs, changes=()):
     found = find_problems(place(source), [outcome(*runs, changes=changes)])
-    return [problem.complaint.kind for problem in found]
+    return [problem.symptom.kind for problem in found]
 
 
 def run(wall=0.1, stdout=b""):

@@ -18,9 +18,7 @@ from pytest_hookharness.model.scenario import Scenario
 
 def checkup(root):
     scenario = Scenario(name="check", host="claude-code", project=root, script=Script(acts=(FIRST_PROMPT,)))
-    problem = Problem(
-        id="livelock-check", complaint=Symptom(kind="livelock", text="It is."), scenario=scenario
-    )
+    problem = Problem(id="livelock-check", symptom=Symptom(kind="livelock", text="It is."), scenario=scenario)
     return CheckReport(place=HookSet(host="claude-code", root=root, files=()), problems=(problem,))
 
 
@@ -102,7 +100,7 @@ def of_two_hooks(root):
         replace(
             one,
             id=f"{kind}-check",
-            complaint=Symptom(kind=kind, code=code, hook=hook.command, text="It is."),
+            symptom=Symptom(kind=kind, code=code, hook=hook.command, text="It is."),
         )
         for kind, code, hook in kinds
     )

@@ -25,10 +25,10 @@ def scenario(**more):
     )
 
 
-def judge(shows, complaint=CRASH):
+def judge(shows, symptom=CRASH):
     def look(tried):
         seen.append(tried)
-        return complaint if shows(tried) else None
+        return symptom if shows(tried) else None
 
     seen = []
     return look, seen

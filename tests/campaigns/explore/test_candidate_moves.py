@@ -132,7 +132,7 @@ def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
         "rm -f a",
         "git push",
     ]
-    menu = CandidateMoves(given(Stop(), RunCommand(command="git push"), reach=reach), most=9, fixed=False)
+    menu = CandidateMoves(given(Stop(), RunCommand(command="git push"), reach=reach), limit=9, fixed=False)
     menu.learn([told(*(f"Never run `{command}`." for command in commands))] * 2)
 
     assert {*commands} - {move.command for move in menu.moves if isinstance(move, RunCommand)} == {*withheld}
@@ -141,7 +141,7 @@ def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
 
 def test_hooks_are_no_files_to_change():
     """A refusal that names its own script suggests nothing to do with it, nor does a look at itself."""
-    menu = CandidateMoves(given(Stop(), hooks=frozenset({"scripts/never.py"})), most=9, fixed=False)
+    menu = CandidateMoves(given(Stop(), hooks=frozenset({"scripts/never.py"})), limit=9, fixed=False)
     menu.learn([told("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
 
     assert menu.moves == [
@@ -172,14 +172,14 @@ def test_a_script_gives_its_moves_but_for_those_to_refuse():
         Tools(calls=(ToolCall(name="X", input={}, expect="deny"),)),
     )
 
-    assert [*map(str, CandidateMoves(given(*scripted(Script(acts=acts))), most=9, fixed=False).moves)] == [
+    assert [*map(str, CandidateMoves(given(*scripted(Script(acts=acts))), limit=9, fixed=False).moves)] == [
         *map(str, [Stop(), RunCommand(command="make"), Read(file="a.txt")])
     ]
 
 
 def test_a_menu_grows_by_what_is_told_up_to_its_length():
     """What hooks name is added once, and what comes after there is enough is counted."""
-    menu = CandidateMoves(given(Stop()), most=2, fixed=False)
+    menu = CandidateMoves(given(Stop()), limit=2, fixed=False)
     menu.learn([told("Run `make test`.", "Run `make test`."), told("Run `make lint`.")])
 
     assert menu.moves == [Stop(), RunCommand(command="make test")]
@@ -188,7 +188,7 @@ def test_a_menu_grows_by_what_is_told_up_to_its_length():
 
 def test_a_menu_that_is_given_stays_as_it_is():
     """Where the author says which moves there are, nothing is added but a stop."""
-    menu = CandidateMoves(given(RunCommand(command="make")), most=9, fixed=True)
+    menu = CandidateMoves(given(RunCommand(command="make")), limit=9, fixed=True)
     menu.learn([told("Run `make test`.")])
 
     assert menu.moves == [Stop(), RunCommand(command="make")]

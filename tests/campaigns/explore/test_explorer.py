@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.explore.candidate_moves import Suggestions
-from pytest_hookharness.campaigns.explore.explorer import Explorer, first_way, way_to
+from pytest_hookharness.campaigns.explore.explorer import Explorer, initial_path, path_to
 from pytest_hookharness.model.exploration import INTERRUPTED, Expansion, ExploreOptions, Successor
 from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -15,7 +15,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
-from pytest_hookharness.reports.terminal.exploration_report import conclude
+from pytest_hookharness.reports.terminal.exploration_report import conclusion_of
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -53,7 +53,7 @@ class Machine:
         """What comes of one errand."""
         self.asked += 1
         state = "open"
-        for act in errand.way:
+        for act in errand.path:
             state = state if isinstance(act, Prompt | Wait) else self.follow(state, act)
         return Expansion(digest=state, successors=tuple(self.make(state, move) for move in errand.moves))
 
@@ -115,7 +115,7 @@ def test_a_move_that_is_named_on_the_way_counts_everywhere():
     table = {**LOCKING, "locked": {"stop": "locked", "./key": "open"}}
     freed = explore(Machine(table, says={"locked": "Run `./key` or so."}))
 
-    assert freed.menu == (Stop(), RunCommand(command="lock"), RunCommand(command="./key"))
+    assert freed.candidates == (Stop(), RunCommand(command="lock"), RunCommand(command="./key"))
     assert freed.trap is None
     assert explore(Machine(table)).trap is not None
 
@@ -145,7 +145,7 @@ def test_an_interruption_leaves_open_what_it_ended(errands):
     assert explored.trap is None
     assert not explored.covered
     assert INTERRUPTED in explored.open
-    assert conclude(explored).endswith("because it was interrupted")
+    assert conclusion_of(explored).endswith("it was interrupted")
 
 
 def test_what_is_not_known_is_no_lock_out():
@@ -195,7 +195,7 @@ def test_a_lock_out_that_does_not_come_again_is_none():
 
     assert explored.trap is None
     assert explored.open == {
-        "made once more, a year later, it led elsewhere, or there was no time to make it": 2
+        "run again, a year later, the move led to another state, or the time budget ended": 2
     }
 
 
@@ -204,7 +204,7 @@ def test_more_moves_than_are_tried_leave_all_open():
     explored = explore(Machine(LOCKING), ("lock", *(f"other-{number}" for number in range(40))))
 
     assert explored.trap is None
-    assert len(explored.menu) == 24
+    assert len(explored.candidates) == 24
     assert sum(explored.open.values()) == 2 * 18
 
 
@@ -246,8 +246,8 @@ def test_what_comes_before_the_first_move_is_played_first():
     """A script's prompts and waits come before the exploration, and one without a prompt is given one."""
     acts = (Prompt(text="a"), Wait(seconds=1.0), Stop(), Prompt(text="b"))
 
-    assert first_way(Script(acts=acts)) == acts[:2]
-    assert first_way(Script()) == (FIRST_PROMPT,)
+    assert initial_path(Script(acts=acts)) == acts[:2]
+    assert initial_path(Script()) == (FIRST_PROMPT,)
 
 
 def test_a_way_to_a_turn_is_all_that_was_done():
@@ -258,4 +258,4 @@ def test_a_way_to_a_turn_is_all_that_was_done():
         scenario=Scenario(name="a"), host="h", trace=Trace(steps=steps), verdict=Terminated(turn=2)
     )
 
-    assert way_to(outcome, 1) == (FIRST_PROMPT, Stop())
+    assert path_to(outcome, 1) == (FIRST_PROMPT, Stop())

@@ -94,7 +94,7 @@ def test_a_hook_that_names_itself_is_not_removed(harness):
     outcome = harness.simulate(scenario_from({"name": "test", **keys}))
 
     assert outcome.passed
-    assert not any("scripts/never.sh" in str(move) for move in outcome.explored.menu)
+    assert not any("scripts/never.sh" in str(move) for move in outcome.explored.candidates)
 
 
 @pytest.mark.slow
@@ -162,8 +162,8 @@ def test_a_lock_that_time_opens_is_no_lock_out(harness):
     assert any("a year later" in why for why in outcome.explored.open)
 
 
-@pytest.mark.parametrize("keys", [{"cover": ["/opt"]}, {"processes": {"build": {"run": "true"}}}])
+@pytest.mark.parametrize("keys", [{"world": {"cover": ["/opt"]}}, {"processes": {"build": {"run": "true"}}}])
 def test_what_cannot_be_undone_is_not_explored(harness, keys):
     """Folders of the developer, and processes that go on, are refused beside an exploration."""
-    with pytest.raises(SimulationError, match="explore: moves cannot be undone in what is under"):
+    with pytest.raises(SimulationError, match="explore: moves cannot be undone with"):
         harness.simulate(scenario_from({**LOCKED, **keys}))

@@ -45,13 +45,13 @@ exit 0
 @dataclass
 class Coin:
     """
-    A theatre in which it is known how chance falls, which no real one can promise.
+    A trial runner whose outcomes are given, so that chance plays no part.
     """
 
     outcomes: list[Outcome]
 
-    def play(self, *_):
-        return self.outcomes.pop(0), False
+    def simulate(self, *_):
+        return self.outcomes.pop(0)
 
     def side_by_side(self, jobs, _settings):
         yield from ((place, job(self)) for place, job in enumerate(jobs))
@@ -255,7 +255,7 @@ def test_hooks_run_in_the_order_that_is_given(told):
 
 def test_an_order_must_name_every_hook_once(vary):
     """An order of other hooks than there are is refused with what is allowed."""
-    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hook"):
+    with pytest.raises(SimulationError, match=r"order.PreToolUse: got \[1, 2\] for 1 hook"):
         vary(TELLS, order={"PreToolUse": [1, 2]})
 
 
@@ -264,7 +264,7 @@ def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
     hook = '#!/bin/sh\n[ -n "${BASH_VERSION:-}" ] || exit 0\necho "bash is here" >&2\nexit 2\n'
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
-    assert vary(hook, agent=agent, shell="bash").blocks() == 1  # noqa: S604 - a key of the scenario
+    assert vary(hook, agent=agent, world={"shell": "bash"}).blocks() == 1
 
 
 COUNTS = """#!/bin/sh

@@ -198,8 +198,8 @@ def test_depth_is_limited(depth):
     assert deepen(run, 20) == depth
     (denial,) = run.denied
     assert denial.stops
-    assert denial.reason == f"the depth limit of {depth}: the thread would lie at depth {depth + 1}"
-    assert denial.chain[0] == "the person's thread detached build"
+    assert denial.reason == f"the depth limit of {depth}: the thread would be at depth {depth + 1}"
+    assert denial.chain[0] == "the user's thread detached build"
     assert len(denial.chain) == 2 * depth + 2
 
 
@@ -217,7 +217,7 @@ def test_depth_is_not_laundered_on_a_side_path():
 
     assert deepen(run, 20, by=[None]) == 3
     (denial,) = run.denied
-    assert "a side path, behind which thread 3 (depth 3) may stand, detached build.4" in denial.chain
+    assert "an unknown parent, at most as deep as thread 3 (depth 3), detached build.4" in denial.chain
 
 
 def test_what_the_person_detaches_later_is_not_deep():

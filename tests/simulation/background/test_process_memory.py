@@ -4,25 +4,19 @@ The state of process hooks, written down and read back.
 
 import pytest
 
-from pytest_hookharness.model.background import (
-    BackgroundProcess,
-    OnExit,
-    ProcessHook,
-    Rate,
-    ThreadLimits,
-)
+from pytest_hookharness.model.background import BackgroundProcess, OnExit, ProcessHook, Rate, ThreadLimits
 from pytest_hookharness.simulation.background import (
     Detached,
     EngineState,
-    MemoryLost,
+    JournalError,
     OutputLine,
     Policy,
     ProcessExited,
     Started,
     UserStarted,
     advance,
-    read_memory,
-    write_memory,
+    read_journal,
+    write_journal,
 )
 
 POLICY = Policy(
@@ -53,7 +47,7 @@ def test_a_state_is_read_back_as_it_was_written():
     """Every state comes back equal, with what waits and what was refused."""
     every = [*states()]
 
-    assert [read_memory(write_memory(state)) for state in every] == every
+    assert [read_journal(write_journal(state)) for state in every] == every
     assert every[-1].waiting
     assert every[-1].denials
 
@@ -63,5 +57,5 @@ def test_a_state_is_read_back_as_it_was_written():
 )
 def test_a_text_that_does_not_fit_is_refused(text):
     """What was not written for this purpose is never read as a state."""
-    with pytest.raises(MemoryLost, match="cannot be read back"):
-        read_memory(text)
+    with pytest.raises(JournalError, match="cannot be read back"):
+        read_journal(text)

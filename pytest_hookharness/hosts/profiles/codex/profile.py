@@ -9,12 +9,7 @@ from __future__ import annotations
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.codex import tools
 from pytest_hookharness.hosts.profiles.codex.answers import ANSWERS
-from pytest_hookharness.hosts.profiles.codex.events import (
-    EVENTS,
-    FACTS,
-    hold,
-    own_values,
-)
+from pytest_hookharness.hosts.profiles.codex.events import EVENTS, FACTS, hold, own_values
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,

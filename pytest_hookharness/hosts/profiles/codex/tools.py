@@ -14,15 +14,7 @@ import shlex
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.model.moves import (
-    Edit,
-    Performance,
-    Read,
-    RunCommand,
-    Subagent,
-    ToolCall,
-    ToolResult,
-)
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"

@@ -9,13 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.qwen import tools
-from pytest_hookharness.hosts.profiles.qwen.answers import (
-    REPLIES,
-    assumed,
-    documented,
-    observed,
-    own_values,
-)
+from pytest_hookharness.hosts.profiles.qwen.answers import REPLIES, assumed, documented, observed, own_values
 from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,

@@ -12,15 +12,7 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.shared import PlainTools, count_changes, write_diff
 from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.model.moves import (
-    Edit,
-    Performance,
-    Read,
-    RunCommand,
-    Subagent,
-    ToolCall,
-    ToolResult,
-)
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, EDIT, READ, AGENT = "run_shell_command", "write_file", "edit", "read_file", "agent"

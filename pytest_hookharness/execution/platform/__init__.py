@@ -1,0 +1,71 @@
+"""
+The operating system, behind one small protocol.
+
+Only this folder knows which system it runs on and calls the kernel past the standard library; the rest of
+the package calls the functions below. Each returns the implementation of a class of ``protocol`` or
+``changes``; for Linux that is a module. Another system adds its modules here, and a choice to each function.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pytest_hookharness.execution.platform.changes import WatchPool
+    from pytest_hookharness.execution.platform.protocol import Files, Isolation, Processes, Spawning, Tracing
+
+# Each part is imported when it is first asked for: the supervisor and the programs inside a sandbox start
+# often, need few parts, and must not pay for the others.
+
+
+def processes() -> Processes:
+    """
+    Return the process table.
+    """
+    from pytest_hookharness.execution.platform import linux_processes
+
+    return linux_processes
+
+
+def spawning() -> Spawning:
+    """
+    Return what ties a process to its parent.
+    """
+    from pytest_hookharness.execution.platform import linux
+
+    return linux
+
+
+def files() -> Files:
+    """
+    Return the file times and attributes that Python does not offer on every system.
+    """
+    from pytest_hookharness.execution.platform import linux
+
+    return linux
+
+
+def isolation() -> Isolation:
+    """
+    Return namespaces and mounts.
+    """
+    from pytest_hookharness.execution.platform import linux_namespaces
+
+    return linux_namespaces
+
+
+def watch_pool() -> WatchPool:
+    """
+    Return a new pool of watches for changed files.
+    """
+    from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
+
+    return InotifyPool()
+
+
+def tracing() -> Tracing:
+    """
+    Return the tracer that stops processes before they change a file.
+    """
+    from pytest_hookharness.execution.platform import linux_ptrace
+
+    return linux_ptrace

@@ -1,0 +1,222 @@
+"""
+Linux: namespaces and mounts, for a process table, a network and a view of the files of an item's own.
+
+Loaded by the supervisor too. What the kernel refuses is an ``OSError``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import socket
+import struct
+
+from pytest_hookharness.execution.platform.linux import check, libc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NEWUTS = 0x4000000  # or a hook could rename the machine
+_NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
+_MS_BIND, _MS_MOVE, _MS_REC, _MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
+_MNT_DETACH = 2
+# File systems through which no files are written, or that cannot be a layer of an overlay.
+_NO_FILES = frozenset(
+    (
+        *("autofs", "bdev", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts"),
+        *("devtmpfs", "efivarfs", "fusectl", "hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "rpc_pipefs"),
+        *("securityfs", "selinuxfs", "sysfs", "tracefs"),
+    )
+)
+# Off: features that keep a part of a file or folder where only this kernel finds it. Volatile: without it,
+# unmounting an overlay writes back the whole file system below it.
+_OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
+
+
+def enter(network: bool) -> bool:
+    """
+    Leave the machine's namespaces; the next child is the first process of the new ones.
+
+    Returns:
+        Whether a user namespace was needed, which gives no rights over the machine.
+    """
+    if not hasattr(libc, "unshare"):
+        raise OSError("this system has no namespaces")
+    flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)
+    if os.geteuid() == 0 and libc.unshare(flags) == 0:
+        return False
+    # Without the right to do so directly (another user than root, or root inside a container) a user
+    # namespace grants it. User numbers are mapped to themselves, so a hook sees the user that it would see
+    # otherwise.
+    uid, gid = os.geteuid(), os.getegid()
+    check(libc.unshare(flags | _NEWUSER), "unshare")
+    # The kernel demands this before an unprivileged process may map groups.
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{uid} {uid} 1")
+    _write("/proc/self/gid_map", f"{gid} {gid} 1")
+    return True
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def set_up(network: bool) -> None:
+    """
+    Prepare the new namespaces from their first process: process table, mounts, loopback device.
+
+    Args:
+        network: Whether the machine's network was kept.
+    """
+    _make_all_private()
+    _mount_proc()
+    if not network:
+        _raise_loopback()
+
+
+def _raise_loopback() -> None:
+    """
+    Start the loopback device of a new network, as programs expect it.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as control:
+        request = struct.pack("16sh14x", b"lo", 0)
+        _, flags = struct.unpack("16sh14x", fcntl.ioctl(control, _SIOCGIFFLAGS, request))
+        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, what: str, data: str = "") -> None:
+    name = None if kind is None else kind.encode()
+    options = os.fsencode(data) if data else None
+    result = libc.mount(os.fsencode(source), os.fsencode(target), name, ctypes.c_ulong(flags), options)
+    check(result, what)
+
+
+def _make_all_private() -> None:
+    """
+    Keep later mounts inside this namespace.
+    """
+    _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
+
+
+def _mount_proc() -> None:
+    """
+    Show the processes of this namespace, and no others.
+    """
+    _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "mounting /proc")
+
+
+def hold(path: str) -> int:
+    """
+    Open a path, so that it can be mounted even when something else covers it.
+    """
+    return os.open(path, os.O_PATH | os.O_CLOEXEC)
+
+
+def _held(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
+
+
+def bind(held: int, target: str) -> None:
+    """
+    Show a held path at another place, with everything that is mounted below it.
+    """
+    _mount(_held(held), target, None, _MS_BIND | _MS_REC, f"binding over {target}")
+
+
+def forbid_writing(target: str) -> None:
+    """
+    Make a mount read-only.
+    """
+    # Inherited flags must be repeated, or an unprivileged user is refused.
+    flags = os.statvfs(target).f_flag & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+    _mount("none", target, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags, f"forbidding to write {target}")
+
+
+def mount_full(target: str) -> None:
+    """
+    Mount a file system without a free byte over an empty folder.
+    """
+    _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, f"a full disk over {target}", "size=4k")
+    descriptor = os.open(f"{target}/.full", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+    try:
+        # The size is rounded up to a page, which is larger on some machines, so the rest is filled.
+        while os.write(descriptor, bytes(4096)):
+            continue
+    except OSError as problem:
+        if problem.errno != errno.ENOSPC:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:
+    """
+    Show a folder so that every write in it goes to another one.
+
+    Args:
+        lower: The folder that is shown; it is never written to.
+        upper: The folder that takes the writes.
+        work: An empty folder beside ``upper``, for the kernel's own use.
+        target: Where it is mounted.
+        own_users: Whether this happens in a user namespace, where the kernel may keep its notes only in
+            attributes that any user may write.
+    """
+    # By descriptor, also because a path may hold the characters that separate options.
+    layers = f"lowerdir={_held(lower)},upperdir={_held(upper)},workdir={_held(work)}"
+    options = f"{layers},{_OVERLAY}{',userxattr' if own_users else ''}"
+    _mount("overlay", target, "overlay", 0, f"an overlay over {target}", options)
+
+
+def detach(target: str) -> None:
+    """
+    Remove a mount with everything below it.
+    """
+    check(libc.umount2(os.fsencode(target), _MNT_DETACH), f"unmounting {target}")
+
+
+def become_root(folder: str) -> None:
+    """
+    Make a mount the root of all paths, with everything that is mounted below it.
+    """
+    os.chdir(folder)
+    # Moved onto the old root and not only entered: where the root is not the topmost mount, the kernel
+    # refuses new namespaces to the programs inside.
+    _mount(".", "/", None, _MS_MOVE, "moving the root")
+    os.chroot(".")
+    os.chdir("/")
+
+
+def mounted() -> Iterator[tuple[str, bool]]:
+    """
+    Yield what is mounted below the root: each place once, and whether files can be written there.
+    """
+    with open("/proc/self/mountinfo", "rb") as table:
+        lines = table.read().splitlines()
+    found: dict[str, bool] = {}
+    for line in lines:
+        before, _, after = line.partition(b" - ")
+        place, options = before.split(b" ")[4:6]
+        kind, _, rest = after.partition(b" ")
+        closed = b"ro" in options.split(b",") or b"ro" in rest.rpartition(b" ")[2].split(b",")
+        found[_plain(place)] = not closed and kind.decode() not in _NO_FILES
+    found.pop("/", None)
+    yield from sorted(found.items())
+
+
+def _plain(place: bytes) -> str:
+    """
+    Return a path of the table of mounts, in which white space and backslashes are written as octal numbers.
+    """
+    if b"\\" in place:
+        for octal in (b"040", b"011", b"012", b"134"):
+            place = place.replace(b"\\" + octal, bytes([int(octal, 8)]))
+    return os.fsdecode(place)

@@ -1,0 +1,237 @@
+"""
+Linux: processes that the kernel stops before they change a file.
+
+Only the interleaving scheduler uses it. Of all system calls only those that write, open and rename stop, by a
+seccomp filter that a process installs before it becomes a command.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+from pytest_hookharness.execution.platform.linux import libc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
+_OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
+FORKS: tuple[int, ...] = (1, 2, 3)
+FILTERED, STOPPED = 7, 128
+ALL_TASKS = 0x40000000  # __WALL: threads too
+_NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
+_ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
+_LONGEST_PATH = 4096
+
+# For each call: which arguments name what it changes. That is a descriptor, a path, a folder and a path, or
+# one of the last two followed by flags.
+FD, PATH, AT, FLAGGED, FLAGGED_AT, HOW_AT = range(6)
+_CALLS = {
+    "x86_64": {
+        1: (FD, 0), 18: (FD, 0), 20: (FD, 0), 296: (FD, 0), 328: (FD, 0), 77: (FD, 0), 40: (FD, 0),
+        326: (FD, 2), 2: (FLAGGED, 0), 85: (PATH, 0), 76: (PATH, 0), 82: (PATH, 1), 86: (PATH, 1),
+        257: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 264: (AT, 2), 316: (AT, 2), 265: (AT, 2),
+    },
+    "aarch64": {
+        64: (FD, 0), 68: (FD, 0), 66: (FD, 0), 70: (FD, 0), 287: (FD, 0), 46: (FD, 0), 71: (FD, 0),
+        285: (FD, 2), 45: (PATH, 0), 56: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 38: (AT, 2), 276: (AT, 2),
+        37: (AT, 2),
+    },
+}  # fmt: skip
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_AT_CWD = (1 << 32) - 100
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def _ptrace(request: int, pid: int, address: int, data: object) -> int:
+    libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+    libc.ptrace.restype = ctypes.c_long
+    done: int = libc.ptrace(request, pid, address, data)
+    if done < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"ptrace: {os.strerror(number)}")
+    return done
+
+
+def filter_calls() -> None:
+    """
+    Have the kernel stop this process, and all that it becomes and starts, before each call that writes.
+    """
+    machine = os.uname().machine
+    numbers = sorted(_CALLS[machine])
+    # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
+    # compare it with each call of interest, then allow the call or stop the task.
+    rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, _ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
+    rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
+    rules += [(0x06, 0, 0, _ALLOW), (0x06, 0, 0, _TRACE)]
+    code = b"".join(struct.pack("=HBBI", *rule) for rule in rules)
+    program = _Program(len(rules), code)
+    for option, value, pointer in (
+        (_NO_NEW_PRIVS, 1, None),
+        (_SECCOMP, _FILTER, ctypes.byref(program)),
+    ):
+        if libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
+            number = ctypes.get_errno()
+            raise OSError(number, f"a filter of system calls: {os.strerror(number)}")
+
+
+def try_filter() -> None:
+    """
+    Test in a process of its own whether calls can be filtered here.
+
+    Raises:
+        OSError: They cannot.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            filter_calls()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(pid, 0)[1]:
+        raise OSError("system calls cannot be filtered here")
+
+
+def seize(pid: int) -> None:
+    """
+    Begin to trace a process, and everything that it will start.
+    """
+    if os.uname().machine not in _CALLS:
+        raise OSError(f"the system calls of {os.uname().machine} are not known")
+    _ptrace(_SEIZE, pid, 0, _OPTIONS)
+
+
+def resume(pid: int, number: int = 0) -> None:
+    """
+    Resume a stopped task, with a signal if there was one.
+    """
+    try:
+        _ptrace(_CONT, pid, 0, number)
+    except OSError:
+        return  # it was killed meanwhile; its end is reported next
+
+
+def keep_stopped(pid: int) -> None:
+    """
+    Leave a task stopped that a signal stopped, until another signal resumes it.
+    """
+    try:
+        _ptrace(_LISTEN, pid, 0, 0)
+    except OSError:
+        return
+
+
+def started(pid: int) -> set[int]:
+    """
+    Return the task that a stopped one has just started; nothing if that is no longer known.
+    """
+    number = ctypes.c_ulong()
+    try:
+        _ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
+    except OSError:
+        return set()
+    return {number.value}
+
+
+def changes(pid: int, paths: Collection[str]) -> bool:
+    """
+    Return whether the call before which a task stopped changes one of these files.
+    """
+    info = ctypes.create_string_buffer(88)
+    try:
+        _ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
+    except OSError:
+        return False
+    number, *arguments = struct.unpack_from("=7Q", info.raw, 24)
+    kind, first = _CALLS[os.uname().machine].get(number, (FD, 5))
+    if kind == FD:
+        return _link(f"/proc/{pid}/fd/{arguments[first] & 0xFFFFFFFF}") in paths
+    if kind in (FLAGGED, FLAGGED_AT, HOW_AT):
+        flags = arguments[first + 1 if kind == FLAGGED else first + 2]
+        if kind == HOW_AT:
+            flags = int.from_bytes(_memory(pid, flags, 8), "little")
+        if not flags & (os.O_TRUNC | os.O_CREAT):
+            return False
+        empties = bool(flags & os.O_TRUNC)
+    else:
+        empties = True
+    folder = _AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
+    address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
+    path = _named(pid, folder, _memory(pid, address, _LONGEST_PATH).partition(b"\0")[0], paths)
+    # Opening an existing file for writing does not change it yet.
+    return bool(path) and (empties or not os.path.lexists(path))
+
+
+def _named(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
+    """
+    Return the file of ``paths`` that a task means; empty if it means another one.
+    """
+    path = os.fsdecode(written)
+    if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
+        return ""
+    base = _link(f"/proc/{pid}/cwd" if folder == _AT_CWD else f"/proc/{pid}/fd/{folder}")
+    head, _, name = os.path.join(base, path).rpartition("/")
+    whole = f"{os.path.realpath(head)}/{name}"
+    return whole if whole in paths else ""
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def _memory(pid: int, address: int, size: int) -> bytes:
+    """
+    Return the bytes at an address, up to the end of the next page at most.
+    """
+    try:
+        memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        near = min(size, 4096 - address % 4096)
+        data = os.pread(memory, near, address)
+        return (
+            data
+            if len(data) == size or b"\0" in data
+            else data + os.pread(memory, size - near, address + near)
+        )
+    except (OSError, OverflowError):
+        return b""
+    finally:
+        os.close(memory)
+
+
+def relatives(task: int) -> list[int]:
+    """
+    List the process that a task belongs to and the parent of that process.
+    """
+    found = {}
+    try:
+        with open(f"/proc/{task}/status", "rb") as status:
+            for line in status:
+                name, _, value = line.partition(b":")
+                found[name] = value
+    except OSError:
+        return []
+    return [int(found[name]) for name in (b"Tgid", b"PPid") if name in found]
+
+
+def sleeps(task: int) -> bool:
+    """
+    Return whether a task sleeps, or is gone.
+    """
+    try:
+        with open(f"/proc/{task}/stat", "rb") as stat:
+            return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")
+    except OSError:
+        return True

@@ -1,0 +1,298 @@
+"""
+What the package needs of an operating system.
+
+A function that the system cannot offer raises ``OSError``, or answers as its docstring says; the caller then
+does without it and reports the assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Protocol
+
+
+class ProcessRow(Protocol):
+    """
+    One process, as the process table shows it.
+
+    Attributes:
+        pid: Number of the process.
+        state: As ``ps`` prints it: ``R`` runs, ``S`` sleeps, ``D`` waits for a device, ``Z`` is dead.
+        parent: Number of its parent.
+        group: Number of its process group.
+        session: Number of its session.
+        cpu_time: Seconds of CPU time, with those of the children that it has waited for.
+        started: Its start, in seconds since the machine started.
+    """
+
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    cpu_time: float
+    started: float
+
+
+class Processes(Protocol):
+    """
+    The process table. A process may end at any time, so every function answers "gone" instead of failing.
+    """
+
+    TICK: float  # seconds: the resolution of the table's times
+
+    def row(self, pid: int) -> ProcessRow | None:
+        """
+        Look up one process; ``None`` if it is gone.
+        """
+
+    def all_rows(self) -> Sequence[ProcessRow]:
+        """
+        List all processes that can be seen.
+        """
+
+    def children(self, pid: int) -> list[int]:
+        """
+        List the children of a process.
+        """
+
+    def command_line(self, pid: int) -> str:
+        """
+        Return the command line of a process, cut to a bounded length.
+        """
+
+    def name(self, pid: int) -> str:
+        """
+        Return the short name of a process; empty if it is gone.
+        """
+
+    def boot_clock(self) -> float:
+        """
+        Return the seconds since the machine started, on the clock of `ProcessRow.started`.
+        """
+
+    def open_files(self, pid: int) -> Iterator[str]:
+        """
+        Yield the names of the files that a process has open, as `link` gives them.
+        """
+
+    def link(self, pid: int, descriptor: int | str) -> str:
+        """
+        Return the name of the file behind a descriptor of a process; empty if it is unknown.
+
+        Both ends of a pipe have the same name.
+        """
+
+    def stream_name(self, descriptor: int, *, socket: bool) -> str:
+        """
+        Return the name that `link` gives to a pipe or a socket of this process.
+        """
+
+    def blocked_call(self, pid: int, state: str) -> tuple[str, int | None]:
+        """
+        Return the system call in which a process is blocked, with its first argument.
+
+        Where the call is unknown: the function of the kernel (empty if that is unknown too) and ``None``.
+        """
+
+    def polled_files(self, pid: int, descriptor: int) -> list[int]:
+        """
+        List the descriptors that an event loop waits for, by the descriptor of the loop itself.
+        """
+
+
+class Spawning(Protocol):
+    """
+    What ties a process to its parent, and what a generated shell script can learn of its own streams.
+    """
+
+    SHELL_STDIN: str  # the path by which a shell reaches its own standard input
+    # Text of a shell function ``has_own_stdin``: whether standard input was made for this script and not
+    # inherited. Empty where that cannot be learnt.
+    SHELL_HAS_OWN_STDIN: str
+
+    def become_subreaper(self) -> None:
+        """
+        Make every orphaned descendant a child of this process.
+
+        Raises:
+            OSError: The system cannot.
+        """
+
+    def die_with_parent(self) -> None:
+        """
+        Have the kernel kill this process when its parent ends.
+
+        Raises:
+            OSError: The system cannot.
+        """
+
+    def open_process(self, pid: int) -> int:
+        """
+        Return a descriptor that becomes readable when a process ends; -1 if the system has none.
+        """
+
+
+class Files(Protocol):
+    """
+    Times and attributes of files.
+    """
+
+    # Whether `file_clock` works. Without it the clock of hooks cannot be moved, for file times must follow.
+    SHIFTS_TIME: bool
+
+    def file_clock(self) -> int:
+        """
+        Return the time, in nanoseconds, of the clock by which the kernel stamps files.
+        """
+
+    def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+        """
+        Return the wanted extended attributes and access lists of a path itself, sorted by name.
+
+        Nothing where the file system has none.
+
+        Raises:
+            OSError: They cannot be read.
+        """
+
+    def change_attributes(self, path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:
+        """
+        Remove and set extended attributes of a path itself.
+
+        Raises:
+            OSError: The system refuses.
+        """
+
+
+class Isolation(Protocol):
+    """
+    Namespaces and mounts. What the kernel refuses is an ``OSError``.
+    """
+
+    def enter(self, network: bool) -> bool:
+        """
+        Leave the machine's namespaces; the next child is the first process of the new ones.
+
+        Args:
+            network: Whether the machine's network stays reachable.
+
+        Returns:
+            Whether a user namespace was needed, which gives no rights over the machine.
+        """
+
+    def set_up(self, network: bool) -> None:
+        """
+        Prepare the new namespaces from their first process: process table, mounts, loopback device.
+        """
+
+    def hold(self, path: str) -> int:
+        """
+        Open a path, so that it can be mounted even when something else covers it.
+        """
+
+    def bind(self, held: int, target: str) -> None:
+        """
+        Show a held path at another place, with everything that is mounted below it.
+        """
+
+    def forbid_writing(self, target: str) -> None:
+        """
+        Make a mount read-only.
+        """
+
+    def mount_full(self, target: str) -> None:
+        """
+        Mount a file system without a free byte over an empty folder.
+        """
+
+    def overlay(self, lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:
+        """
+        Show a folder so that every write in it goes to another one.
+
+        Args:
+            lower: The folder that is shown; it is never written to.
+            upper: The folder that takes the writes.
+            work: An empty folder beside ``upper``, for the kernel's own use.
+            target: Where it is mounted.
+            own_users: Whether this happens in a user namespace.
+        """
+
+    def detach(self, target: str) -> None:
+        """
+        Remove a mount with everything below it.
+        """
+
+    def become_root(self, folder: str) -> None:
+        """
+        Make a mount the root of all paths, with everything that is mounted below it.
+        """
+
+    def mounted(self) -> Iterator[tuple[str, bool]]:
+        """
+        Yield what is mounted below the root: each place once, and whether files can be written there.
+        """
+
+
+class Tracing(Protocol):
+    """
+    Stops processes just before they change a file. Only the interleaving scheduler needs it.
+    """
+
+    ALL_TASKS: int  # flag for ``waitpid``: threads too
+    # Events with which a traced task stops: it started another task; it is about to make a filtered call; it
+    # was stopped by a signal.
+    FORKS: tuple[int, ...]
+    FILTERED: int
+    STOPPED: int
+
+    def filter_calls(self) -> None:
+        """
+        Have the kernel stop this process, and all that it becomes and starts, before each call that writes.
+        """
+
+    def try_filter(self) -> None:
+        """
+        Test in a process of its own whether calls can be filtered here.
+
+        Raises:
+            OSError: They cannot.
+        """
+
+    def seize(self, pid: int) -> None:
+        """
+        Begin to trace a process, and everything that it will start.
+
+        Raises:
+            OSError: The system refuses, or its calls are unknown.
+        """
+
+    def resume(self, pid: int, number: int = 0) -> None:
+        """
+        Resume a stopped task, with a signal if there was one.
+        """
+
+    def keep_stopped(self, pid: int) -> None:
+        """
+        Leave a task stopped that a signal stopped, until another signal resumes it.
+        """
+
+    def started(self, pid: int) -> set[int]:
+        """
+        Return the task that a stopped one has just started; nothing if that is no longer known.
+        """
+
+    def changes(self, pid: int, paths: Collection[str]) -> bool:
+        """
+        Return whether the call before which a task stopped changes one of these files.
+        """
+
+    def relatives(self, task: int) -> list[int]:
+        """
+        List the process that a task belongs to and the parent of that process.
+        """
+
+    def sleeps(self, task: int) -> bool:
+        """
+        Return whether a task sleeps, or is gone.
+        """

@@ -1,0 +1,105 @@
+"""
+Translation between the values of the model and what crosses the socket to the item supervisor.
+
+Only the pytest process and the fake agent load it: the supervisor must start without the model.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from pytest_hookharness.model.processes import (
+    Activity,
+    Cut,
+    Ending,
+    Exited,
+    HeldOpen,
+    NotStarted,
+    Output,
+    Process,
+    ProcessResult,
+    ProcessSpec,
+    Signaled,
+    TimedOut,
+)
+
+_ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+
+
+def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
+    """
+    Encode a process spec as the values that ``ProcessRequest`` unpacks, in its order.
+
+    Args:
+        spec: What to start.
+        terminal: Path of its controlling terminal; empty if it has none.
+    """
+    if not spec.argv:
+        raise ValueError("argv is empty; a process needs at least one word")
+    stdin, kill = spec.stdin, spec.kill
+    argv = [os.fsencode(word) for word in spec.argv]
+    # Not by ``os.fsencode``: two calls for each variable would take most of the time spent here.
+    env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in spec.env.items()]
+    return (
+        argv, _candidates(argv[0], spec.env.get("PATH", os.defpath)), os.fsencode(spec.cwd), env,
+        stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or spec.stdio).value,
+        spec.stdio.value, spec.own_session,
+        spec.limit, spec.hook_timeout, spec.pipe_wait, spec.linger,
+        kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
+        os.fsencode(terminal),
+    )  # fmt: skip
+
+
+def _candidates(word: bytes, search_path: str) -> list[bytes]:
+    """
+    List the files that a command word may mean, in the order in which the system tries them.
+    """
+    if b"/" in word:
+        return [word]
+    return [os.fsencode(folder or ".") + b"/" + word for folder in search_path.split(os.pathsep)]
+
+
+def decode(values: tuple[Any, ...]) -> ProcessResult:
+    """
+    Decode the report of one process.
+    """
+    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid = values
+    return ProcessResult(
+        ending=_ending(ending),
+        stdin_taken=taken,
+        stdin_read=read,
+        stdout=Output(out, out_total),
+        stderr=Output(err, err_total),
+        started=started,
+        wall=wall,
+        cpu=cpu,
+        peak_memory=peak,
+        leftovers=_processes(leftovers),
+        pid=pid,
+    )
+
+
+def _processes(rows: list[tuple[int, str, float]]) -> tuple[Process, ...]:
+    return tuple(Process(*row) for row in rows)
+
+
+def _exit(values: tuple[str, int]) -> Exited | Signaled:
+    kind, number = values
+    return Exited(number) if kind == "exited" else Signaled(number)
+
+
+def _ending(values: tuple[Any, ...]) -> Ending:
+    match values:
+        case ("exited" | "signaled", int()):
+            return _exit(values)
+        case ("cut", after, by, ignored_term, doing, ended):
+            seen = tuple(Activity(Process(*row[:3]), *row[3:]) for row in doing)
+            return TimedOut(after, Cut(by), ignored_term, seen, _exit(ended) if ended else None)
+        case ("held", exit, waited, holders):
+            return HeldOpen(_exit(exit), waited, _processes(holders))
+        case ("not started", reason):
+            return NotStarted(reason)
+        case _:
+            raise ValueError(f"a report with an unknown ending: {values!r}")

@@ -1,0 +1,191 @@
+"""
+The host's cap: how many refusals of a stop in a row it honours, and what it does then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_hookharness.hosts.rules.profile import CapRules
+from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
+from pytest_hookharness.model.verdicts import Cap
+
+# The fields of the session that count the refusals in a row.
+_COUNTS = {Role.STOP: "refusals_in_row", Role.SUBAGENT_STOP: "subagent_refusals"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapSetting:
+    """
+    The places where the size of the cap can be set.
+
+    Attributes:
+        env: The host's environment.
+        options: The options that the host was started with.
+        configured: The value in the host's settings files.
+    """
+
+    env: Mapping[str, str]
+    options: Mapping[str, Json]
+    configured: Json = None
+
+
+def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
+    """
+    Return the size of the cap; ``None`` if the host honours any number of refusals.
+    """
+    written = _written_cap(rules, setting)
+    number = re.match(r"\s*([+-]?\d+)", written)
+    cap = rules.cap if number is None else int(number[1])
+    if cap is None:
+        return None
+    if cap < 1:
+        return rules.below_one
+    return cap if rules.most is None else min(cap, rules.most)
+
+
+def _written_cap(rules: CapRules, setting: CapSetting) -> str:
+    given = setting.options.get(rules.option) if rules.option else None
+    if given is None and rules.variable in setting.env:
+        given = setting.env[rules.variable]
+    if given is None and isinstance(setting.configured, int | str):
+        given = setting.configured
+    return "" if given is None or isinstance(given, bool) else str(given)
+
+
+def _honoured_refusals(rules: CapRules, setting: CapSetting) -> int | None:
+    cap = find_cap(rules, setting)
+    return cap - 1 if cap is not None and rules.overrides_at_cap else cap
+
+
+def _setting_of(session: Session) -> CapSetting:
+    configured = session.configuration.setting(session.profile.cap.setting)
+    return CapSetting(env=session.env, options=session.facts.options, configured=configured)
+
+
+def apply_cap(session: Session, role: Role, decision: Decision, refusing: Sequence[Hook]) -> Decision:
+    """
+    Return the decision on a stop after the cap: a refusal beyond the cap is overridden.
+
+    Args:
+        session: The session before the decision.
+        role: The role of the event; on other events than stops there is no cap.
+        decision: The decision that follows from the replies.
+        refusing: The hooks that refuse.
+    """
+    if role not in _COUNTS:
+        return decision
+    rules, refusals_in_row = session.profile.cap, int(getattr(session, _COUNTS[role]))
+    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, _setting_of(session)))
+    if not decision.refused or honoured is None or refusals_in_row < honoured:
+        return decision
+    # ``calls_refused`` goes with the count of the main agent's stops, not with that of a subagent's.
+    rule = _cap_rule(rules, session.calls_refused and role is Role.STOP)
+    return replace(decision, refused=False, overridden=True, to_agent=(), rule=rule)
+
+
+def _honoured_for(rules: CapRules, refusing: Sequence[Hook], honoured: int | None) -> int | None:
+    # With caps of their own, the refusing hook with the largest cap decides; one without a cap never ends.
+    own = [hook.options[rules.per_hook] for hook in refusing if rules.per_hook in hook.options]
+    if any(cap is None for cap in own):
+        return None
+    numbers = [int(cap) for cap in own if isinstance(cap, int | float)]
+    return max(numbers) if numbers else honoured
+
+
+def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]:
+    """
+    Return the hooks whose reply is a refusal.
+    """
+    pairs = zip(hooks, replies, strict=True)
+    return [hook for hook, reply in pairs if reply.ruling is Ruling.DENY]
+
+
+def skips_stop_hooks(session: Session) -> bool:
+    """
+    Return whether the host no longer runs the hooks of a stop, because they refused too often.
+    """
+    rules = session.profile.cap
+    honoured = _honoured_refusals(rules, _setting_of(session))
+    return rules.at_cap is AtCap.ASKS_NO_MORE and honoured is not None and session.refusals_in_row >= honoured
+
+
+def reported_flag(session: Session, refusals: int, *, refused: bool) -> bool:
+    """
+    Return the value of ``stop_hook_active`` that the hooks of a stop are given.
+
+    Args:
+        session: The session; the flags of its facts, if any, replace the host's own value.
+        refusals: How many times this stop was refused before.
+        refused: Whether the host still remembers one of these refusals.
+    """
+    use, flags = session.profile.cap.flag, session.facts.flags
+    if flags:
+        return flags[refusals % len(flags)]
+    return use is FlagUse.ALWAYS or (refused and use is not FlagUse.NEVER)
+
+
+def cap_for(session: Session, repetition_used_tools: bool) -> Cap | None:
+    """
+    Return what the host's cap would do about an endless loop at this point; ``None`` for a host without one.
+
+    ``repetition_used_tools`` says whether each repetition of the loop carried out a call. Refused calls do
+    not count.
+    """
+    return describe_cap(
+        session.profile.cap,
+        _setting_of(session),
+        repetition_used_tools=repetition_used_tools,
+        calls_refused=session.calls_refused,
+        # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
+        stops_refused=session.refusals_in_row > 0 or not session.in_turn,
+    )
+
+
+def _cap_rule(rules: CapRules, calls_refused: bool) -> Rule:
+    across = calls_refused and rules.resets is Resets.CALLS_DONE
+    return rules.rules["cap across refused calls" if across else "cap"]
+
+
+def describe_cap(
+    rules: CapRules,
+    setting: CapSetting,
+    *,
+    repetition_used_tools: bool,
+    calls_refused: bool = False,
+    stops_refused: bool = True,
+) -> Cap | None:
+    """
+    Return what the cap would do about an endless loop; ``None`` if the host has no cap.
+
+    Args:
+        rules: The host's cap.
+        setting: Where its size can be set.
+        repetition_used_tools: Whether calls are carried out in each repetition of the loop.
+        calls_refused: Whether calls are attempted but refused in it.
+        stops_refused: Whether stops are refused in it.
+    """
+    if rules.cap is None:
+        return None
+    honoured = _honoured_refusals(rules, setting)
+    if honoured is None:
+        written = _written_cap(rules, setting)
+        why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches the cap off"
+        return Cap(overrides=None, why=why, rule=rules.rules["off"])
+    tried = rules.resets is Resets.CALLS_TRIED and calls_refused
+    if (repetition_used_tools and rules.resets is not Resets.NOTHING) or tried:
+        how = "attempts" if rules.resets is Resets.CALLS_TRIED else "carries out"
+        why = f"every repetition {how} a tool call, which resets the count"
+        return Cap(overrides=None, why=why, rule=rules.rules["reset"])
+    if not stops_refused:
+        why = "no stop is refused in a repetition, and the cap counts only refused stops"
+        return Cap(overrides=None, why=why, rule=rules.rules["counted"])
+    after = "overrides the next one" if rules.at_cap is AtCap.OVERRIDES else rules.at_cap.value
+    joined = " and " if rules.at_cap is AtCap.OVERRIDES else "; then "
+    why = f"the host honours {counted(honoured, 'refusal')} in a row{joined}{after}"
+    return Cap(overrides=honoured + 1, why=why, rule=_cap_rule(rules, calls_refused))

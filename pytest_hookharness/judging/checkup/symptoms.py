@@ -1,0 +1,314 @@
+"""
+Symptoms: what is wrong in an outcome, for hooks that have no expectations.
+
+The purpose of the hooks is unknown here, so a missed defect is better than a false alarm: a symptom is never
+reported if the host, the machine or the generated session may be its cause.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import assert_never
+
+from pytest_hookharness.judging.comparison.traces import refusers
+from pytest_hookharness.judging.findings import finding_catalogue
+from pytest_hookharness.judging.findings.codes import (
+    BLOCKS_EVERYTHING,
+    CARRIED_OUT,
+    RAW_JSON,
+    STAGED,
+    TEXT_MATCH,
+    WRONG_KEY,
+)
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
+from pytest_hookharness.model.mutations import TwoAgents
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import Exchange, HookEvent, Moved, Performed
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Finding,
+    FindingCode,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+)
+
+_FEWEST = 3
+# Mount points that hide folders of the machine, by the state's name for their root.
+_POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
+
+
+def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
+    """
+    Find that harmless work was refused: every read, every edit, and most commands.
+
+    Args:
+        outcome: The outcome of a session that contains nothing that anybody would object to.
+    """
+    moves = {
+        step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
+    }
+    calls = [
+        (step.turn, moves.get(step.turn), step.exchange.refused)
+        for step in outcome.trace.steps
+        if isinstance(step.exchange, Performed)
+    ]
+    reads = [refused for _, move, refused in calls if isinstance(move, Read)]
+    edits = [refused for _, move, refused in calls if isinstance(move, Edit)]
+    commands = [refused for _, move, refused in calls if isinstance(move, RunCommand)]
+    refused = [turn for turn, _, refused in calls if refused]
+    if not (reads and edits and all([*reads, *edits]) and 2 * sum(commands) >= len(commands)):
+        return
+    if len(refused) < _FEWEST:
+        return
+    yield Symptom(
+        kind=BLOCKS_EVERYTHING.name,
+        code=BLOCKS_EVERYTHING.code,
+        hook=refusers(outcome.trace, refused[-1]),
+        text=f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit.",
+        advice=BLOCKS_EVERYTHING.fix,
+        turn=refused[-1],
+    )
+
+
+def written_above_project(path: str, hooked: HookEvent) -> str:
+    """
+    Return the name of a file that was written in a parent folder of the project; empty for other files.
+
+    Args:
+        path: State path of the file.
+        hooked: The event; the input of its hooks contains the project's path.
+    """
+    root, _, rest = path.partition("/")
+    if root not in _POINTS:
+        return ""
+    folder = posixpath.dirname(f"{_POINTS[root]}/{rest}")
+    inputs = (str(value) for hook_run in hooked.hook_runs for value in hook_run.payload.values())
+    above = folder != _POINTS[root] and any(value.startswith(f"{folder}/") for value in inputs)
+    return posixpath.basename(path) if above else ""
+
+
+# Findings about the session, the machine, or a host's options, and not about a hook.
+_NOT_ABOUT_HOOKS = frozenset(
+    {"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"}
+)
+_STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
+_ALLOW_STOP = (
+    "Let the hook allow the stop if nothing changed since its last refusal, or if `stop_hook_active` in its "
+    "input is true."
+)
+_REASON = 80
+# After this many refusals in a row nobody would wait for the end.
+_MANY = 8
+
+
+def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
+    """
+    Return what is wrong, each cause once.
+
+    Args:
+        outcome: The outcome of a session.
+        mark: Name of a file that appears only if a hook executes its input.
+        harmless: Whether the session contains nothing that anybody would object to.
+    """
+    found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
+    found += find_blockades(outcome) if harmless else ()
+    return tuple({symptom.cause: symptom for symptom in reversed(found)}.values())[::-1]
+
+
+def open_questions(outcome: Outcome) -> tuple[str, ...]:
+    """
+    Return what an outcome leaves open, in sentences.
+    """
+    match outcome.verdict:
+        case Undecided(why=why) if _refused_throughout(outcome) < _MANY:
+            return (f"It is unknown whether the session ends: {why}.",)
+        case _:
+            return ()
+
+
+def _verdict(outcome: Outcome) -> Iterator[Symptom]:
+    verdict, kind = outcome.verdict, outcome.verdict_name
+    event, hook, reason = _last_refusal(outcome)
+    said = f' with "{reason}"' if reason else ""
+    match verdict:
+        case Terminated():
+            return
+        case Undecided(turn=turn):
+            times = _refused_throughout(outcome)
+            if times >= _MANY:
+                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
+                yield Symptom(kind="no-end", hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
+        case Livelock(stem=stem):
+            text = f"{event} is refused forever{said}: the agent can never stop."
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=stem)
+        case Capped(turn=turn) if any(hooked.decision.overridden for _, hooked in outcome.trace.hooked()):
+            text = f"{event} is refused{said} until the host's own cap overrides it."
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
+        case Capped():
+            # The host ended the session because of the agent, so nothing is known about the hooks.
+            return
+        case Hung(turn=turn, event=event, command=command):
+            text = f"The host waits forever at {event}."
+            yield Symptom(
+                kind=kind, hook=command, text=text, advice=finding_catalogue.HUNG_HOOK.fix, turn=turn
+            )
+        case Recursing(turn=turn, limit=limit):
+            text = f"The hook starts an agent whose hooks start agents: {limit}."
+            advice = "Set a variable when the hook starts an agent, and exit at once if it is set."
+            yield Symptom(kind=kind, hook=_starter(outcome) or hook, text=text, advice=advice, turn=turn)
+        case Lockout(turn=turn):
+            yield Symptom(kind=kind, hook=hook, text="No sequence of moves leads to a stop.", turn=turn)
+        case _:
+            assert_never(verdict)
+
+
+def _refused_throughout(outcome: Outcome) -> int:
+    """
+    Return how often stops were asked about, if each was refused; else 0.
+    """
+    asked = [
+        hooked
+        for step, hooked in outcome.trace.hooked()
+        if any(one.turn == step.turn and _is_stop(one.exchange) for one in outcome.trace.steps)
+    ]
+    return len(asked) if all(hooked.decision.refused for hooked in asked) else 0
+
+
+def _is_stop(exchange: Exchange) -> bool:
+    return isinstance(exchange, Moved) and isinstance(exchange.move, Stop)
+
+
+def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
+    for _, hooked in reversed([*outcome.trace.hooked()]):
+        if hooked.decision.refused or hooked.decision.overridden:
+            refusing = [one for one in hooked.hook_runs if one.reply.ruling is hooked.decision.ruling]
+            reason = next((one.reason for one in refusing if one.reason.strip()), "")
+            hook = ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in refusing))
+            return hooked.event, hook, " ".join(reason.split())[:_REASON]
+    return "A stop", "", ""
+
+
+def _starter(outcome: Outcome) -> str:
+    for _, hooked in outcome.trace.hooked():
+        if hooked.children and len(hooked.hook_runs) == 1:
+            return hooked.hook_runs[0].hook.command
+    return ""
+
+
+def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
+    """
+    Find refused calls that must be allowed, after a call with other words was allowed.
+
+    The allowed call shows that the hook does not refuse the tool as such.
+    """
+    calls = [
+        (step.turn, step.exchange) for step in outcome.trace.steps if isinstance(step.exchange, Performed)
+    ]
+    asked = [(turn, done) for turn, done in calls if done.call.expect == "allow"]
+    controlled = False
+    for turn, done in asked:
+        if not done.refused or not controlled:
+            controlled = not done.refused
+            continue
+        hooked = [one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused]
+        refusing = [run for one in hooked for run in one.hook_runs if run.reply.ruling is one.decision.ruling]
+        yield Symptom(
+            kind=RAW_JSON.name,
+            code=RAW_JSON.code,
+            hook=", ".join(dict.fromkeys(run.hook.command for run in refusing)),
+            text=f"{done.call.name} is refused because its text only mentions a refused command.",
+            advice=RAW_JSON.fix,
+            turn=turn,
+        )
+
+
+def _findings(outcome: Outcome) -> Iterator[Symptom]:
+    for finding in outcome.findings:
+        if finding.name in _NOT_ABOUT_HOOKS or any(
+            excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so)
+        ):
+            continue
+        yield Symptom(
+            kind=finding.name,
+            code=finding.code,
+            hook=finding.hook,
+            text=finding.text,
+            advice=finding.advice,
+            turn=finding.turn,
+        )
+
+
+def _gets_round(outcome: Outcome, finding: Finding) -> bool:
+    """
+    Return whether a guard hook was only bypassed, by a form of code that it does not inspect.
+    """
+    if finding.name != TEXT_MATCH.name:
+        return False
+    refused = (
+        result.evidence
+        for result in outcome.trial_results
+        if result.cause == "quoting" and result.verdict == "closed"
+    )
+    return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
+
+
+def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
+    """
+    Return whether a hook only treats the agents of one session as one, which may be intended.
+    """
+    unexpected = {
+        result.fault
+        for result in outcome.trial_results
+        if result.hook == finding.hook and result.verdict != "as declared"
+    }
+    return finding.name == WRONG_KEY.name and not unexpected - {str(TwoAgents())}
+
+
+def _says_so(outcome: Outcome, finding: Finding) -> bool:
+    """
+    Return whether a hook that reverts an edit tells the agent about it.
+    """
+    return finding.name == finding_catalogue.PINGPONG.name and any(
+        step.turn == finding.turn and hooked.decision.to_agent for step, hooked in outcome.trace.hooked()
+    )
+
+
+def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
+    for step, hooked in outcome.trace.hooked():
+        hooks = dict.fromkeys(hook_run.hook.command for hook_run in hooked.hook_runs)
+        # The deepest path says most, so it comes first.
+        for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
+            code, text = _judge(change.path, written_above_project(change.path, hooked), mark)
+            if code is not None:
+                said = f"{hooked.event}: {text}."
+                yield Symptom(
+                    kind=code.name,
+                    code=code.code,
+                    hook=", ".join(hooks),
+                    text=said,
+                    advice=code.fix,
+                    turn=step.turn,
+                    shared=len(hooks) > 1,
+                )
+
+
+def _judge(path: str, above: str, mark: str) -> tuple[FindingCode | None, str]:
+    if mark and posixpath.basename(path) == mark:
+        return CARRIED_OUT, "text from the input was executed"
+    if path.startswith("outside/"):
+        return (
+            finding_catalogue.OUTSIDE_WRITE,
+            f"/{path.removeprefix('outside/')} was written, outside of the project",
+        )
+    if above:
+        return finding_catalogue.OUTSIDE_WRITE, f"{above} was written in a parent folder of the project"
+    if _STAGED.search(path) and path.startswith("workspace/"):
+        return STAGED, f"{path.removeprefix('workspace/')} was changed"
+    return None, ""

@@ -1,0 +1,124 @@
+"""
+Findings about the hook settings: problems that the host found in them, and runs without any hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from pytest_hookharness.judging.findings import finding_catalogue
+from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
+from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Trace
+from pytest_hookharness.model.verdicts import Finding
+
+_SHOWN = 3
+
+
+# A protocol, because the class is in `hosts`, which this package must not import.
+class ConfigurationProblem(Protocol):
+    """
+    A problem in the hook settings, as the host reads them.
+    """
+
+    @property
+    def kind(self) -> str:
+        """
+        The kind of problem.
+
+        ``unknown`` together with ``event``: an event that the host does not know. ``unreachable``: an event
+        that a simulated session never reaches. ``option``: an option without effect. With every other kind
+        the host ignores hooks.
+        """
+        ...
+
+    @property
+    def source(self) -> str:
+        """
+        The settings file.
+        """
+        ...
+
+    @property
+    def path(self) -> str:
+        """
+        The place in the file.
+        """
+        ...
+
+    @property
+    def text(self) -> str:
+        """
+        The problem in one sentence.
+        """
+        ...
+
+    @property
+    def rule(self) -> Rule | None:
+        """
+        The rule of the host.
+        """
+        ...
+
+
+def find_settings_problems(problems: Sequence[ConfigurationProblem]) -> Iterator[Finding]:
+    """
+    Find what is wrong in the hook settings.
+    """
+    for problem in problems:
+        place = ", ".join(part for part in (problem.source, problem.path) if part)
+        text = f"{place}: {problem.text}" if place else problem.text
+        yield _code(problem.kind).found(text, rule=problem.rule)
+
+
+def _code(kind: str) -> FindingCode:
+    if "unreachable" in kind:
+        return finding_catalogue.UNREACHED
+    if "option" in kind:
+        return finding_catalogue.OPTION_IGNORED
+    return (
+        finding_catalogue.EVENT_UNKNOWN
+        if "unknown" in kind and "event" in kind
+        else finding_catalogue.CONFIG_OFF
+    )
+
+
+def find_never_fired(
+    trace: Trace, configured: Sequence[str], problems: Sequence[ConfigurationProblem]
+) -> Iterator[Finding]:
+    """
+    Find that no hook ran, unless problems in the settings already explain it.
+    """
+    if any(trace.hook_runs()):
+        return
+    if not configured and any("option" not in problem.kind for problem in problems):
+        return
+    events = shorten_list([*dict.fromkeys(configured)])
+    hooks = f"hooks are configured for {events}" if events else "none is configured"
+    text = f"No hook ran: {hooks}; events in this run: {_events(trace)}."
+    yield finding_catalogue.NEVER_FIRED.found(text, turn=trace.turns)
+
+
+def _events(trace: Trace) -> str:
+    events: dict[str, None] = {}
+    for step in trace.steps:
+        match step.exchange:
+            case Moved(move=Stop()):
+                events["stop"] = None
+            case Happened(event=event):
+                events[type(event).__name__.lower()] = None
+            case Performed(call=call):
+                events[f"call of {call.name}"] = None
+            case Moved() | HookEvent():
+                continue
+    return ", ".join(events) or "none that hooks can react to"
+
+
+def shorten_list(words: Sequence[str]) -> str:
+    """
+    Join the first three words, and count the rest.
+    """
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return ", ".join(words[:_SHOWN]) + more

@@ -1,0 +1,105 @@
+"""
+Times in files that do not change.
+
+A hook may compare a time that it wrote once with the clock. Then passing time ends a loop that repeats
+exactly, so the prober makes these times older.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_hookharness.judging.state_diff.file_series import LARGEST, Files, text_of
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.part_locations import PlaceNames
+from pytest_hookharness.judging.state_diff.timestamps import Timestamp, age_timestamps, timestamps_in
+from pytest_hookharness.model.probes import PartKind, StatePart
+
+# A file with more times is one part.
+_MANY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileTimestamps:
+    """
+    The times near the clock in some files.
+
+    Attributes:
+        texts: Path and text of the files that contain such times.
+        parts: The times; one part for the whole file if it contains many.
+        clock: The clock of the session.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    parts: tuple[StatePart, ...]
+    clock: SessionClock
+
+    def aged(self, seconds: float) -> Files:
+        """
+        Return the files with all their times made older, by seconds.
+        """
+        return {path: age_timestamps(text, seconds, self.clock).encode() for path, text in self.texts}
+
+
+def find_timestamps(files: Files, clock: SessionClock) -> FileTimestamps:
+    """
+    Find all times near the clock, except in binary files and in files that are too large to rewrite.
+    """
+    texts: list[tuple[str, str]] = []
+    parts: list[StatePart] = []
+    for path, content in sorted(files.items()):
+        text = text_of(content) if content is not None and len(content) <= LARGEST else None
+        found = [] if text is None else list(timestamps_in(text, clock))
+        if text is not None and found:
+            texts.append((path, text))
+            parts += _parts(path, text, found) if len(found) <= _MANY else [_together(path, text, found)]
+    return FileTimestamps(tuple(texts), tuple(parts), clock)
+
+
+def equal_except_timestamps(one: bytes | None, other: bytes | None, clock: SessionClock) -> bool:
+    """
+    Return whether two contents are equal except for times near the clock.
+    """
+    first, second = (text_of(content) if content is not None else None for content in (one, other))
+    if first is None or second is None:
+        return one == other
+    return _without_stamps(first, clock) == _without_stamps(second, clock)
+
+
+def _without_stamps(text: str, clock: SessionClock) -> list[str]:
+    ends = [
+        0,
+        *(place for timestamp in timestamps_in(text, clock) for place in (timestamp.start, timestamp.end)),
+        len(text),
+    ]
+    return [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
+
+
+def _parts(path: str, text: str, found: list[Timestamp]) -> Iterator[StatePart]:
+    places = PlaceNames(text)
+    for timestamp in found:
+        said = text[timestamp.start : timestamp.end]
+        name = places.of_value(timestamp.start, timestamp.end)
+        yield StatePart(
+            path=path,
+            name=name,
+            kind=PartKind.STAMP,
+            before=said,
+            after=said,
+            unit=timestamp.unit,
+            stamped=True,
+        )
+
+
+def _together(path: str, text: str, found: list[Timestamp]) -> StatePart:
+    first, last = found[0], found[-1]
+    return StatePart(
+        path=path,
+        name=f"{len(found):,} times",
+        kind=PartKind.STAMP,
+        before=text[first.start : first.end],
+        after=text[last.start : last.end],
+        unit=first.unit,
+        stamped=True,
+    )

@@ -1,0 +1,288 @@
+"""
+The engine of process hooks as values: events go in, actions come out, and the state is all it remembers.
+
+Times are in seconds since the run began. The state can be written to a journal: fields by name, read back by
+their declared types, so that a text of another form is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+
+from pytest_hookharness.model.background import (
+    BackgroundProcess,
+    BackgroundRun,
+    Denial,
+    HookThread,
+    ThreadLimits,
+)
+from pytest_hookharness.simulation.background.context import Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserStarted:
+    """
+    The user started a thread.
+    """
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detached:
+    """
+    A process was asked for that runs in the background.
+
+    Attributes:
+        name: The process, as the scenario names it.
+        by: The thread whose own tool call asked for it; ``None`` for a start with an unknown parent.
+    """
+
+    name: str
+    by: int | None
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """
+    A process was started.
+    """
+
+    process: str
+    pid: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputLine:
+    """
+    A process printed a line to standard output or error.
+    """
+
+    process: str
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessExited:
+    """
+    A process ended.
+
+    Attributes:
+        code: Its exit code; 128 plus the number of a signal that ended it.
+        lines: How many lines it printed, including those while its watcher was gone.
+        tail: The last of these lines.
+    """
+
+    process: str
+    code: int
+    at: float
+    lines: int = 0
+    tail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarted:
+    """
+    The watcher was killed, and continues from the state that it had written down.
+    """
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadEnded:
+    """
+    The running thread has ended.
+    """
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """
+    Time has passed; nothing else happened.
+    """
+
+    at: float
+
+
+Event: TypeAlias = (
+    UserStarted | Detached | Started | OutputLine | ProcessExited | Restarted | ThreadEnded | Tick
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProcess:
+    """
+    Start a process and watch it.
+
+    Attributes:
+        process: The id of this run of the process, which its events carry.
+        name: The process, as the scenario names it.
+    """
+
+    process: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpawnThread:
+    """
+    Run a thread, and report its end with `ThreadEnded`; until then no other is spawned.
+
+    Attributes:
+        thread: The thread, and why it is spawned.
+        hook: The position of the hook in its process.
+        context: What the thread is told.
+    """
+
+    thread: HookThread
+    hook: int
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """
+    Report that something was not started.
+    """
+
+    denial: Denial
+
+
+Action: TypeAlias = RunProcess | SpawnThread | Deny
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """
+    The fixed part of the engine: the processes that may be detached, and the limits.
+    """
+
+    processes: Mapping[str, BackgroundProcess]
+    limits: ThreadLimits = ThreadLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class SpawnCounts:
+    """
+    How often one hook of one process has fired.
+
+    Attributes:
+        spawned: The number of threads it spawned.
+        done: Whether it fires no more: its trigger comes only once, or a limit was reached.
+    """
+
+    spawned: int = 0
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """
+    A process and what its hooks need to know about it.
+
+    Attributes:
+        run: What was seen of it.
+        hooks: The counts of each of its hooks.
+        tail: Its last lines of output.
+    """
+
+    run: BackgroundRun
+    hooks: tuple[SpawnCounts, ...]
+    tail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineState:
+    """
+    The whole state of the engine. It can be written down and read back.
+
+    Attributes:
+        watched: All processes by id, in the order in which they were detached.
+        threads: All threads that wait, run or have ended, in order.
+        waiting: The threads that wait, the next one first.
+        busy: Whether a thread runs, the user's or a hook's.
+        starts: When threads started, as far back as the rate limit looks.
+        denials: What was refused.
+    """
+
+    watched: Mapping[str, Watched] = field(default_factory=dict)
+    threads: tuple[HookThread, ...] = ()
+    waiting: tuple[SpawnThread, ...] = ()
+    busy: bool = False
+    starts: tuple[float, ...] = ()
+    denials: tuple[Denial, ...] = ()
+
+    @property
+    def living(self) -> tuple[str, ...]:
+        """
+        The ids of the processes that have not ended.
+        """
+        return tuple(name for name, each in self.watched.items() if each.run.ended is None)
+
+    @property
+    def quiet(self) -> bool:
+        """
+        Whether nothing more can happen unless a process is detached.
+        """
+        return not self.living and not self.waiting and not self.busy
+
+
+class JournalError(ValueError):
+    """
+    A text is not a journal, or is a damaged one.
+    """
+
+
+def write_journal(state: EngineState) -> str:
+    """
+    Return the state as a text that outlives a crash of the watcher.
+    """
+    return json.dumps(dataclasses.asdict(state))
+
+
+def read_journal(text: str) -> EngineState:
+    """
+    Return the state that a journal contains.
+
+    Raises:
+        JournalError: The text is not a journal.
+    """
+    try:
+        state = _read(EngineState, json.loads(text))
+    except (ValueError, TypeError, KeyError) as error:
+        raise JournalError(f"the journal of the process hooks cannot be read back: {error}") from error
+    assert isinstance(state, EngineState)  # noqa: S101  # for the type checker; _read builds what it is given
+    return state
+
+
+def _read(kind: Any, value: Any) -> Any:
+    origin, inner = get_origin(kind), get_args(kind)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if not isinstance(value, dict):
+            raise TypeError(f"{value!r} is no {kind.__name__}")
+        hints = get_type_hints(kind)
+        return kind(**{name: _read(hints[name], each) for name, each in value.items()})
+    if origin is tuple and inner[1:] == (...,):
+        return tuple(_read(inner[0], each) for each in value)
+    if origin is tuple:
+        return tuple(_read(one, each) for one, each in zip(inner, value, strict=True))
+    if origin is Mapping:
+        return {name: _read(inner[1], each) for name, each in value.items()}
+    if origin is types.UnionType:
+        return None if value is None else _read(inner[0], value)
+    if kind is float and isinstance(value, int):
+        return float(value)
+    if isinstance(kind, type) and isinstance(value, kind):
+        return value
+    raise TypeError(f"{value!r} is no {kind}")

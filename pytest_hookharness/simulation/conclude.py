@@ -1,0 +1,267 @@
+"""
+The outcome of a run: its verdict, findings, assumptions and broken expectations.
+
+Every `Outcome` is built here. Later steps (campaigns) only replace parts of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.judging.expectations.check_expectations import find_violations
+from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.recurrence.cycle import Lasso
+from pytest_hookharness.judging.verdict.conclusion import form_conclusion
+from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
+from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED, JudgeInput
+from pytest_hookharness.model.background import BackgroundReport
+from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.trace import HookEvent, Performed, StateEntry, Step, Trace
+from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+_NO_BACKGROUND = BackgroundReport()
+_BLIND = (
+    "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
+    "use another tier"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEvidence:
+    """
+    What the loop knows of the session that it ran.
+
+    Attributes:
+        session: The host's session at its end.
+        trace: What took place.
+        end: How it ended.
+        lasso: The cycle of states that was seen; ``None`` if there is none.
+        flaky: Whether a repetition of the cycle went another way than the one before.
+        probes: The reports of its probes.
+        findings: Findings that do not follow from the trace.
+    """
+
+    session: hosts.Session
+    trace: Trace
+    end: RunEnd
+    lasso: Lasso | None = None
+    flaky: bool = False
+    probes: tuple[ProbeReport, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def period(self) -> int:
+        """
+        The period of the cycle in turns; 0 if none was seen or probed.
+        """
+        if self.lasso is not None:
+            return self.lasso.period
+        return self.probes[-1].period if self.probes else 0
+
+
+def conclude_session(
+    testbed: Testbed, evidence: SessionEvidence, *, initial: Mapping[str, StateEntry], wall: float
+) -> Outcome:
+    """
+    Judge one session, and compare it with what its scenario expects.
+
+    Args:
+        testbed: Where it ran; not closed yet.
+        evidence: What is known of it.
+        initial: The covered files before its first turn.
+        wall: Seconds of real time that it took.
+    """
+    stem = evidence.lasso.stem if evidence.lasso is not None else None
+    in_cycle = [step for step in evidence.trace.steps if stem is not None and step.turn > stem]
+    formed = form_conclusion(
+        JudgeInput(
+            evidence.trace,
+            evidence.end,
+            cap=hosts.cap_for(evidence.session, used_tools(in_cycle)),
+            limits=hosts.find_limits(evidence.session, evidence.trace.turns, evidence.period),
+            lasso=evidence.lasso,
+            flaky=evidence.flaky,
+            masked=testbed.scanner.masked,
+            assumptions=tuple(_assumptions(testbed, evidence)),
+            problems=_settings_problems(testbed),
+            configured=tuple(hook.event for hook in testbed.configuration.hooks),
+            probing=evidence.probes[-1] if evidence.probes else None,
+            expect=testbed.scenario.expect,
+        )
+    )
+    verdict = formed.verdict
+    if _is_blind(testbed) and isinstance(verdict, Terminated):
+        verdict = Undecided(turn=verdict.turn, why=f"the session ended, but {_BLIND}")
+    return _build(
+        testbed,
+        evidence.trace,
+        verdict,
+        findings=(*formed.findings, *evidence.findings),
+        assumptions=formed.assumptions,
+        initial=initial,
+        wall=wall,
+        probes=evidence.probes,
+    )
+
+
+def conclude_threads(
+    testbed: Testbed,
+    trace: Trace,
+    end: RunEnd,
+    verdict: Verdict,
+    background: BackgroundReport,
+    *,
+    initial: Mapping[str, StateEntry],
+    wall: float,
+) -> Outcome:
+    """
+    Build the outcome of a run with background processes from the verdict on all its threads.
+
+    Args:
+        testbed: Where it ran; not closed yet.
+        trace: The steps of all threads.
+        end: How the user's own thread ended, or the whole run if it was interrupted.
+        verdict: The verdict on all threads together.
+        background: What background processes and their hooks did.
+        initial: The covered files before the first turn.
+        wall: Seconds of real time that it took.
+    """
+    testbed.scan()
+    recorded = (RECORDED,) if testbed.settings.coverage_store is not None else ()
+    events = tuple(hook.event for hook in testbed.configuration.hooks)
+    # If only background processes have hooks, and these ran, no missing hook is reported.
+    configured = events or (None if background.threads or background.denials else ())
+    formed = form_conclusion(
+        JudgeInput(
+            trace,
+            end,
+            assumptions=(UNCONTAINED, *recorded, *testbed.sandbox.notes, *testbed.scanner.unapplied),
+            problems=_settings_problems(testbed),
+            configured=configured,
+            # The sessions of several threads are not held against what the scenario expects of one.
+            expect=Expectation(),
+        )
+    )
+    return _build(
+        testbed,
+        trace,
+        verdict,
+        findings=formed.findings,
+        assumptions=formed.assumptions,
+        initial=initial,
+        wall=wall,
+        background=background,
+    )
+
+
+def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
+    """
+    Build the outcome of hooks that ran for one event outside of any session.
+    """
+    trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
+    return Outcome(
+        scenario=testbed.scenario,
+        host=testbed.profile.id,
+        trace=trace,
+        verdict=Terminated(turn=0),
+        findings=find(trace) if hooked.hook_runs else (),
+    )
+
+
+def used_tools(steps: Iterable[Step]) -> bool:
+    """
+    Return whether the agent used a tool in some steps, and was not refused it.
+    """
+    return any(isinstance(step.exchange, Performed) and not step.exchange.refused for step in steps)
+
+
+def _build(
+    testbed: Testbed,
+    trace: Trace,
+    verdict: Verdict,
+    *,
+    findings: tuple[Finding, ...],
+    assumptions: tuple[str, ...],
+    initial: Mapping[str, StateEntry],
+    wall: float,
+    probes: tuple[ProbeReport, ...] = (),
+    background: BackgroundReport = _NO_BACKGROUND,
+) -> Outcome:
+    outcome = Outcome(
+        scenario=testbed.scenario,
+        host=testbed.profile.id,
+        trace=trace,
+        verdict=verdict,
+        findings=findings,
+        assumptions=assumptions,
+        tier=testbed.sandbox.tier,
+        seed=testbed.settings.seed,
+        calls={name: testbed.workspace.calls(name) for name in testbed.scenario.commands},
+        wall=wall,
+        probe_reports=probes,
+        background=background,
+    )
+    broken = find_violations(outcome, initial=initial, final=testbed.files, final_text=testbed.read_text)
+    return replace(outcome, violations=broken)
+
+
+def _settings_problems(testbed: Testbed) -> tuple[hosts.SettingsProblem, ...]:
+    ignored = hosts.find_ignored(testbed.profile, testbed.scenario.options)
+    return (*testbed.configuration.problems, *ignored)
+
+
+def _is_blind(testbed: Testbed) -> bool:
+    # In this tier nothing follows an agent that a hook starts in a process session of its own.
+    return testbed.sandbox.tier is Tier.GROUP and bool(testbed.scenario.fake_agents)
+
+
+def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
+    sandbox, profile = testbed.sandbox, testbed.profile
+    yield CONTAINED if sandbox.contained else UNCONTAINED
+    yield from sandbox.notes
+    yield from testbed.scanner.unapplied
+    if _is_blind(testbed):
+        yield f"No agent was started in the background: {_BLIND}."
+    if any("/.git/" in path for path in testbed.files):
+        yield "Git's object store does not affect any decision."
+    yield from testbed.workspace.linked_files.describe(linked=sandbox.contained)
+    if testbed.workspace.clock.moved:
+        yield from CLOCKS
+    if testbed.settings.coverage_store is not None:
+        yield RECORDED
+    if testbed.scenario.pace:
+        yield f"Assumed by the scenario: {format_duration(testbed.scenario.pace)} pass between its turns."
+    if not testbed.transcript_counts:
+        yield "No hook opened the transcript, so changes of its size and time were not watched."
+    if any(evidence.trace.children()):
+        commands = testbed.scenario.commands.values()
+        for agent in sorted({double.agent for double in commands if double.agent}):
+            yield from hosts.assumed_of_calls(agent)
+    yield from _assumed_by_scenario(testbed)
+    if evidence.lasso is not None or evidence.probes:
+        limits = (limit for limit in (profile.steps, profile.stuck) if limit is not None)
+        for limit in limits:
+            yield f"The limit of {profile.id} on any long run was not applied: {limit.rule.text}."
+
+
+def _assumed_by_scenario(testbed: Testbed) -> Iterator[str]:
+    scenario, profile = testbed.scenario, testbed.profile
+    if scenario.flags:
+        values = ", ".join(str(flag).lower() for flag in scenario.flags)
+        yield (
+            f"Assumed by the scenario: stop hooks get stop_hook_active {values}, repeated in this order, "
+            f"instead of what {profile.id} would send."
+        )
+    if scenario.terminal is not None:
+        reason = (
+            "starts them in no process session of their own."
+            if profile.process.own_session
+            else "was started in one."
+        )
+        yield f"Assumed by the scenario: hooks can open a terminal, as where {profile.id} {reason}"

@@ -1,0 +1,190 @@
+"""
+One scenario from its testbed to its outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_hookharness import agents
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.judging.expectations import check_expectations
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+from pytest_hookharness.simulation.background.threads import ThreadSessions
+from pytest_hookharness.simulation.background.tracking import with_detach
+from pytest_hookharness.simulation.loop import Loop, OnProbe, OnTurn
+from pytest_hookharness.simulation.probing import time_shift
+from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness.simulation.testbed.validation import check_references
+
+# Called with the testbed, still open, and the outcome of the run on it.
+BeforeClose: TypeAlias = Callable[[Testbed, Outcome], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """
+    What a simulation needs besides its scenario and settings.
+
+    Attributes:
+        supervisor: Starts and ends all processes.
+        base: The folder below which everything is written.
+        behaviours: The known agent behaviours; ``None`` for those that ship with the harness.
+        slot: The CPU slot that the simulation shares with others; ``None`` if it runs alone.
+    """
+
+    supervisor: Supervisor
+    base: Path
+    behaviours: Mapping[str, agents.BehaviourFunction] | None = None
+    slot: CpuSlot | None = None
+
+    @contextmanager
+    def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:
+        """
+        Open a testbed for a scenario, and start its agent.
+        """
+        agent = agents.start(scenario.script, self.behaviours)
+        with Testbed.open(scenario, settings, self.supervisor, self.base, self.slot) as testbed:
+            check_references(scenario, testbed.profile, testbed.configuration)
+            yield testbed, agent
+
+
+@dataclass(frozen=True, slots=True)
+class SingleRun:
+    """
+    What one run of a scenario gave.
+
+    Attributes:
+        outcome: The outcome.
+        time_may_matter: Whether the run could go otherwise with more time between its turns.
+    """
+
+    outcome: Outcome
+    time_may_matter: bool
+
+
+def simulate(
+    scenario: Scenario,
+    settings: Settings,
+    resources: Resources,
+    *,
+    on_turn: OnTurn | None = None,
+    on_probe: OnProbe = lambda: None,
+    observer: Observer | None = None,
+    before_close: BeforeClose | None = None,
+) -> Outcome:
+    """
+    Run one scenario, and compare it with slower runs if its hooks may read the clock.
+
+    Args:
+        scenario: The scenario.
+        settings: The settings of the run.
+        resources: Where and with whose help it runs.
+        on_turn: Called after each turn with its number and the number of hook runs so far.
+        on_probe: Called after each probe.
+        observer: Told about the scenario's own run step by step, and not about runs for comparison.
+        before_close: Called once the scenario's own run is judged.
+
+    Raises:
+        Interrupted: Ctrl-C; carries what was seen until then.
+    """
+    scenario = with_detach(scenario)
+    run = run_once(
+        scenario,
+        settings,
+        resources,
+        on_turn=on_turn,
+        on_probe=on_probe,
+        observer=observer,
+        before_close=before_close,
+    )
+    # Covered folders are the developer's own: nothing runs on them a second time.
+    if not run.time_may_matter or not settings.probes or scenario.cover:
+        return run.outcome
+    rerun = rerun_settings(run.outcome, settings)
+
+    def simulate_slowly(pace: float) -> Outcome:
+        return run_once(replace(scenario, pace=pace), rerun, resources, by_ageing=True).outcome
+
+    try:
+        finding = time_shift.compare(run.outcome, simulate_slowly)
+    except KeyboardInterrupt:
+        raise Interrupted(run.outcome) from None
+    return check_expectations.with_findings(run.outcome, () if finding is None else (finding,))
+
+
+def run_once(
+    scenario: Scenario,
+    settings: Settings,
+    resources: Resources,
+    *,
+    on_turn: OnTurn | None = None,
+    on_probe: OnProbe = lambda: None,
+    observer: Observer | None = None,
+    before_close: BeforeClose | None = None,
+    by_ageing: bool = False,
+) -> SingleRun:
+    """
+    Run one scenario once; check a run whose clock was moved by a second one.
+
+    With ``by_ageing`` time passes by making all files older, instead of moving the hooks' clock. The other
+    arguments and the exceptions are those of `simulate`.
+    """
+    observer = observer or Observer()
+    with resources.open(scenario, settings) as (testbed, agent):
+        observer.begin(testbed)
+        session = (
+            ThreadSessions(testbed, agent, resources.supervisor, on_turn, observer)
+            if scenario.processes
+            else Loop(testbed, agent, on_turn, observer, on_probe, by_ageing=by_ageing)
+        )
+        try:
+            end = session.run()
+        except KeyboardInterrupt:
+            seen = session.conclude(RunEnd(how="interrupted", turn=session.turn))
+            raise Interrupted(seen) from None
+        outcome = session.conclude(end)
+        doubt = _find_doubt(outcome, settings, resources) if testbed.workspace.clock.moved else ""
+        if doubt:
+            outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
+        if settings.keep and not outcome.passed:
+            outcome = replace(outcome, kept_workspace=str(testbed.workspace.keep()))
+        if before_close is not None:
+            before_close(testbed, outcome)
+        return SingleRun(outcome, session.time_may_matter)
+
+
+def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> str:
+    """
+    Return why the verdict on a run with a moved clock does not hold; empty if it does.
+    """
+    decided = isinstance(outcome.verdict, Terminated | Capped | Livelock)
+    # Covered folders are the developer's own: nothing runs on them a second time.
+    if not decided or not settings.probes or outcome.scenario.cover:
+        return ""
+    # File times are not part of the state. A state can therefore repeat while files grow older, which would
+    # end the second run too early; so only the cap ends it.
+    scenario = replace(outcome.scenario, until="guard")
+    try:
+        aged = run_once(scenario, rerun_settings(outcome, settings), resources, by_ageing=True)
+    except KeyboardInterrupt:
+        raise Interrupted(outcome) from None
+    return time_shift.find_doubt(outcome, aged.outcome)
+
+
+def rerun_settings(outcome: Outcome, settings: Settings) -> Settings:
+    """
+    Return the settings for another run of the same scenario: no probes, and only as many turns as needed.
+    """
+    limit = outcome.scenario.turns if settings.turns is None else settings.turns
+    return replace(settings, turns=min(limit, 3 * outcome.iterations + 5), probes=False, keep=False)

@@ -1,3 +1,0 @@
-"""
-The sessions in which input was recorded, host by host.
-"""

@@ -1,0 +1,94 @@
+"""
+What hooks do throughout a session.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.checkup.symptoms import find_blockades, find_symptoms, written_above_project
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall, ToolResult
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import HookEvent, HookRun, Moved, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Cap, Capped, Terminated
+
+RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
+HOOK = Hook(event="PreToolUse", command="./guard.sh")
+LOOK, EDIT, COMMAND = Read(file="a.txt"), Edit(file="a.txt", text="a"), RunCommand(command="true")
+
+
+def outcome(*calls, verdict=None):
+    """An outcome of moves, each with whether it was refused."""
+    steps = []
+    for turn, (move, refused) in enumerate(calls, 1):
+        ruling = Ruling.DENY if refused else Ruling.NONE
+        hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
+        decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, rule=RULE)
+        done = Performed(call=ToolCall(name="Tool", input={}), result=ToolResult(text=""), refused=refused)
+        exchanges = (
+            Moved(move=move),
+            HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision),
+            done,
+        )
+        steps += [
+            Step(number=len(steps) + place, turn=turn, exchange=one) for place, one in enumerate(exchanges)
+        ]
+    return Outcome(
+        scenario=Scenario(name="check"),
+        host="claude-code@1",
+        trace=Trace(steps=tuple(steps)),
+        verdict=verdict or Terminated(turn=len(calls)),
+    )
+
+
+def test_all_harmless_work_refused():
+    """A guard hook that refuses each read, each edit and most commands is BLOCKS-EVERYTHING."""
+    (found,) = find_blockades(outcome((COMMAND, True), (COMMAND, False), (LOOK, True), (EDIT, True)))
+    assert (found.kind, found.hook) == ("BLOCKS-EVERYTHING", "./guard.sh")
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [(COMMAND, True), (LOOK, False), (EDIT, True)],
+        [(COMMAND, True), (LOOK, True), (EDIT, True), (EDIT, False)],
+        [(COMMAND, False), (COMMAND, False), (COMMAND, True), (LOOK, True), (EDIT, True)],
+        [(COMMAND, True), (COMMAND, True), (COMMAND, True)],
+        [(LOOK, True), (EDIT, True)],
+    ],
+)
+def test_guard_hooks_that_allow_some_work(calls):
+    """A guard hook that allows reads, some edits or most commands, or that ran too rarely, is no finding."""
+    assert [*find_blockades(outcome(*calls))] == []
+
+
+def test_only_harmless_sessions_count():
+    """In a session that asks for forbidden work, refusals are no symptom."""
+    seen = outcome((COMMAND, True), (LOOK, True), (EDIT, True))
+    assert find_symptoms(seen) == ()
+    assert [one.kind for one in find_symptoms(seen, harmless=True)] == ["BLOCKS-EVERYTHING"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("private-tmp/base/item/calls.log", "calls.log"),
+        ("private-tmp/calls.log", ""),
+        ("private-tmp/cache/calls.log", ""),
+        ("shm/base/item/calls.log", ""),
+        ("workspace/calls.log", ""),
+    ],
+)
+def test_files_above_the_project(path, name):
+    """A file in a parent folder of the project is recognised, and one directly in /tmp is not."""
+    hook_run = HookRun(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
+    hooked = HookEvent(
+        event="PreToolUse", hook_runs=(hook_run,), decision=Decision(event="PreToolUse", rule=RULE)
+    )
+    assert written_above_project(path, hooked) == name
+
+
+def test_loops_of_the_agent_are_no_symptom():
+    """A session that its host ended without overriding a refusal says nothing about the hooks."""
+    guard = Cap(overrides=None, why="circles", rule=RULE)
+    assert find_symptoms(outcome((COMMAND, False), verdict=Capped(turn=1, cap=guard))) == ()

@@ -1,0 +1,85 @@
+"""
+Refusals that name nothing to act on.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.findings.hook_messages import names_something
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+
+
+def refusals(*reasons, silent=False):
+    """A trace in which a hook refused with these reasons, one per turn."""
+
+    def hooked(reason):
+        reply = Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=RULE)
+        hook_run = HookRun(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
+        refusal = {"reasons": (reason,), "refused": True}
+        decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **refusal)
+        return HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
+
+    steps = [Step(number=n, turn=n, exchange=hooked(reason)) for n, reason in enumerate(reasons, 1)]
+    return Trace(steps=tuple(steps))
+
+
+def test_three_times_nothing():
+    """A reason that names nothing and comes three times is a finding with its text, its hook and turn."""
+    (finding,) = find(refusals("Not yet.", "Not yet.", "Not yet."))
+
+    assert (finding.name, finding.hook, finding.turn) == ("EMPTY-ADVICE", "./gate.sh", 1)
+    assert 'refused 3 times with nothing but "Not yet."' in finding.text
+
+
+def test_a_host_adds_no_advice():
+    """The command that a host puts before a reason, and the host's own words, are no advice."""
+    (finding,) = find(refusals(*["[./gate.sh]: no"] * 3))
+
+    assert 'refused 3 times with nothing but "no"' in finding.text
+    silent = find(refusals(*["[./gate.sh]: no words"] * 3, silent=True))
+    assert {"SILENT-REFUSAL"} == {finding.name for finding in silent}
+
+
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        ["Not yet."] * 2,
+        ["Not yet.", "Never.", "No way."],
+        ["Not yet: `make lint` fails."] * 5,
+        ["Run the linter."] * 5,
+    ],
+)
+def test_advice_and_variety_pass(reasons):
+    """A reason that comes twice, that changes, or that names something is no finding."""
+    assert find(refusals(*reasons)) == ()
+
+
+@pytest.mark.parametrize(
+    ("reason", "something"),
+    [
+        ("never", False),
+        ("Blocked by policy.", False),
+        ("You are not allowed to", False),
+        ("Blocked by policy: src/app.py", True),
+        ("ruff: 3 problems", True),
+        ("eslint: not found", True),
+        ("Denied: never", False),
+        ("no --force", True),
+        ("create it", True),
+        ("Tests fail; fix them", True),
+        ("\u4e0d\u884c", True),
+        ("x" * 10_000, True),
+    ],
+)
+def test_things_and_steps(reason, something):
+    """Files, options, numbers, quotes, other alphabets and usual words for actions count as advice."""
+    assert names_something(reason) is something
+
+
+@pytest.mark.parametrize("letters", ["`", "<", "[{", "'\"", "a ", "-"])
+def test_hostile_reasons_take_no_time(letters):
+    """A long reason of opening brackets is not searched for their ends."""
+    assert names_something(letters * 1_000_000)

@@ -1,0 +1,135 @@
+"""
+Symptoms: what is wrong in an outcome, for hooks without expectations.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
+from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
+from pytest_hookharness.model.faults import TrialResult
+from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
+from pytest_hookharness.model.mutations import TwoAgents, TwoSessions
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+
+RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
+HOOK = Hook(event="Stop", command="./check.sh")
+
+
+def outcome(verdict=None, steps=(), **more):
+    verdict = verdict or Terminated(turn=1)
+    return Outcome(
+        scenario=Scenario(name="check"),
+        host="claude-code@1",
+        trace=Trace(steps=tuple(steps)),
+        verdict=verdict,
+        **more,
+    )
+
+
+def refusal(turn, reason="Run the tests."):
+    hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
+    decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
+    moved = Step(number=2 * turn, turn=turn, exchange=Moved(move=Stop()))
+    return moved, Step(
+        number=2 * turn + 1,
+        turn=turn,
+        exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision),
+    )
+
+
+def written(path):
+    decision = Decision(event="Stop", rule=RULE)
+    hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE))
+    hooked = HookEvent(
+        event="Stop", hook_runs=(hook_run,), decision=decision, changes=(Change(path=path, how="added"),)
+    )
+    return Step(number=1, turn=1, exchange=hooked)
+
+
+def test_a_clean_run_has_no_symptom():
+    """An outcome without findings whose hooks allow the stop has no symptom."""
+    assert find_symptoms(outcome()) == ()
+
+
+def test_livelock_names_who_refused():
+    """A livelock is a symptom of the hook that refused, with its reason."""
+    (found,) = find_symptoms(outcome(Livelock(stem=1, period=1), refusal(1)))
+    assert (found.kind, found.hook) == ("livelock", "./check.sh")
+    assert "Run the tests." in found.text
+
+
+@pytest.mark.parametrize(("times", "kinds"), [(9, ["no-end"]), (3, [])])
+def test_stops_that_are_refused_to_the_last_turn(times, kinds):
+    """An undecided run is a symptom if many stops were refused and none was allowed."""
+    steps = [step for turn in range(1, times + 1) for step in refusal(turn)]
+    seen = outcome(Undecided(turn=times, why="no repeat"), steps)
+    assert [one.kind for one in find_symptoms(seen)] == kinds
+    assert bool(open_questions(seen)) is not bool(kinds)
+
+
+@pytest.mark.parametrize(("code", "number"), [(CRASHED, 1), (NEVER_FIRED, 0)])
+def test_only_what_hooks_are_to_blame_for(code, number):
+    """A finding about a hook is a symptom, and one about the generated session is none."""
+    assert len(find_symptoms(outcome(findings=(code.found("seen", hook="./check.sh"),)))) == number
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds"),
+    [
+        ("workspace/.git/index", ["STAGED"]),
+        ("workspace/.git/refs/heads/main", ["STAGED"]),
+        ("workspace/vendor/.git/description", []),
+        ("outside/opt/hook.log", ["OUTSIDE-WRITE"]),
+        ("workspace/MARK", ["CARRIED-OUT"]),
+        ("home/.cache/log", []),
+    ],
+)
+def test_files_that_hooks_may_not_touch(path, kinds):
+    """
+    Writing the index, files outside or the marker is a symptom, writing in the workspace or HOME is none.
+    """
+    assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
+
+
+@pytest.mark.parametrize(("verdict", "number"), [("closed", 1), ("open", 0)])
+def test_a_guard_hook_that_can_be_bypassed_is_no_symptom(verdict, number):
+    """A guard hook that refuses data is a symptom, one that can be bypassed is none."""
+    finding = TEXT_MATCH.found("`rm` is refused otherwise.", hook="./guard.sh")
+    cell = TrialResult(
+        cause="quoting",
+        fault="the same words in a title",
+        verdict=verdict,
+        hook="./guard.sh",
+        evidence=f"{finding.code} {finding.name}: {finding.text}",
+    )
+    assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number
+
+
+def asked(turn, *, refused):
+    """A call that must be allowed, and its result."""
+    call = ToolCall(name="Write", input={}, expect="allow")
+    performed = Performed(call=call, result=ToolResult(), refused=refused)
+    steps = refusal(turn) if refused else ()
+    return *steps, Step(number=2 * turn + 1, turn=turn, exchange=performed)
+
+
+@pytest.mark.parametrize(
+    ("refusals", "number"), [((False, True), 1), ((True, False), 0), ((True, True), 0), ((False, False), 0)]
+)
+def test_words_that_only_mention_something(refusals, number):
+    """A call that is refused for its text is a symptom only after one with other text was allowed."""
+    steps = [step for turn, refused in enumerate(refusals, 1) for step in asked(turn, refused=refused)]
+    assert [one.kind for one in find_symptoms(outcome(steps=steps))] == ["RAW-JSON"] * number
+
+
+@pytest.mark.parametrize(("fault", "number"), [(str(TwoAgents()), 0), (str(TwoSessions()), 1)])
+def test_agents_of_one_session_may_be_counted_together(fault, number):
+    """A counter that other sessions change is a symptom, and one that agents of a session share is none."""
+    finding = WRONG_KEY.found("another's count", hook="./count.sh")
+    cell = TrialResult(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
+    assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number

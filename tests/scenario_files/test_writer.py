@@ -1,0 +1,91 @@
+"""
+Scenario files that are written by a program.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
+    Behaviour,
+    Compact,
+    Edit,
+    End,
+    Prompt,
+    Read,
+    RunCommand,
+    Script,
+    Stop,
+    Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
+    Wait,
+)
+from pytest_hookharness.model.mutations import Wish
+from pytest_hookharness.model.scenario import Answer, Double, Scenario
+
+GIVEN = ToolResult(text="done")
+ACTS = (
+    FIRST_PROMPT,
+    Prompt(text="on: 12:30 \u2028 \U0001f600 \x85 'x' \"y\" \\"),
+    RunCommand(command="rm -rf build", given=GIVEN),
+    Edit(file="a b.py", text="x\n", expect="allow"),
+    Edit(file="a.py", text="new", old="old"),
+    Read(file="a.py"),
+    Tools(calls=(ToolCall(name="WebFetch", input={"url": "https://example.com/"}, given=GIVEN),)),
+    Subagent(prompt="Look."),
+    Compact(),
+    Stop(text="no"),
+    End(),
+)
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """Return a scenario with everything that can be written."""
+    (tmp_path / "project").mkdir()
+    return Scenario(
+        name="check",
+        project=tmp_path / "project",
+        hooks=".claude/settings.json",
+        git=True,
+        commands={"claude": Double(agent="claude-code", stdout="ok\n")},
+        answers=(Answer(event="Stop", type="prompt"),),
+        vary=(Wish("quoting"), Wish("wide")),
+        script=Script(acts=ACTS, then=Behaviour(name="fixing", options={"after": 2})),
+    )
+
+
+def unlabelled(acts):
+    """Yield the acts without their labels."""
+    for act in acts:
+        if isinstance(act, Tools):
+            yield replace(act, calls=tuple(replace(call, label="") for call in act.calls))
+        else:
+            yield replace(act, label="") if hasattr(act, "label") else act
+
+
+def test_a_written_scenario_can_be_read(scenario, tmp_path):
+    """A scenario that is written and loaded is the same scenario, unusual characters included."""
+    text = scenario_files.write(scenario, name="again", why="It shows: this.", folder="project")
+    (read,) = scenario_files.loads(text, tmp_path / "again.scenario.yaml")
+    assert tuple(unlabelled(read.script.acts)) == ACTS
+    for name in ("project", "hooks", "git", "commands", "answers", "vary", "expect"):
+        assert getattr(read, name) == getattr(scenario, name)
+    assert read.script.then == scenario.script.then
+    assert (read.name, read.why) == ("again", "It shows: this.")
+
+
+def test_other_scenarios_are_refused(scenario):
+    """An act or a command that cannot be written is refused and not left out."""
+    with pytest.raises(scenario_files.Unwritable, match="Wait"):
+        scenario_files.write(
+            replace(scenario, script=Script(acts=(Wait(seconds=1.0),))), name="n", why="w", folder="p"
+        )
+    with pytest.raises(scenario_files.Unwritable, match="Double"):
+        scenario_files.write(
+            replace(scenario, commands={"npm": Double(exit=1)}), name="n", why="w", folder="p"
+        )
