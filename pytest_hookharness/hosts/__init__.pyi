@@ -15,9 +15,15 @@ from pytest_hookharness.hosts.profiles.command_line import (
 )
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
-from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.process import FinalAnswer
-from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
+from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
+    EventRule,
+    Operation,
+    Power,
+    ProcessRules,
+    Profile,
+)
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.cap_counting import cap_for
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS

@@ -18,8 +18,7 @@ from pytest_hookharness.hosts.hook_input.launch import launch
 from pytest_hookharness.hosts.hook_input.stdin import find_event, matcher_target, payload_for
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
-from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role

@@ -13,8 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
-from pytest_hookharness.hosts.rules.events import EventRule
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload

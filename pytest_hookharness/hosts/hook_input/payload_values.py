@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_hookharness.hosts.rules.events import EventRule
-from pytest_hookharness.hosts.rules.profile import Operation, Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Operation, Profile
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,

@@ -9,8 +9,7 @@ import posixpath
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.hook_input.payload_values import fixed_values, sample_values
-from pytest_hookharness.hosts.rules.events import EventRule
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_uuid
 from pytest_hookharness.hosts.settings.handlers import name_hint
 from pytest_hookharness.model.mutations import Shaping

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness.hosts.replies.json_answer import answer_keys, dig, find_refusal
-from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import Role

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import Precedence, ReasonChoice
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule, Ruling

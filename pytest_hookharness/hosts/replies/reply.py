@@ -17,8 +17,7 @@ from pytest_hookharness.hosts.replies.json_answer import (
     parse,
     trim,
 )
-from pytest_hookharness.hosts.rules.events import EventRule
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Precedence, Stream
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut

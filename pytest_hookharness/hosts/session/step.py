@@ -17,8 +17,7 @@ from pytest_hookharness.hosts.hook_input.payload_values import session_values
 from pytest_hookharness.hosts.hook_input.stdin import compose
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
-from pytest_hookharness.hosts.rules.events import EventRule
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session import workspace_view
 from pytest_hookharness.hosts.session.after_hooks import apply_decision

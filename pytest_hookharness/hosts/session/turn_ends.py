@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import EventRule
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
 from pytest_hookharness.hosts.rules.turns import AtCap, Role
 from pytest_hookharness.hosts.session.cap_counting import reported_flag

@@ -9,8 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pytest_hookharness.hosts.rules.events import EventRule
-from pytest_hookharness.hosts.rules.profile import MatcherRules, Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, MatcherRules, Profile
 from pytest_hookharness.hosts.rules.settings import Flaw, LimitRules
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 

@@ -16,13 +16,13 @@ from pytest_hookharness.hosts.profiles.claude_code.fields import (
     MERGED_FOR_TOOL,
     STOPPING,
     TOOL,
+    UNREACHED,
     USE,
     WORD,
     event_rule,
     subagent_fields,
 )
-from pytest_hookharness.hosts.profiles.claude_code.unreached_events import UNREACHED
-from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.profiles.shared import FactSources
-from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
 from pytest_hookharness.hosts.rules.turns import Role

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.copilot.events import DOCS, EVENTS, own_values
 from pytest_hookharness.hosts.profiles.shared import PlainTools
-from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
+    EventRule,
     MatcherRules,
     ProcessRules,
     Profile,

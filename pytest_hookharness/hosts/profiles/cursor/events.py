@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
-from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling

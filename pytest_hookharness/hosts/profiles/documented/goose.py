@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
-from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
+    EventRule,
     MatcherRules,
+    Power,
     ProcessRules,
     Profile,
     ReplyRules,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.shared import FactSources
-from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload

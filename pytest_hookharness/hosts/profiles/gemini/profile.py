@@ -13,10 +13,10 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.gemini import tools
 from pytest_hookharness.hosts.profiles.gemini.events import EVENTS, FACTS, own_values
-from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
+    EventRule,
     MatcherRules,
     ProcessRules,
     Profile,

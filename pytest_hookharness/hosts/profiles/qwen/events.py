@@ -22,7 +22,7 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     WORD,
     event_rule,
 )
-from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field
 
