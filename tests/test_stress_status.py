@@ -5,10 +5,10 @@ Claims about the exit status that an outcome of stress comes to, on plain values
 from dataclasses import replace
 
 import pytest
+from pytest_hookharness.model.faults import TrialResult
 
 from pytest_hookharness.frontends.cli.stress import AS_DECLARED, OTHERWISE, UNKNOWN, judge
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
-from pytest_hookharness.model.faults import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling

@@ -4,7 +4,6 @@ Simulations: a scenario played to its verdict, and the runs it is compared with.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -15,11 +14,9 @@ from pytest_hookharness import agents
 from pytest_hookharness.campaigns.explore.candidate_moves import suggest
 from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.campaigns.explore.explorer import Explorer, check_explorable, with_executor
-from pytest_hookharness.campaigns.stress.alterations import plainly
-from pytest_hookharness.campaigns.stress.plans import HookTraits
-from pytest_hookharness.campaigns.stress.races import fire_in_parallel
+from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.plan import TestMatrix, draw_up
 from pytest_hookharness.campaigns.stress.stress_run import OnTrial, TrialRunner, vary
-from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix, draw_up
 from pytest_hookharness.campaigns.stress.trial import TrialOutcome
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
@@ -28,7 +25,6 @@ from pytest_hookharness.judging.verdict.conclusion import judge_explored
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.exploration import Expansion, ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.parallel import Parallel
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Recursing, Terminated
 from pytest_hookharness.simulation.background.threads import ThreadSessions
@@ -91,12 +87,10 @@ def simulate(
     if timely and settings.probes and not scenario.cover:
         finding = time_shift.compare(outcome, lambda pace: run.age(replace(scenario, pace=pace), again))
         outcome = check_expectations.with_findings(outcome, () if finding is None else (finding,))
-    if scenario.vary:
+    if scenario.vary or scenario.parallel is not None:
         outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
     if scenario.explore is not None:
         outcome = run.explore(outcome, again, scenario.explore, executor)
-    if scenario.parallel is not None:
-        outcome = _crowd(outcome, scenario.parallel, run, again)
     if witness is not None:
         witness.end(outcome)
     return outcome
@@ -114,20 +108,6 @@ def lay_out(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, b
     run = _Run(supervisor, base, None, None)
     outcome, _ = run.play(scenario, settings)
     return draw_up(outcome, run.clues, settings.choice)
-
-
-def _crowd(outcome: Outcome, parallel: Parallel, run: _Run, settings: Settings) -> Outcome:
-    """
-    An outcome with what parallel fires showed.
-    """
-    if outcome.scenario.cover:
-        note = "Nothing was fired in parallel: what is under `cover` belongs to the developer."
-        return replace(outcome, varied=(*outcome.varied, note))
-    until = time.monotonic() + settings.wall
-    with run.open(plainly(outcome.scenario), settings) as (stage, agent):
-        told = fire_in_parallel(stage, agent, parallel, lambda: max(0.0, until - time.monotonic()))
-    outcome = check_expectations.with_findings(outcome, told.findings)
-    return replace(outcome, varied=(*outcome.varied, told.note))
 
 
 def _again(outcome: Outcome, settings: Settings) -> Settings:

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.alterations import GIVEN
+from pytest_hookharness.campaigns.stress.replay import GIVEN
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -27,11 +27,11 @@ from pytest_hookharness.model.moves import (
     Stop,
     Subagent,
 )
-from pytest_hookharness.model.mutations import KINDS, Wish
+from pytest_hookharness.model.mutations import VARY_FAMILIES, Parallel, VaryRequest
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
-EVERYTHING = tuple(map(Wish, KINDS))
+EVERYTHING = tuple(map(VaryRequest, VARY_FAMILIES))
 _WORKSPACE = "workspace/"
 _PLAIN: tuple[Act, ...] = (
     RunCommand(command="true"),
@@ -86,16 +86,18 @@ def draft(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenari
         script=Script(acts=tuple(_acts(roles, refused))),
         turns=_TURNS,
         vary=EVERYTHING,
+        parallel=Parallel(),
         expect=Expectation(),
     )
 
 
 def stressed(scenario: Scenario) -> Scenario:
     """
-    The same scenario with everything to be tried on it.
+    Return the same scenario with every family of mutations and with parallel hook runs.
     """
-    named = {wish.kind for wish in scenario.vary}
-    return replace(scenario, vary=(*scenario.vary, *(wish for wish in EVERYTHING if wish.kind not in named)))
+    named = {request.family for request in scenario.vary}
+    others = (request for request in EVERYTHING if request.family not in named)
+    return replace(scenario, vary=(*scenario.vary, *others), parallel=scenario.parallel or Parallel())
 
 
 def look_up(file: Path, host: str) -> tuple[hosts.Profile, str]:

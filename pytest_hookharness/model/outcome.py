@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.exploration import Exploration
-from pytest_hookharness.model.faults import TrialResult
+from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import DoubleCall, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
@@ -49,7 +49,7 @@ class Outcome:
         probe_reports: Experiments on saved states; their fires are no part of the trace.
         varied: What of the scenario was varied, and what could not be, in sentences.
         explored: What a free agent could bring about; ``None`` if that was not asked for.
-        trial_results: How each fault that was tried was taken.
+        trial_results: What each hook did in each trial of a mutation.
         kept_workspace: Where the workspace was kept; empty if it was not.
         background: What became of process hooks.
     """

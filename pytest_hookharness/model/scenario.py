@@ -14,10 +14,8 @@ from pytest_hookharness.model.background import BackgroundProcess, ThreadLimits
 from pytest_hookharness.model.delivery import Delivery, Terminal
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import ExploreOptions
-from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
-from pytest_hookharness.model.mutations import Shaping, Wish
-from pytest_hookharness.model.parallel import Parallel
+from pytest_hookharness.model.mutations import Direction, Parallel, Shaping, VaryRequest, WorkingFolder
 from pytest_hookharness.model.protocol import Json, Payload
 
 
@@ -172,7 +170,7 @@ class Scenario:
         turns: Most turns that are played.
         hook_timeout: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
-        parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
+        parallel: The hooks that run side by side, and the counters of their runs; ``None`` for none.
         vary: What must not matter: the scenario is played again with one such thing different.
         explore: How far it is explored what a free agent can do; ``None`` for not at all.
         expect: The author's promise.
@@ -224,7 +222,7 @@ class Scenario:
     turns: int = 200
     hook_timeout: float | None = None
     parallel: Parallel | None = None
-    vary: tuple[Wish, ...] = ()
+    vary: tuple[VaryRequest, ...] = ()
     explore: ExploreOptions | None = None
     expect: Expectation = Expectation(verdict="terminated")
 

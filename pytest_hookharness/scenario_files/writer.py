@@ -36,6 +36,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
     Tools,
 )
+from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE
@@ -80,11 +81,20 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
             for answer in scenario.answers
         ]
     if scenario.vary:
-        keys["vary"] = [wish.kind for wish in scenario.vary]
+        keys["vary"] = [request.family for request in scenario.vary]
+    if scenario.parallel is not None:
+        keys["parallel"] = _parallel(scenario.parallel)
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
     acts = [*map(_act, scenario.script.acts), *_then(scenario)]
     lines += ["agent:", *(f"  - {_json(act)}" for act in acts)]
     return "\n".join([SCHEMA_LINE, *lines, ""])
+
+
+def _parallel(parallel: Parallel) -> dict[str, Any]:
+    event = {"event": parallel.event} if parallel.event else {}
+    if parallel != Parallel(event=parallel.event, width=parallel.width):
+        raise Unwritable(f"{parallel} with counters cannot be written")
+    return {**event, "width": parallel.width}
 
 
 def _json(value: object) -> str:

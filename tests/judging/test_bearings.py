@@ -5,10 +5,10 @@ How hooks took a fault, by the fires of two runs with the same moves.
 from dataclasses import replace
 
 import pytest
+from pytest_hookharness.model.faults import Fault, Fed, Placed
 
 from pytest_hookharness.judging.comparison.fault_outcome import find_bearings, join_sights
 from pytest_hookharness.model.delivery import Delivery
-from pytest_hookharness.model.faults import Fault, Fed, Placed
 from pytest_hookharness.model.mutations import WithoutTool
 from pytest_hookharness.model.processes import Cut, Exited, NotStarted, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling

@@ -3,11 +3,11 @@ Claims about complaints: what of an outcome is wrong with hooks that promise not
 """
 
 import pytest
+from pytest_hookharness.model.faults import TrialResult
 
 from pytest_hookharness.judging.checkup.complaints import complaints, doubts
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
-from pytest_hookharness.model.faults import TrialResult
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import TwoAgents, TwoSessions
 from pytest_hookharness.model.outcome import Outcome

@@ -3,8 +3,8 @@ Claims about mishaps that last: hooks that refuse all from then on, or tell no m
 """
 
 import pytest
-
 from pytest_hookharness.judging.comparison.relations import find_variance
+
 from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.mutations import StateFile, TwoAgents, TwoSessions
 from pytest_hookharness.model.processes import Exited, ProcessResult

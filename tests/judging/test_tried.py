@@ -3,6 +3,7 @@ How the conditions of further runs are listed.
 """
 
 from pytest_hookharness.judging.comparison.tried import tried_words
+
 from pytest_hookharness.model.mutations import (
     FailingTool,
     HangingTool,

@@ -3,13 +3,13 @@ What it means that a run with one thing different went otherwise.
 """
 
 import pytest
-
 from pytest_hookharness.judging.comparison.relations import (
     find_first_failure,
     find_variance,
     join_findings,
 )
 from pytest_hookharness.judging.comparison.tried import CONTROL, TRIED, wordings
+
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import (

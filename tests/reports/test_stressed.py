@@ -5,6 +5,7 @@ Claims about the table of a matrix.
 from dataclasses import replace
 
 from pytest_hookharness.model.faults import TrialResult
+
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace

@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
     percentile,
 )
-from pytest_hookharness.campaigns.stress.alterations import ReplayScript
+from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.checkup.complaints import complaints, doubts
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
@@ -128,7 +128,12 @@ def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[Evidence, ...]
 
 def _evidence(seen: Sequence[tuple[CheckSession, Outcome, Symptom]], taken: Collection[str]) -> Evidence:
     session, outcome, complaint = min(
-        seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
+        seen,
+        key=lambda one: (
+            bool(one[0].event),
+            len(one[0].scenario.vary) + (one[0].scenario.parallel is not None),
+            one[1].trace.turns,
+        ),
     )
     return Evidence(
         id=name_problem(complaint, taken),

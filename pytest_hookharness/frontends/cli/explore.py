@@ -104,7 +104,10 @@ def compose(arguments: argparse.Namespace) -> Scenario:
         scenario = pick(target)
     else:
         scenario = replace(
-            draft(Path(target), host=arguments.host), vary=(), script=Script(acts=(FIRST_PROMPT,))
+            draft(Path(target), host=arguments.host),
+            vary=(),
+            parallel=None,
+            script=Script(acts=(FIRST_PROMPT,)),
         )
     commands = tuple(RunCommand(command=command) for command in arguments.run)
     wish = scenario.explore or ExploreOptions()

@@ -23,7 +23,7 @@ from pytest_hookharness.judging.findings.codes import (
 )
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.mutations import TwoAgents
+from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Exchange, Moved, Performed
 from pytest_hookharness.model.verdicts import (
@@ -194,9 +194,9 @@ def _gets_round(outcome: Outcome, finding: Finding) -> bool:
     if finding.name != TEXT_MATCH.name:
         return False
     refused = (
-        cell.evidence
-        for cell in outcome.trial_results
-        if cell.cause == "quoting" and cell.verdict == "closed"
+        row.evidence
+        for row in outcome.trial_results
+        if row.family == "quoting" and row.outcome == "fail-closed"
     )
     return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
 
@@ -205,12 +205,8 @@ def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
     """
     Whether a hook only takes the agents of one session for one, which may be meant so.
     """
-    odd = {
-        cell.fault
-        for cell in outcome.trial_results
-        if cell.hook == finding.hook and cell.verdict != "as declared"
-    }
-    return finding.name == WRONG_KEY.name and not odd - {str(TwoAgents())}
+    odd = (row for row in outcome.trial_results if row.hook == finding.hook and row.outcome != "as declared")
+    return finding.name == WRONG_KEY.name and all(row.name == ANOTHER_AGENT for row in odd)
 
 
 def _says_so(outcome: Outcome, finding: Finding) -> bool:

@@ -151,8 +151,8 @@ function cellTable(cells) {
   const heads = ["what was different", "asked about", "how it was taken", "what was seen"];
   const asked = {deny: "what must be refused", allow: "what must be let through"};
   return html("div", {class: "wide"}, html("table", {}, html("thead", {}, html("tr", {}, heads.map((head) => html("th", {scope: "col"}, head)))),
-    html("tbody", {}, cells.map((cell) => html("tr", {}, html("td", {}, cell.fault), html("td", {}, asked[cell.payload] ?? ""),
-      html("td", {}, badge(cell.verdict, cell.verdict === "as declared" ? "good" : cell.verdict === "not tried" ? "" : "odd")), html("td", {}, html("bdi", {}, cell.evidence)))))));
+    html("tbody", {}, cells.map((cell) => html("tr", {}, html("td", {}, cell.mutation), html("td", {}, asked[cell.payload] ?? ""),
+      html("td", {}, badge(cell.outcome, cell.outcome === "as declared" ? "good" : cell.outcome === "not tried" ? "" : "odd")), html("td", {}, html("bdi", {}, cell.evidence)))))));
 }
 
 function callList(calls) {

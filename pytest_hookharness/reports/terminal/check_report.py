@@ -141,12 +141,21 @@ def line(problem: Problem) -> str:
     return f"{name}{where} {plain(complaint.text, _LINE)}"
 
 
+def _varied(problem: Problem) -> list[str]:
+    """
+    Return the words of what is tried on a scenario.
+    """
+    scenario = problem.scenario
+    race = [] if scenario.parallel is None else ["parallel"]
+    return [*(request.family for request in scenario.vary), *race]
+
+
 def _problem(problem: Problem, again: Again) -> Iterator[str]:
     yield line(problem)
     if problem.scenario.script.acts:
         yield f"  shown by  {_shown_by(problem)}"
-    if problem.scenario.vary:
-        yield f"  varied    {', '.join(wish.kind for wish in problem.scenario.vary)}"
+    if varied := _varied(problem):
+        yield f"  varied    {', '.join(varied)}"
     if problem.complaint.advice:
         yield from _wrapped(problem.complaint.advice, "  mend      ", "            ")
     yield f"  again     {again(problem)}"
@@ -227,7 +236,7 @@ def _place(checkup: CheckReport, again: Again) -> dict[str, Any]:
                 "text": problem.complaint.text,
                 "advice": problem.complaint.advice,
                 "moves": _moves(problem.scenario),
-                "varied": [wish.kind for wish in problem.scenario.vary],
+                "varied": _varied(problem),
                 "again": again(problem),
                 "scenario": None if problem.file is None else str(problem.file),
                 "explained": _explained(problem),

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.faults import FaultOutcome, Trial, TrialResult
+from pytest_hookharness.model.mutations import FaultOutcome, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
 from pytest_hookharness.reports.terminal.phrases import without_folder
 
 # The worst first.
-_RANK: Sequence[FaultOutcome] = ("inert", "open", "hung", "closed", "differs", "not tried", "as declared")
+_RANK: Sequence[FaultOutcome] = (
+    "inert", "fail-open", "hung", "fail-closed", "differs", "not tried", "as declared",
+)  # fmt: skip
 _FINE = frozenset({"as declared", "not tried"})
 _GAP = "  "
 _INDENT = "    "
@@ -49,11 +51,11 @@ class _Row:
         The word for one hook, which what concerns no single hook concerns too.
         """
         found = [self.worst[name] for name in (hook, "") if name in self.worst]
-        return min(found, key=_weight).verdict if found else "-"
+        return min(found, key=_weight).outcome if found else "-"
 
 
 def _weight(cell: TrialResult) -> int:
-    return _RANK.index(cell.verdict)
+    return _RANK.index(cell.outcome)
 
 
 def table(outcome: Outcome, again: Callable[[str], str], *, width: int = 100) -> str:
@@ -75,7 +77,7 @@ def table(outcome: Outcome, again: Callable[[str], str], *, width: int = 100) ->
     lines = [_line(_HEAD, heads, first, width)]
     for row in rows:
         shown = [fit(row.bearing(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
-        lines.append(_line(row.words, shown or [row.cell.verdict], first, width))
+        lines.append(_line(row.words, shown or [row.cell.outcome], first, width))
         lines += _below(row, again, width)
     return "\n".join([*lines, _total(rows)])
 
@@ -84,7 +86,7 @@ def _rows(trial_results: Sequence[TrialResult]) -> Iterator[_Row]:
     # Two kinds may try the same in their own ways; one row tells the worst of both.
     alike: dict[str, dict[str, TrialResult]] = {}
     for cell in trial_results:
-        row = alike.setdefault(cell.fault, {})
+        row = alike.setdefault(cell.mutation, {})
         row[cell.hook] = min((row.get(cell.hook, cell), cell), key=_weight)
     for words, worst in alike.items():
         yield _Row(words, worst)
@@ -97,14 +99,14 @@ def _line(words: str, trial_results: Sequence[str], first: int, width: int) -> s
 
 def _below(row: _Row, again: Callable[[str], str], width: int) -> Iterator[str]:
     cell = row.cell
-    if cell.evidence and cell.verdict != "as declared":
+    if cell.evidence and cell.outcome != "as declared":
         yield fit(f"{_INDENT}{plain(cell.evidence, _EVIDENCE)}", max(width, 60)).rstrip()
-    if cell.verdict not in _FINE:
+    if cell.outcome not in _FINE:
         yield f"{_INDENT}again:  {plain(again(row.words), _LONGEST)}"
 
 
 def _total(rows: Sequence[_Row]) -> str:
-    number = Counter(row.cell.verdict for row in rows)
+    number = Counter(row.cell.outcome for row in rows)
     parts = [f"{number[word]} {word}" for word in _RANK if number[word]]
     return f"{counted(len(rows), 'difference')}: {', '.join(parts)}"
 
@@ -122,12 +124,14 @@ def found(outcome: Outcome) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def plan(trials: Sequence[Trial], untried: Sequence[TrialResult], notes: Sequence[str]) -> str:
+def plan(trials: Sequence[tuple[str, str]], untried: Sequence[TrialResult], notes: Sequence[str]) -> str:
     """
     What will be tried, in order, and what will not.
     """
-    lines = [f"{place:4d}  {one.cause:10}  {plain(str(one), 160)}" for place, one in enumerate(trials, 1)]
-    left = ((one.cause, plain(one.fault, 100), plain(one.evidence, 160)) for one in untried)
-    lines += [f"   -  {cause:10}  {words}: {why}" for cause, words, why in left]
+    lines = [
+        f"{place:4d}  {family:10}  {plain(words, 160)}" for place, (family, words) in enumerate(trials, 1)
+    ]
+    left = ((one.family, plain(one.mutation, 100), plain(one.evidence, 160)) for one in untried)
+    lines += [f"   -  {family:10}  {words}: {why}" for family, words, why in left]
     lines += [f"   -  {plain(note, 240)}" for note in notes]
     return "\n".join([*lines, f"{counted(len(trials), 'difference')} to be tried"])

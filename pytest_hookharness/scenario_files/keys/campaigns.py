@@ -1,19 +1,20 @@
 """
-The table of parallel fires.
-
-The tables of what can be different: the conditions of fires, and ``vary``.
-
-The table of exploration: how far, and with which moves.
+The tables of campaigns: ``vary`` and the launch conditions that it changes, ``explore``, and ``parallel``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_hookharness.model.exploration import ExploreOptions
-from pytest_hookharness.model.faults import CAUSES
-from pytest_hookharness.model.mutations import KINDS, Kind, Shaping, Wish
-from pytest_hookharness.model.parallel import CountedIn, Parallel
+from pytest_hookharness.model.mutations import (
+    FAULT_FAMILIES,
+    VARY_FAMILIES,
+    CountedIn,
+    Parallel,
+    Shaping,
+    VaryRequest,
+)
 from pytest_hookharness.scenario_files.keys.common import DURATION, EVENT, INSIDE, JSON_MAPPING, WORDS
 from pytest_hookharness.scenario_files.keys.script import MOVES_ALONE
 from pytest_hookharness.scenario_files.schema import patterns
@@ -50,42 +51,43 @@ SHAPING = RecordShape(
 )
 
 
-def read_kind(word: str) -> tuple[Wish, ...]:
+def read_family(word: str) -> tuple[VaryRequest, ...]:
     """
-    A kind by its word alone.
+    Return the request of a family by its word alone.
     """
-    known: Mapping[str, Wish] = {wish.kind: wish for wish in map(Wish, KINDS)}
-    return (known[word],)
+    return (VaryRequest(word),)
 
 
-def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
+def make_requests(**names: tuple[str, ...]) -> tuple[VaryRequest, ...]:
     """
-    Kinds with the names that they are about.
+    Return the requests of families with names of what they are about.
     """
-    return tuple(Wish(kind, names[kind]) for kind in KINDS if names.get(kind) is not None)
+    return tuple(
+        VaryRequest(family, names[family]) for family in VARY_FAMILIES if names.get(family) is not None
+    )
 
 
-def gather_wishes(items: Sequence[tuple[Wish, ...] | None]) -> tuple[Wish, ...]:
+def gather_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> tuple[VaryRequest, ...]:
     """
-    All wishes of a list.
+    Return all requests of a list.
     """
-    return tuple(wish for item in items for wish in item or ())
+    return tuple(request for item in items for request in item or ())
 
 
-def check_wishes(items: Sequence[tuple[Wish, ...] | None]) -> Iterator[tuple[int, str]]:
+def check_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> Iterator[tuple[int, str]]:
     """
-    No kind twice.
+    Yield a problem for each family that is requested a second time.
     """
-    seen: set[Kind] = set()
+    seen: set[str] = set()
     for index, item in enumerate(items):
-        for wish in item or ():
-            if wish.kind in seen:
-                yield index, f"{wish.kind!r} is asked for twice; name it once, with all its names"
-            seen.add(wish.kind)
+        for request in item or ():
+            if request.family in seen:
+                yield index, f"{request.family!r} is asked for twice; name it once, with all its names"
+            seen.add(request.family)
 
 
 NAMING = RecordShape(
-    noun="kinds with names",
+    noun="families with names",
     keys=(
         Key(name="tools", shape=COMMANDS, doc="Commands that are missing, fail and hang."),
         Key(name="unset", shape=VARIABLES, doc="Variables that are not set."),
@@ -96,26 +98,30 @@ NAMING = RecordShape(
         ),
         Key(
             name="faults",
-            shape=Many(noun="a list of causes", item=ChoiceShape(noun="a cause", words=CAUSES), unique=True),
-            doc="Kinds of faults of the world around hooks.",
+            shape=Many(
+                noun="a list of families of faults",
+                item=ChoiceShape(noun="a family of faults", words=FAULT_FAMILIES),
+                unique=True,
+            ),
+            doc="Families of faults of the world around hooks.",
         ),
     ),
-    build=make_wish,
+    build=make_requests,
     at_least=1,
 )
 VARY = Either(
     shapes=(
         ChoiceShape(
-            noun="the word for all kinds",
+            noun="the word for all families",
             words=("all",),
-            read=lambda _: tuple(map(Wish, KINDS)),
+            read=lambda _: tuple(map(VaryRequest, VARY_FAMILIES)),
         ),
         Many(
-            noun="a list of kinds",
-            item=Either(shapes=(ChoiceShape(noun="a kind", words=KINDS, read=read_kind), NAMING)),
+            noun="a list of families",
+            item=Either(shapes=(ChoiceShape(noun="a family", words=VARY_FAMILIES, read=read_family), NAMING)),
             at_least=1,
-            check=check_wishes,
-            gather=gather_wishes,
+            check=check_requests,
+            gather=gather_requests,
         ),
     )
 )
@@ -126,7 +132,7 @@ _MOST_STATES = 10_000
 
 def make_exploring(*, time: float = 30.0, **values: object) -> ExploreOptions:
     """
-    The bounds of an exploration.
+    Return the bounds of an exploration.
     """
     return ExploreOptions(seconds=time, **values)  # type: ignore[arg-type]
 
@@ -161,7 +167,7 @@ _EITHER = {"not": {"required": ["json", "lines"]}}
 
 def check_counted(values: Values) -> Iterator[tuple[str, str]]:
     """
-    A count is of lines or of JSON.
+    Yield a problem for a count of both lines and JSON.
     """
     if "lines" in values and "json" in values:
         yield "lines", "a count has lines or json, not both; write two counts"
@@ -169,39 +175,55 @@ def check_counted(values: Values) -> Iterator[tuple[str, str]]:
 
 def make_counted(*, file: str, json: str = "", lines: bool = True) -> CountedIn:
     """
-    A count of lines, unless it is said where in its JSON it stands.
+    Return a count of lines, unless a place in its JSON is named.
     """
-    del lines  # what else could count is said by the other key
+    del lines  # the key `json` alone decides
     return CountedIn(file=file, json=json)
 
 
 COUNTED = RecordShape(
     noun="a count",
     keys=(
-        Key(name="file", shape=INSIDE, doc="The file in which fires are counted.", required=True),
+        Key(name="file", shape=INSIDE, doc="The file in which hook runs are counted.", required=True),
         Key(
             name="json",
             shape=Text(noun="keys with dots between them", pattern=patterns.WORDS, example="calls.total"),
-            doc="Where in its JSON: a number, or what has a length.",
+            doc="Where in its JSON: a number, or a value with a length.",
         ),
-        Key(name="lines", shape=FlagShape(), doc="Its lines count, as they do if nothing else is said."),
+        Key(name="lines", shape=FlagShape(), doc="Its lines are counted, which is the default."),
     ),
     build=make_counted,
     check=check_counted,
     besides=_EITHER,
 )
+
+
+def check_parallel(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    Yield a problem for counters without an event, and for a distance without counters.
+    """
+    if "counts" in values and "event" not in values:
+        yield "counts", "counters belong to the hooks of one event; name it with `event`"
+    if "apart" in values and "counts" not in values:
+        yield "apart", "only counted runs can start apart; name the counters with `counts`"
+
+
 PARALLEL = RecordShape(
-    noun="parallel fires",
+    noun="parallel hook runs",
     keys=(
-        Key(name="event", shape=EVENT, doc="The event that wakes the hooks.", required=True),
+        Key(name="event", shape=EVENT, doc="The event whose hooks run (every event)."),
         Key(
             name="width",
             shape=Whole(minimum=1, maximum=_WIDEST),
-            doc="How often each hook is fired at once.",
+            doc="How many runs of each hook there are at once (8).",
         ),
-        Key(name="waves", shape=Whole(minimum=1, maximum=_MOST_WAVES), doc="How often that is done."),
-        Key(name="apart", shape=DURATION, doc="Between the starts of two fires."),
-        Key(name="hook", shape=WORDS, doc="A word of the command of the only hook that is fired."),
+        Key(
+            name="waves",
+            shape=Whole(minimum=1, maximum=_MOST_WAVES),
+            doc="How often that is done (1 with `counts`, else 2).",
+        ),
+        Key(name="apart", shape=DURATION, doc="Between the starts of two hook runs; takes `counts`."),
+        Key(name="hook", shape=WORDS, doc="A word of the command of the only hook that runs."),
         Key(
             name="counts",
             shape=Either(
@@ -216,9 +238,11 @@ PARALLEL = RecordShape(
                     Many(noun="a list of counts", item=COUNTED, at_least=1),
                 )
             ),
-            doc="In what every fire must be counted.",
-            required=True,
+            doc="Counters in which every run must appear. With them the runs are steered into a race; "
+            "without, whatever the hooks write is compared, and a race shows by chance.",
         ),
     ),
     build=Parallel,
+    check=check_parallel,
+    besides={"dependentRequired": {"counts": ["event"], "apart": ["counts"]}},
 )

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet, Terminal, TypedAnswer
-from pytest_hookharness.model.faults import Direction, WorkingFolder
+from pytest_hookharness.model.mutations import Direction, WorkingFolder
 from pytest_hookharness.scenario_files.keys.common import DURATION, EVENT, REGEX
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (

@@ -2,8 +2,9 @@
 Claims about commands that are asked about as data and as other code.
 """
 
-from pytest_hookharness.campaigns.check.rewording import phrase, taken_for_code, told_of_code
 from pytest_hookharness.judging.comparison.tried import wordings
+
+from pytest_hookharness.campaigns.check.rewording import phrase, taken_for_code, told_of_code
 from pytest_hookharness.model.moves import Edit, RunCommand, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

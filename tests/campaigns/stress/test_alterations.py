@@ -5,8 +5,8 @@ A scenario as a variation has it: one thing is different, and nothing is carried
 from dataclasses import fields
 
 import pytest
-
 from pytest_hookharness.campaigns.stress.alterations import ReplayScript, alter, plainly, twins
+
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Edit, RunCommand, Stop, Tools
 from pytest_hookharness.model.mutations import (

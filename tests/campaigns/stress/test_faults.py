@@ -6,11 +6,9 @@ import json
 from dataclasses import fields, replace
 
 import pytest
-
 from pytest_hookharness.campaigns.stress.fault_plans import plan_faults
 from pytest_hookharness.campaigns.stress.faults_of import make_trial, with_fault
 from pytest_hookharness.campaigns.stress.plans import HookTraits
-from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.faults import (
     Fault,
     Fed,
@@ -25,6 +23,8 @@ from pytest_hookharness.model.faults import (
     Surroundings,
     WorkingFolder,
 )
+
+from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import HangingTool, Shell, Wish, WithoutTool
 from pytest_hookharness.model.outcome import Outcome

@@ -3,6 +3,7 @@ Which variations are planned for a scenario that was played, and what is told of
 """
 
 from pytest_hookharness.campaigns.stress.plans import HookTraits, plan
+
 from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import (
     FailingTool,

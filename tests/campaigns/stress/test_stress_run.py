@@ -6,8 +6,8 @@ import shutil
 from dataclasses import dataclass, replace
 
 import pytest
-
 from pytest_hookharness.campaigns.stress.plans import HookTraits
+
 from pytest_hookharness.campaigns.stress.stress_run import vary as play_again
 from pytest_hookharness.model.mutations import Wish
 from pytest_hookharness.model.outcome import Outcome

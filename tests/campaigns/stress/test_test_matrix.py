@@ -6,9 +6,9 @@ import os
 from dataclasses import replace
 
 import pytest
-
 from pytest_hookharness.campaigns.stress.plans import HookTraits
 from pytest_hookharness.campaigns.stress.test_matrix import draw_up
+
 from pytest_hookharness.model.mutations import Wish
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
