@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness.campaigns.scenario_from_settings import draft, stressed
 from pytest_hookharness.model.moves import Compact, End, RunCommand, Subagent
-from pytest_hookharness.model.mutations import KINDS, Wish
+from pytest_hookharness.model.mutations import VARY_FAMILIES, CountedIn, Parallel, VaryRequest
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -88,8 +88,16 @@ def test_settings_without_hooks_are_refused(settings):
 
 
 def test_a_stressed_scenario_asks_for_everything_once():
-    """What a scenario asks for already keeps its names, and all other kinds are added."""
-    made = stressed(Scenario(name="test", vary=(Wish("tools", ("jq",)),)))
+    """A request keeps its names, and all other families and a race are added."""
+    made = stressed(Scenario(name="test", vary=(VaryRequest("tools", ("jq",)),)))
 
-    assert sorted(wish.kind for wish in made.vary) == sorted(KINDS)
-    assert made.vary[0] == Wish("tools", ("jq",))
+    assert sorted(request.family for request in made.vary) == sorted(VARY_FAMILIES)
+    assert made.vary[0] == VaryRequest("tools", ("jq",))
+    assert made.parallel == Parallel()
+
+
+def test_a_stressed_scenario_keeps_its_own_race():
+    """Parallel hook runs that a scenario asks for are not replaced by those of every event."""
+    own = Parallel(event="Stop", counts=(CountedIn(file="log"),))
+
+    assert stressed(Scenario(name="test", parallel=own)).parallel == own

@@ -3,13 +3,12 @@ Claims about complaints: what of an outcome is wrong with hooks that promise not
 """
 
 import pytest
-from pytest_hookharness.model.faults import TrialResult
 
 from pytest_hookharness.judging.checkup.complaints import complaints, doubts
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
-from pytest_hookharness.model.mutations import TwoAgents, TwoSessions
+from pytest_hookharness.model.mutations import ANOTHER_AGENT, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
@@ -92,14 +91,14 @@ def test_files_that_hooks_may_not_touch(path, kinds):
     assert [one.kind for one in complaints(outcome(steps=[written(path)]), mark="MARK")] == kinds
 
 
-@pytest.mark.parametrize(("verdict", "number"), [("closed", 1), ("open", 0)])
+@pytest.mark.parametrize(("verdict", "number"), [("fail-closed", 1), ("fail-open", 0)])
 def test_a_guard_that_is_got_round_is_no_complaint(verdict, number):
     """A guard that refuses data is a complaint, one that does not look into other code is none."""
     finding = TEXT_MATCH.found("`rm` is refused otherwise.", hook="./guard.sh")
     cell = TrialResult(
-        cause="quoting",
-        fault="the same words in a title",
-        verdict=verdict,
+        family="quoting",
+        mutation="the same words in a title",
+        outcome=verdict,
         hook="./guard.sh",
         evidence=f"{finding.code} {finding.name}: {finding.text}",
     )
@@ -123,9 +122,9 @@ def test_words_that_only_speak_of_something(refusals, number):
     assert [one.kind for one in complaints(outcome(steps=steps))] == ["RAW-JSON"] * number
 
 
-@pytest.mark.parametrize(("fault", "number"), [(str(TwoAgents()), 0), (str(TwoSessions()), 1)])
-def test_agents_of_one_session_may_be_counted_together(fault, number):
+@pytest.mark.parametrize(("name", "number"), [(ANOTHER_AGENT, 0), ("another session", 1)])
+def test_agents_of_one_session_may_be_counted_together(name, number):
     """A count that other sessions change is a complaint, and one that agents of a session share is none."""
     finding = WRONG_KEY.found("another's count", hook="./count.sh")
-    cell = TrialResult(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
+    cell = TrialResult(family="sessions", mutation=name, name=name, outcome="differs", hook="./count.sh")
     assert len(complaints(outcome(findings=(finding,), trial_results=(cell,)))) == number

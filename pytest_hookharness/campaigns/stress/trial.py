@@ -186,7 +186,7 @@ class Trials:
 
         usual = faultless if reference is None else take_reference(reference)
         outcome = play(mutated)
-        first = strongest(_declare(one, directions) for one in trial.compare(usual, outcome.trace))
+        first = strongest(declare(one, directions) for one in trial.compare(usual, outcome.trace))
         if not first:
             return leave(trial, "no hook was asked that is without it")
         if not any(one.finding for one in first):
@@ -202,7 +202,7 @@ class Trials:
             for one in strongest(trial.compare(usual, control))
             if one.outcome != "as declared"
         }
-        again = strongest(_declare(one, directions) for one in trial.compare(usual, play(mutated).trace))
+        again = strongest(declare(one, directions) for one in trial.compare(usual, play(mutated).trace))
         second = {(one.hook, one.payload): one.outcome for one in again}
         kept: list[Evidence] = []
         doubted: list[TrialResult] = []
@@ -216,7 +216,7 @@ class Trials:
         return TrialOutcome((*map(trial.result, kept), *doubted), tuple(kept))
 
 
-def _declare(evidence: Evidence, directions: Mapping[str, Direction]) -> Evidence:
+def declare(evidence: Evidence, directions: Mapping[str, Direction]) -> Evidence:
     """
     Return evidence without its defect if the hook is declared to take faults in that way.
     """

@@ -198,7 +198,8 @@ def find_first_failure(usual: Trace) -> Finding | None:
         found.setdefault((hook_run.hook.event, hook_run.hook.command), []).append((step.turn, hook_run))
     for (event, command), ((turn, first), *others) in found.items():
         if failed_silently(first) and others and all(status(hook_run) == 0 for _, hook_run in others):
-            text = f"{event}: the first run ended with {describe_end(first)}, {len(others)} later ones with exit 0."
+            end, later = describe_end(first), len(others)
+            text = f"{event}: the first run ended with {end}, {later} later ones with exit 0."
             return STRICT_SHELL.found(text, turn=turn, hook=command)
     return None
 
