@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import pytest
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
-from pytest_hookharness.campaigns.stress.mutations.environment import Locale, Profile, Shell
+from pytest_hookharness.campaigns.stress.mutations.environment import Locale, NoisyProfile, Shell
 from pytest_hookharness.campaigns.stress.mutations.filesystem import (
     FullDisk,
     Occupied,
@@ -56,7 +56,7 @@ ONE_FIELD = [
     (Occupied("x"), "files"),
     (FullDisk("tmp"), "full"),
     (Locale("a locale", {"LC_ALL": "C"}), "env"),
-    (Profile("a profile", {}, home={".profile": "echo Welcome.\n"}), "home"),
+    (NoisyProfile("a profile", {}, home={".profile": "echo Welcome.\n"}), "home"),
 ]
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = """#!/bin/sh

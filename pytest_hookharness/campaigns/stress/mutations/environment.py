@@ -142,7 +142,7 @@ class Locale(_Surroundings, family="locale"):
     __slots__ = ()
 
 
-class Profile(_Surroundings, family="profile"):
+class NoisyProfile(_Surroundings, family="profile"):
     """
     A profile of the shell that prints a line.
     """
@@ -171,12 +171,12 @@ _CP1252 = Locale(
     {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
     extra=_BEYOND_ASCII,
 )
-_PROFILE = Profile(
+_PROFILE = NoisyProfile(
     "a file named by BASH_ENV that prints a line",
     {"BASH_ENV": "./.noisy-profile"},
     {".noisy-profile": "echo Welcome.\n"},
 )
-_LOGIN = Profile(
+_LOGIN = NoisyProfile(
     "bash as a login shell, with a profile that prints a line",
     {"SHELL": "/bin/bash"},
     home={".bash_profile": "echo Welcome.\n"},
