@@ -134,7 +134,8 @@ class _Series:
         """
         hooks = dict.fromkeys(hook_run.hook.command for _, hook_run in self._base.trace.hook_runs())
         if not self._remaining():
-            return TrialOutcome((_row(parallel, "", "not tried", NO_TIME),))
+            note = f"There was no time for {parallel}."
+            return TrialOutcome((_row(parallel, "", "not tried", NO_TIME),), notes=(note,))
         scenario = without_expectations(self._base.scenario)
         try:
             with runner.open(scenario, self._settings) as (testbed, agent):
@@ -150,7 +151,8 @@ class _Series:
             _row(parallel, hook, "differs" if hook in about else "as declared", about.get(hook, ""))
             for hook in {**hooks, **about}
         )
-        return TrialOutcome(tuple(rows), findings=result.findings, notes=result.notes)
+        notes = (*(() if parallel.counts else (f"Tried: {parallel}.",)), *result.notes)
+        return TrialOutcome(tuple(rows), findings=result.findings, notes=notes)
 
     def _job(self, trial: Mutation, faultless: Trace) -> Callable[[TrialRunner], TrialOutcome]:
         def job(runner: TrialRunner) -> TrialOutcome:
