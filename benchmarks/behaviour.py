@@ -93,7 +93,7 @@ def _reply(fire: Any) -> list[Any]:
 
 def _faults(outcome: Outcome) -> list[list[Any]]:
     counted = Counter(
-        (cell.cause, _plain(cell.verdict), cell.payload, cell.left) for cell in outcome.trial_results
+        (row.family, _plain(row.outcome), row.payload, row.left) for row in outcome.trial_results
     )
     return sorted([*key, number] for key, number in counted.items())
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_hookharness.frontends.cli.stress import AS_DECLARED, OTHERWISE, UNKNOWN, judge
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
-from pytest_hookharness.model.faults import TrialResult
+from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
@@ -17,7 +17,7 @@ from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Violation
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-FINE = TrialResult(cause="path", fault="a space", hook="hook.sh", verdict="as declared")
+FINE = TrialResult(family="path", mutation="a space", hook="hook.sh", outcome="as declared")
 
 
 def asked(*events, refused=False):
@@ -77,6 +77,6 @@ def test_a_hook_that_was_never_asked_is_not_known(code):
 
 def test_a_cell_that_is_not_fine_is_told():
     """A single cell that is not as declared decides."""
-    odd = replace(FINE, verdict="open")
+    odd = replace(FINE, outcome="fail-open")
 
     assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == OTHERWISE

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.alterations import GIVEN
+from pytest_hookharness.campaigns.stress.replay import GIVEN
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -27,11 +27,11 @@ from pytest_hookharness.model.moves import (
     Stop,
     Subagent,
 )
-from pytest_hookharness.model.mutations import KINDS, Wish
+from pytest_hookharness.model.mutations import VARY_FAMILIES, VaryRequest
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
-EVERYTHING = tuple(map(Wish, KINDS))
+EVERYTHING = tuple(map(VaryRequest, VARY_FAMILIES))
 _WORKSPACE = "workspace/"
 _PLAIN: tuple[Act, ...] = (
     RunCommand(command="true"),
@@ -94,8 +94,10 @@ def with_all_trials(scenario: Scenario) -> Scenario:
     """
     Return a scenario that asks for all trials.
     """
-    named = {wish.kind for wish in scenario.vary}
-    return replace(scenario, vary=(*scenario.vary, *(wish for wish in EVERYTHING if wish.kind not in named)))
+    named = {request.family for request in scenario.vary}
+    return replace(
+        scenario, vary=(*scenario.vary, *(request for request in EVERYTHING if request.family not in named))
+    )
 
 
 def find_host(file: Path, host: str) -> tuple[hosts.Profile, str]:

@@ -18,8 +18,8 @@ import pytest
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns.run import plan_trials, simulate
+from pytest_hookharness.campaigns.stress.plan import TestMatrix
 from pytest_hookharness.campaigns.stress.stress_run import OnTrial
-from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor, available_tiers
 from pytest_hookharness.execution.processes.slots import CpuSlot

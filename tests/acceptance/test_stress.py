@@ -45,16 +45,16 @@ def stress(project):
 
 
 def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
-    """A guard that lets through what it cannot read is an open cell, with evidence and a command."""
+    """A guard that lets through what it cannot read is a row with its outcome, evidence and a command."""
     guarded()
 
     result = stress("--only", CLOSED)
 
     row, evidence, again = result.stdout.partition(f"{CLOSED} ")[2].splitlines()[:3]
-    assert (result.returncode, row.strip()) == (1, "open")
+    assert (result.returncode, row.strip()) == (1, "fail-open")
     assert "refuses (exit 2); then does not refuse" in evidence
     assert again.strip() == f"again:  hookharness stress {SETTINGS} --only '{CLOSED}' --seed 0"
-    assert "1 difference: 1 open" in result.stdout
+    assert "1 difference: 1 fail-open" in result.stdout
     assert "HH201 FAILS-OPEN" in result.stdout
 
 
@@ -143,4 +143,6 @@ def test_pytest_puts_stress_on_scenarios(project):
     stressed = project.run("--hook-scenarios", "--hook-stress")
 
     stressed.assert_outcomes(failed=1)
-    stressed.stdout.fnmatch_lines([f"{CLOSED}*open*", "*hookharness stress 'scenarios/guard.scenario.yaml*"])
+    stressed.stdout.fnmatch_lines(
+        [f"{CLOSED}*fail-open*", "*hookharness stress 'scenarios/guard.scenario.yaml*"]
+    )

@@ -4,14 +4,14 @@ Claims about the table of a matrix.
 
 from dataclasses import replace
 
-from pytest_hookharness.model.faults import TrialResult
+from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.reports.terminal.stress_table import table
 
-BASE = Outcome(scenario=Scenario(name="test"), host="host@1", trace=Trace(), verdict=Terminated(turn=1))
+BASE = Outcome(scenario=Scenario(name="test"), host="host@1", trace=Trace(), outcome=Terminated(turn=1))
 
 
 def shown(*cells, width=100):
@@ -20,9 +20,9 @@ def shown(*cells, width=100):
     return table(outcome, lambda words: f"play {words}", width=width).splitlines()
 
 
-def cell(fault, verdict, hook="guard.sh", evidence="", payload=""):
+def cell(mutation, outcome, hook="guard.sh", evidence="", payload=""):
     return TrialResult(
-        cause="stdin", fault=fault, verdict=verdict, hook=hook, evidence=evidence, payload=payload
+        family="stdin", mutation=mutation, outcome=outcome, hook=hook, evidence=evidence, payload=payload
     )
 
 
@@ -63,7 +63,7 @@ def test_a_column_tells_the_worst_of_its_payloads():
 def test_two_kinds_that_try_the_same_are_one_row():
     """Where two kinds try the same in their own ways, one row tells the worst of both, for each hook."""
     lines = shown(
-        replace(cell("empty", "as declared", hook=""), cause="input"),
+        replace(cell("empty", "as declared", hook=""), family="input"),
         cell("empty", "open", evidence="it let it through"),
         cell("empty", "as declared", hook="other.sh"),
     )

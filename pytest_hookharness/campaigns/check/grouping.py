@@ -16,7 +16,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
     percentile,
 )
-from pytest_hookharness.campaigns.stress.alterations import ReplayScript
+from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted

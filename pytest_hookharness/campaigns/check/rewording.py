@@ -18,7 +18,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.corpora import GIVEN
-from pytest_hookharness.judging.comparison.tried import HARMLESS, wordings
+from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -35,8 +35,8 @@ def phrase(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tup
         commands: The commands.
         files: Files that hooks refused to have changed; others that only speak of them must be allowed.
     """
-    forms = [one.text for one in wordings(HARMLESS)] if commands else []
-    asked = [one.text for command in commands for one in wordings(command)]
+    forms = [one.text for one in forms_of(HARMLESS)] if commands else []
+    asked = [one.text for command in commands for one in forms_of(command)]
     told = [HARMLESS, *commands] if commands else []
     described = [Tools(calls=(_described(host, words),)) for words in told]
     return (
@@ -65,9 +65,9 @@ def taken_for_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     Commands whose words were refused as mere data, where harmless words were not.
     """
     refused, passed = {*_asked(outcome, refused=True)}, {*_asked(outcome, refused=False)}
-    harmless = {one.form: one.text for one in wordings(HARMLESS)}
+    harmless = {one.form: one.text for one in forms_of(HARMLESS)}
     for command in commands:
-        data = [one for one in wordings(command) if not one.code]
+        data = [one for one in forms_of(command) if not one.code]
         told = command in refused and HARMLESS in passed
         if told or any(one.text in refused and harmless[one.form] in passed for one in data):
             yield command
@@ -79,7 +79,7 @@ def told_of_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     """
     passed = {*_asked(outcome, refused=False)}
     for command in commands:
-        forms = [one.form for one in wordings(command) if one.code and one.text in passed]
+        forms = [one.form for one in forms_of(command) if one.code and one.text in passed]
         if forms:
             yield f"`{command}` is refused, and the same is let through by: {', '.join(forms)}."
 

@@ -33,7 +33,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
     Tools,
 )
-from pytest_hookharness.model.mutations import Kind, Wish
+from pytest_hookharness.model.mutations import Parallel, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
@@ -43,7 +43,7 @@ _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
-_INVARIANT: tuple[Kind, ...] = ("key-order", "sessions", "processes", "names", "wide")
+_INVARIANT = ("key-order", "sessions", "processes", "names")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
 # Each tool is called at least three times behind the first move.
@@ -203,6 +203,7 @@ def plan_invariance(place: HookSet, moves: Sequence[Act], *, endless: bool = Fal
         *moves,
     ]
     scenario = _varied(_scenario(place, acts if endless else [*acts, Stop()]), *_INVARIANT)
+    scenario = replace(scenario, parallel=Parallel())
     return _cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
 
 
@@ -251,8 +252,8 @@ def plan_asks(place: HookSet, triggered: Collection[str]) -> Iterator[CheckSessi
         )
 
 
-def _varied(scenario: Scenario, *kinds: Kind) -> Scenario:
-    return replace(scenario, vary=tuple(map(Wish, kinds)))
+def _varied(scenario: Scenario, *families: str) -> Scenario:
+    return replace(scenario, vary=tuple(map(VaryRequest, families)))
 
 
 def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:

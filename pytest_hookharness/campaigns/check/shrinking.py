@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_hookharness.campaigns.stress.alterations import ReplayScript
+from pytest_hookharness.campaigns.stress.plan import RACE
+from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -22,17 +23,17 @@ from pytest_hookharness.model.moves import (
     Script,
     Stop,
 )
-from pytest_hookharness.model.mutations import KINDS, Kind
+from pytest_hookharness.model.mutations import VARY_FAMILIES
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
-# The complaint of a scenario if it shows what is looked for, else nothing.
+# The symptom of a scenario if it shows what is looked for, else nothing.
 Look = Callable[[Scenario], Symptom | None]
 _MOST = 14
 # A scenario that is varied takes as many sessions as there are variations.
 _MOST_VARIED = 6
-# The kinds of variations that show these.
-_SHOWN_BY: Mapping[str, tuple[Kind, ...]] = {
+# The families of mutations that show these; the rest may be shown by any.
+_SHOWN_BY: Mapping[str, tuple[str, ...]] = {
     "TEXT-MATCH": ("quoting",),
     "RAW-JSON": ("key-order", "words"),
     "WRONG-KEY": ("sessions", "processes"),
@@ -40,8 +41,8 @@ _SHOWN_BY: Mapping[str, tuple[Kind, ...]] = {
     "UNGUARDED-TOOL": ("tools",),
     "STATUS-LEAK": ("tools", "state"),
     "FAILS-CLOSED": ("state",),
-    "LOST-UPDATES": ("wide",),
-    "TORN-STATE": ("wide",),
+    "LOST-UPDATES": (RACE,),
+    "TORN-STATE": (RACE,),
 }
 _SHORT = 12
 
@@ -70,10 +71,10 @@ class _Search:
             return False
         self.left -= 1
         self._seen.append(scenario)
-        complaint = self.look(scenario)
-        if complaint is None:
+        symptom = self.look(scenario)
+        if symptom is None:
             return False
-        self.best = (scenario, complaint)
+        self.best = (scenario, symptom)
         return True
 
 
@@ -87,7 +88,7 @@ def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tu
         trace: What took place.
         look: Plays a scenario and tells whether it shows it.
     """
-    search = _Search(look, left=_MOST_VARIED if scenario.vary else _MOST)
+    search = _Search(look, left=_MOST_VARIED if _is_varied(scenario) else _MOST)
     if not any(map(search.try_out, _first_guesses(scenario, symptom, trace))):
         return None
     assert search.best is not None  # noqa: S101 - one of the guesses has shown it
@@ -107,15 +108,31 @@ def _first_guesses(scenario: Scenario, symptom: Symptom, trace: Trace) -> Iterat
         # A verdict is about how it goes on, and not about one move.
         yield _with(scenario, [FIRST_PROMPT], replace(scenario.script, then=Behaviour()))
         yield _with(scenario, [FIRST_PROMPT])
-    elif not scenario.vary:
+    elif not _is_varied(scenario):
         plain = replace(scenario.script, then=Behaviour())
         yield _with(scenario, [FIRST_PROMPT], plain)
         yield _with(scenario, alone, plain)
         yield _with(scenario, recording.until(symptom.turn + 1), plain)
-    wishes = [wish for wish in scenario.vary if wish.kind in _SHOWN_BY.get(symptom.kind, KINDS)]
-    yield from (_with(replace(scenario, vary=(wish,)), alone) for wish in wishes)
-    yield from (replace(scenario, vary=(wish,)) for wish in wishes)
+    families = _SHOWN_BY.get(symptom.kind, (*VARY_FAMILIES, RACE))
+    single = [*_single(scenario, families)]
+    yield from (_with(one, alone) for one in single)
+    yield from single
     yield scenario
+
+
+def _is_varied(scenario: Scenario) -> bool:
+    return bool(scenario.vary) or scenario.parallel is not None
+
+
+def _single(scenario: Scenario, families: Sequence[str]) -> Iterator[Scenario]:
+    """
+    Yield the scenario with each of some families alone.
+    """
+    for request in scenario.vary:
+        if request.family in families:
+            yield replace(scenario, vary=(request,), parallel=None)
+    if scenario.parallel is not None and RACE in families:
+        yield replace(scenario, vary=())
 
 
 def _with(scenario: Scenario, acts: Sequence[Act], script: Script | None = None) -> Scenario:
@@ -129,7 +146,7 @@ def _drop_acts(search: _Search, scenario: Scenario) -> None:
     """
     first, *acts = scenario.script.acts or (FIRST_PROMPT,)
     size = max(1, len(acts) // 2)
-    while size and len(acts) > bool(scenario.vary):
+    while size and len(acts) > _is_varied(scenario):
         place = 0
         while place < len(acts) and search.left:
             fewer = [*acts[:place], *acts[place + size :]]
@@ -142,7 +159,7 @@ def _drop_acts(search: _Search, scenario: Scenario) -> None:
 
 def _shorten_texts(search: _Search) -> None:
     assert search.best is not None  # noqa: S101 - it is called when something was found
-    acts = search.best[0].script.acts if not search.best[0].vary else ()
+    acts = search.best[0].script.acts if not _is_varied(search.best[0]) else ()
     for place, act in enumerate(acts):
         if place and isinstance(act, RunCommand | Edit | Prompt | Stop):
             _shorten(search, place)

@@ -74,7 +74,7 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     with Harness(settings) as harness:
         if arguments.plan:
             matrix = harness.lay_out(scenario)
-            print(tables.plan(matrix.trials, matrix.untried, matrix.notes))
+            print(tables.plan(matrix.rows, matrix.untried, matrix.notes))
             return AS_DECLARED
         try:
             outcome = harness.simulate(scenario, on_trial=_progress())
@@ -102,7 +102,7 @@ def judge(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
         outcome: What was seen.
         refuses_nothing: Whether no hook is meant to refuse a call.
     """
-    words = {cell.verdict for cell in outcome.trial_results} - {"as declared", "not tried"}
+    words = {cell.outcome for cell in outcome.trial_results} - {"as declared", "not tried"}
     names = {finding.name for finding in outcome.findings}
     missed = bool(names) and names <= _MISSED
     undecided = outcome.verdict_name == "undecided"
@@ -170,7 +170,9 @@ def _progress() -> Callable[[Outcome, int, int], None] | None:
         return None
 
     def show(seen: Outcome, made: int, number: int) -> None:
-        odd = {cell.fault for cell in seen.trial_results if cell.verdict not in ("as declared", "not tried")}
+        odd = {
+            cell.mutation for cell in seen.trial_results if cell.outcome not in ("as declared", "not tried")
+        }
         print(f"\r{made} of {number} tried, {len(odd)} not as declared", end="", file=sys.stderr, flush=True)
 
     return show

@@ -3,7 +3,7 @@ Claims about commands that are asked about as data and as other code.
 """
 
 from pytest_hookharness.campaigns.check.rewording import phrase, taken_for_code, told_of_code
-from pytest_hookharness.judging.comparison.tried import wordings
+from pytest_hookharness.campaigns.stress.mutations.wording import forms_of
 from pytest_hookharness.model.moves import Edit, RunCommand, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -11,7 +11,7 @@ from pytest_hookharness.model.trace import Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 
 COMMAND = "rm -rf build"
-FORMS = {one.form: one.text for one in wordings(COMMAND)}
+FORMS = {one.form: one.text for one in forms_of(COMMAND)}
 
 
 def answered(refuses):

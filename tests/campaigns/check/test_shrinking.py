@@ -5,7 +5,7 @@ Claims about shrinking, with a judge that looks at scenarios instead of playing 
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Behaviour, Edit, RunCommand, Script
-from pytest_hookharness.model.mutations import Wish
+from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 
@@ -73,9 +73,9 @@ def test_verdict_keeps_how_the_agent_goes_on():
 def test_only_the_kind_that_shows_it_is_varied():
     """Of several kinds of variations only the one that shows the problem is left."""
     wrong = Symptom(kind="WRONG-KEY", code="HH115", text="another's count", turn=3)
-    look, _ = judge(lambda tried: Wish("processes") in tried.vary, wrong)
-    small, _ = shrink(scenario(vary=(Wish("key-order"), Wish("processes"))), wrong, TRACE, look)
-    assert small.vary == (Wish("processes"),)
+    look, _ = judge(lambda tried: VaryRequest("processes") in tried.vary, wrong)
+    small, _ = shrink(scenario(vary=(VaryRequest("key-order"), VaryRequest("processes"))), wrong, TRACE, look)
+    assert small.vary == (VaryRequest("processes"),)
 
 
 def test_number_of_sessions_is_bounded():

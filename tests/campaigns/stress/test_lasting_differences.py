@@ -1,12 +1,12 @@
 """
-Claims about mishaps that last: hooks that refuse all from then on, or tell no more.
+Differences that last: hooks that refuse every call from then on, or inform only one session.
 """
 
 import pytest
 
-from pytest_hookharness.judging.comparison.relations import find_variance
+from pytest_hookharness.campaigns.stress.mutations.filesystem import StateFile
+from pytest_hookharness.campaigns.stress.mutations.other_sessions import TwoAgents, TwoSessions
 from pytest_hookharness.model.moves import RunCommand
-from pytest_hookharness.model.mutations import StateFile, TwoAgents, TwoSessions
 from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Step, Trace
@@ -47,12 +47,12 @@ def prompt(*told, changes=(MARK,)):
 
 def test_every_call_refused_since_a_file_was_broken():
     """A hook that refuses every call since its file was emptied is FAILS-CLOSED."""
-    found = find_variance(EMPTIED, calls(False, False, False, False), calls(False, True, True, True))
+    found = EMPTIED.find_difference(calls(False, False, False, False), calls(False, True, True, True))
     assert (found.name, found.hook, found.turn) == ("FAILS-CLOSED", "./guard.sh", 1)
 
 
 @pytest.mark.parametrize(
-    ("variation", "usual", "varied"),
+    ("mutation", "usual", "varied"),
     [
         (EMPTIED, (False, False, False), (False, True, True)),
         (EMPTIED, (False, False, False, False), (False, True, True, False)),
@@ -60,19 +60,19 @@ def test_every_call_refused_since_a_file_was_broken():
         (StateFile("state.json", "delete", 1), (False, False, False, False), (False, True, True, True)),
     ],
 )
-def test_refusals_that_may_be_meant(variation, usual, varied):
+def test_refusals_that_may_be_meant(mutation, usual, varied):
     """A hook that asks for something again, or had refused before, or finds no file, is no FAILS-CLOSED."""
-    assert find_variance(variation, calls(*usual), calls(*varied)) is None
+    assert mutation.find_difference(calls(*usual), calls(*varied)) is None
 
 
 def test_one_session_told_and_no_other():
     """A hook that tells a session nothing for a mark that another session left is WRONG-KEY."""
-    found = find_variance(TwoSessions(), begun(prompt("The rules.")), begun(prompt(changes=())))
+    found = TwoSessions().find_difference(begun(prompt("The rules.")), begun(prompt(changes=())))
     assert (found.name, found.hook) == ("WRONG-KEY", "./guard.sh")
 
 
 @pytest.mark.parametrize(
-    ("variation", "usual", "varied"),
+    ("mutation", "usual", "varied"),
     [
         (TwoSessions(), prompt("The rules."), prompt("Other rules.")),
         (TwoSessions(), prompt(), prompt()),
@@ -81,12 +81,12 @@ def test_one_session_told_and_no_other():
         (TwoAgents(), prompt("The rules."), prompt()),
     ],
 )
-def test_words_about_what_was_done(variation, usual, varied):
+def test_words_about_what_was_done(mutation, usual, varied):
     """Who is told other words, or what was just done, is not told less for another session's sake."""
-    assert find_variance(variation, begun(usual), begun(varied)) is None
+    assert mutation.find_difference(begun(usual), begun(varied)) is None
 
 
 def test_the_folders_of_the_host_are_no_marks():
     """What the host lays down in the home folder does not hide that a session was told nothing."""
     usual = prompt("The rules.", changes=(MARK, *[LAID_DOWN] * 4))
-    assert find_variance(TwoSessions(), begun(usual), begun(prompt(changes=()))) is not None
+    assert TwoSessions().find_difference(begun(usual), begun(prompt(changes=()))) is not None

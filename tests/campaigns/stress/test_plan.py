@@ -1,5 +1,5 @@
 """
-Claims about which trials a matrix has, and in which order.
+Which trials a matrix has, and in which order.
 """
 
 import os
@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.plans import HookTraits
-from pytest_hookharness.campaigns.stress.test_matrix import draw_up
-from pytest_hookharness.model.mutations import Wish
+from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.plan import draw_up
+from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.simulation.testbed.run_settings import TrialSelection
 
-WISHES = tuple(map(Wish, ("key-order", "unset", "shells", "processes", "stdin", "faults")))
+REQUESTS = tuple(map(VaryRequest, ("key-order", "unset", "shells", "processes", "stdin", "faults")))
 BASE = Outcome(
-    scenario=Scenario(name="test", vary=WISHES),
+    scenario=Scenario(name="test", vary=REQUESTS),
     host="claude-code@1",
     trace=Trace(),
     verdict=Terminated(turn=1),
@@ -45,20 +45,20 @@ def test_one_seed_gives_one_order(words):
     assert sorted(first) == sorted(words(TrialSelection(), 4)) == sorted(words())
 
 
-def test_kinds_take_turns():
-    """The beginning of a matrix has one trial of each kind, so that a short budget leaves out no kind."""
+def test_families_take_turns():
+    """The beginning of a matrix has one trial of each family, so that a short budget leaves out no family."""
     matrix = draw_up(BASE, HookTraits(), TrialSelection())
-    kinds = {trial.cause for trial in matrix.trials}
+    families = {trial.family for trial in matrix.trials}
 
-    assert {trial.cause for trial in matrix.trials[: len(kinds)]} == kinds
+    assert {trial.family for trial in matrix.trials[: len(families)]} == families
 
 
-def test_what_is_tried_by_one_kind_is_not_called_untried_by_another():
-    """A shell that one kind tries is not said to be untried because another kind has nothing to try there."""
+def test_what_one_family_tries_is_not_called_untried_by_another():
+    """A shell that one family tries is not reported as untried because another family cannot try it."""
 
-    def untried(*kinds):
-        scenario = replace(BASE.scenario, vary=tuple(map(Wish, kinds)))
-        return [cell.fault for cell in draw_up(replace(BASE, scenario=scenario), HookTraits(), None).untried]
+    def untried(*families):
+        scenario = replace(BASE.scenario, vary=tuple(map(VaryRequest, families)))
+        return [row.mutation for row in draw_up(replace(BASE, scenario=scenario), HookTraits(), None).untried]
 
     tried = {str(trial) for trial in draw_up(BASE, HookTraits(), None).trials}
     assert "the shell `dash`" in tried

@@ -1,31 +1,22 @@
 """
-A scenario as a variation has it: one thing is different, and nothing is carried out that was not before.
+A scenario with a mutation: one thing is different, and nothing is executed that was not executed before.
 """
 
 from dataclasses import fields
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.alterations import ReplayScript, alter, plainly, twins
+from pytest_hookharness.campaigns.stress.mutations.environment import Shell, Unset
+from pytest_hookharness.campaigns.stress.mutations.filesystem import StateFile
+from pytest_hookharness.campaigns.stress.mutations.hook_order import HookOrder
+from pytest_hookharness.campaigns.stress.mutations.other_sessions import TwoAgents, TwoProcesses, TwoSessions
+from pytest_hookharness.campaigns.stress.mutations.stdin import EmptyInput, KeyOrder
+from pytest_hookharness.campaigns.stress.mutations.tools import FailingTool, HangingTool, WithoutTool
+from pytest_hookharness.campaigns.stress.mutations.wording import MovedWords, Quoted, SameName
+from pytest_hookharness.campaigns.stress.replay import ReplayScript, without_expectations
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Edit, RunCommand, Stop, Tools
-from pytest_hookharness.model.mutations import (
-    EmptyInput,
-    FailingTool,
-    HangingTool,
-    HookOrder,
-    KeyOrder,
-    MovedWords,
-    Quoted,
-    Shell,
-    StateFile,
-    TwoAgents,
-    TwoProcesses,
-    TwoSessions,
-    Unset,
-    Wish,
-    WithoutTool,
-)
+from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 
@@ -33,7 +24,7 @@ SCENARIO = Scenario(
     name="x",
     env={"MODE": "x"},
     commands={"jq": Double(), "npm": Double()},
-    vary=(Wish("key-order"),),
+    vary=(VaryRequest("key-order"),),
     expect=Expectation(verdict="livelock"),
 )
 REMOVES = RunCommand(command="rm -rf x", expect="deny")
@@ -44,7 +35,7 @@ ACTS = (
     (2, Moved(move=REMOVES)),
     (3, Moved(move=Stop())),
 )
-RECORDING = ReplayScript.of(
+REPLAY = ReplayScript.of(
     Trace(
         steps=tuple(Step(number=number, turn=turn, exchange=one) for number, (turn, one) in enumerate(ACTS))
     )
@@ -64,50 +55,57 @@ ONE_FIELD = [
     (TwoSessions(), "company"),
     (TwoProcesses(), "relaunched"),
 ]
-QUOTED = Quoted(2, "rm -rf x", "`sh -c`", "sh -c 'rm -rf x'", True, "sh -c 'echo hello'")
-TEXT = Quoted(2, "rm -rf x", "an argument of echo", "echo 'rm -rf x'", False, "echo 'echo hello'")
+QUOTED = Quoted(2, "rm -rf x", "`sh -c`", "sh -c 'rm -rf x'", "sh -c 'echo hello'", must_be_refused=True)
+TEXT = Quoted(
+    2, "rm -rf x", "an argument of echo", "echo 'rm -rf x'", "echo 'echo hello'", must_be_refused=False
+)
+
+
+def mutated(mutation):
+    """The scenario with a mutation."""
+    return mutation.apply(without_expectations(SCENARIO), REPLAY)
 
 
 def differing(one, other):
     return {item.name for item in fields(one) if getattr(one, item.name) != getattr(other, item.name)}
 
 
-@pytest.mark.parametrize("variation, field", ONE_FIELD)
-def test_one_thing_is_different(variation, field):
-    """But for the promises, which are left out, a varied scenario differs in one field."""
-    assert differing(plainly(SCENARIO), alter(SCENARIO, variation, RECORDING)) == {field}
+@pytest.mark.parametrize("mutation, field", ONE_FIELD)
+def test_one_thing_is_different(mutation, field):
+    """Apart from the expectations, which are left out, a mutated scenario differs in one field."""
+    assert differing(without_expectations(SCENARIO), mutated(mutation)) == {field}
 
 
 def test_a_double_does_not_stand_in_for_a_hidden_command():
     """A command that is hidden is no double any more, and other doubles stay."""
-    altered = alter(SCENARIO, WithoutTool("jq"), RECORDING)
+    changed = mutated(WithoutTool("jq"))
 
-    assert (("jq",), {"npm": Double()}) == (altered.hidden, altered.commands)
+    assert (("jq",), {"npm": Double()}) == (changed.hidden, changed.commands)
 
 
 def test_a_file_is_harmed_between_two_turns():
     """The agent does the same again, and the harm comes right after the turn that is named."""
-    acts = alter(SCENARIO, StateFile(".n", "garbage", 1), RECORDING).script.acts
+    acts = mutated(StateFile(".n", "garbage", 1)).script.acts
 
     assert [FIRST_PROMPT, EDITS, Corrupt(file=".n", how="garbage"), REMOVES, Stop()] == [*acts]
 
 
-@pytest.mark.parametrize("variation, calls", [(QUOTED, 1), (TEXT, 2)])
-def test_commands_are_only_asked_about(variation, calls):
+@pytest.mark.parametrize("mutation, calls", [(QUOTED, 1), (TEXT, 2)])
+def test_commands_are_only_asked_about(mutation, calls):
     """In the place of the refused call stand calls with a result, the harmless one first if it is needed."""
-    acts = alter(SCENARIO, variation, RECORDING).script.acts
+    acts = mutated(mutation).script.acts
     asked = acts[2:-1]
 
     assert (FIRST_PROMPT, EDITS) == acts[:2]
     assert calls == len(asked)
     assert all(isinstance(one, RunCommand) and one.given is not None for one in asked)
-    assert asked[-1].command == variation.text
+    assert asked[-1].command == mutation.text
 
 
 def test_moved_words_stand_in_the_description():
     """The command is the harmless one, and the refused words describe it."""
-    variation = MovedWords(2, "echo hello", "rm -rf x", must_be_refused=False)
-    *_, tried, _ = alter(SCENARIO, variation, RECORDING).script.acts
+    mutation = MovedWords(2, "echo hello", "rm -rf x", must_be_refused=False)
+    *_, tried, _ = mutated(mutation).script.acts
 
     assert isinstance(tried, Tools)
     assert {"command": "echo hello", "description": "rm -rf x"} == dict(tried.calls[0].input)
@@ -116,9 +114,10 @@ def test_moved_words_stand_in_the_description():
 
 def test_a_twin_has_the_same_base_name_in_another_folder():
     """The move is made once more on a file that holds the passage that it replaces."""
-    other, same = twins(1, "src/a.py")
-    altered = alter(SCENARIO, same, RECORDING)
+    same = SameName.of(1, "src/a.py")
+    other = same.reference
+    changed = mutated(same)
 
     assert ("src/nested/other-a.py", "src/nested/a.py") == (other.twin, same.twin)
-    assert {"src/nested/a.py": "a"} == altered.files
-    assert [FIRST_PROMPT, EDITS, Edit(file=same.twin, text="b", old="a"), Stop()] == [*altered.script.acts]
+    assert {"src/nested/a.py": "a"} == changed.files
+    assert [FIRST_PROMPT, EDITS, Edit(file=same.twin, text="b", old="a"), Stop()] == [*changed.script.acts]

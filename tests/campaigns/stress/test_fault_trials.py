@@ -1,5 +1,5 @@
 """
-Faults of the world around hooks: which are planned, how each is brought about, and what is seen of them.
+Faults of the world around hooks: which are planned, how each is applied, and what they show.
 """
 
 import json
@@ -7,26 +7,22 @@ from dataclasses import fields, replace
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.fault_plans import plan_faults
-from pytest_hookharness.campaigns.stress.faults_of import make_trial, with_fault
-from pytest_hookharness.campaigns.stress.plans import HookTraits
-from pytest_hookharness.model.delivery import Delivery
-from pytest_hookharness.model.faults import (
-    Fault,
-    Fed,
+from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.mutations.environment import Locale, NoisyProfile, Shell
+from pytest_hookharness.campaigns.stress.mutations.filesystem import (
     FullDisk,
-    InWorktree,
-    JunkTool,
     Occupied,
-    Placed,
     ReadOnly,
     SpoiledScript,
-    StartedIn,
-    Surroundings,
-    WorkingFolder,
 )
+from pytest_hookharness.campaigns.stress.mutations.folders import InWorktree, Placed, StartedIn
+from pytest_hookharness.campaigns.stress.mutations.stdin import Fed
+from pytest_hookharness.campaigns.stress.mutations.tools import HangingTool, JunkTool, WithoutTool
+from pytest_hookharness.campaigns.stress.plan import plan_trials
+from pytest_hookharness.campaigns.stress.replay import ReplayScript, with_fixed_moves
+from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, RunCommand, Stop, ToolCall, ToolResult
-from pytest_hookharness.model.mutations import HangingTool, Shell, Wish, WithoutTool
+from pytest_hookharness.model.mutations import VaryRequest, WorkingFolder
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
@@ -45,12 +41,12 @@ from pytest_hookharness.model.trace import (
 )
 from pytest_hookharness.model.verdicts import Terminated
 
-SCENARIO = Scenario(name="x", commands={"jq": None}, vary=(Wish("faults"),))
+SCENARIO = Scenario(name="x", commands={"jq": None}, vary=(VaryRequest("faults"),))
 ONE_FIELD = [
-    (WithoutTool("git"), "hidden"),
-    (HangingTool("git"), "commands"),
+    (WithoutTool("git", fault=True), "hidden"),
+    (HangingTool("git", fault=True), "commands"),
     (JunkTool("git"), "commands"),
-    (Shell("dash"), "shell"),
+    (Shell("dash", fault=True), "shell"),
     (Fed("nothing", Delivery(shape="empty")), "stdin"),
     (StartedIn("a folder", WorkingFolder("x")), "cwd"),
     (InWorktree(), "worktree"),
@@ -59,8 +55,8 @@ ONE_FIELD = [
     (ReadOnly("workspace"), "readonly"),
     (Occupied("x"), "files"),
     (FullDisk("tmp"), "full"),
-    (Surroundings("a locale", {"LC_ALL": "C"}), "env"),
-    (Surroundings("a profile", {}, home={".profile": "echo Welcome.\n"}), "home"),
+    (Locale("a locale", {"LC_ALL": "C"}), "env"),
+    (NoisyProfile("a profile", {}, home={".profile": "echo Welcome.\n"}), "home"),
 ]
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = """#!/bin/sh
@@ -81,14 +77,14 @@ def differing(one, other):
 def played(*exchanges, tier=Tier.NAMESPACES, files=None, **keys):
     steps = tuple(Step(number=turn, turn=turn, exchange=one) for turn, one in exchanges)
     states = {0: State(), max(turn for turn, _ in exchanges): State(files=files or {})}
-    scenario = Scenario(name="x", **{"vary": (Wish("faults"),), **keys})
+    scenario = Scenario(name="x", **{"vary": (VaryRequest("faults"),), **keys})
     trace = Trace(steps=steps, states=states)
     return Outcome(scenario=scenario, host="x", trace=trace, verdict=Terminated(turn=1), tier=tier)
 
 
-def reason(trial_results, word):
-    (cell,) = (cell for cell in trial_results if word in cell.fault)
-    return cell.verdict, cell.evidence
+def faulty(scenario, fault):
+    """The scenario with a fault."""
+    return fault.apply(scenario, ReplayScript(()))
 
 
 WROTE = HookEvent(
@@ -99,16 +95,17 @@ WROTE = HookEvent(
 FILES = {"workspace/.state/count": StateEntry("file", 0o644, "x")}
 
 
-@pytest.mark.parametrize("change, field", ONE_FIELD)
-def test_one_thing_is_wrong(change, field):
-    """A scenario with a fault differs from the one without it in one field, its promises aside."""
-    plain = make_trial(SCENARIO, Trace())
+@pytest.mark.parametrize("fault, field", ONE_FIELD)
+def test_one_thing_is_wrong(fault, field):
+    """A scenario with a fault differs from the one without it in one field, apart from its expectations."""
+    plain = with_fixed_moves(SCENARIO, Trace())
 
-    assert differing(plain, with_fault(plain, Fault("tools", change))) == {field}
+    assert fault.as_fault
+    assert differing(plain, faulty(plain, fault)) == {field}
 
 
-def test_a_trial_makes_the_same_moves_and_carries_out_no_refused_one():
-    """The moves of a run come again as a list, and one that was refused has its result already."""
+def test_a_trial_makes_the_same_moves_and_executes_no_refused_one():
+    """The moves of a run are made again as a list, and a refused one has its result already."""
     asked = ToolCall(name="Bash", input={})
     steps = (
         Step(number=1, turn=0, exchange=Happened(event=FIRST_PROMPT)),
@@ -116,7 +113,7 @@ def test_a_trial_makes_the_same_moves_and_carries_out_no_refused_one():
         Step(number=3, turn=1, exchange=Performed(call=asked, result=ToolResult(), refused=True)),
         Step(number=4, turn=2, exchange=Moved(move=RunCommand(command="ls"))),
     )
-    prompt, removes, looks, stop = make_trial(SCENARIO, Trace(steps=steps)).script.acts
+    prompt, removes, looks, stop = with_fixed_moves(SCENARIO, Trace(steps=steps)).script.acts
 
     assert (FIRST_PROMPT, RunCommand(command="ls"), Stop()) == (prompt, looks, stop)
     assert ("rm -rf x", True) == (removes.command, removes.given is not None)
@@ -124,14 +121,14 @@ def test_a_trial_makes_the_same_moves_and_carries_out_no_refused_one():
 
 def test_a_script_is_spoiled_before_the_first_move():
     """The harm to a script is the first act of the trial."""
-    fault = Fault("script", SpoiledScript("x.sh", "chmod"))
-    first, *_ = with_fault(make_trial(SCENARIO, Trace()), fault).script.acts
+    fault = SpoiledScript("x.sh", "chmod")
+    first, *_ = faulty(with_fixed_moves(SCENARIO, Trace()), fault).script.acts
 
     assert first == Corrupt(file="x.sh", how="chmod", text="0644")
 
 
 @pytest.mark.parametrize(
-    "clues, keys, word, why",
+    "traits, keys, word, why",
     [
         (HookTraits(), {}, "tool that is missing", "name none"),
         (HookTraits(), {}, "script that is spoiled", "name none"),
@@ -144,13 +141,13 @@ def test_a_script_is_spoiled_before_the_first_move():
         (HookTraits(), {"tier": Tier.SUBREAPER}, "workspace on a read-only", "cannot do that"),
     ],
 )
-def test_what_cannot_be_tried_is_said(clues, keys, word, why):
-    """A fault that makes no sense, or that the machine cannot make, is a cell with its reason."""
-    _, cells = plan_faults(played((1, WROTE), files=FILES, **keys), clues)
-    verdict, evidence = reason(cells, word)
+def test_what_cannot_be_tried_is_reported(traits, keys, word, why):
+    """A fault that makes no sense, or that the machine cannot make, is a row with its reason."""
+    _, untried = plan_trials(played((1, WROTE), files=FILES, **keys), traits)
+    (row,) = (one.result for one in untried if word in one.mutation)
 
-    assert verdict == "not tried"
-    assert why in evidence
+    assert row.outcome == "not tried"
+    assert why in row.evidence
 
 
 @pytest.mark.parametrize(
@@ -164,12 +161,12 @@ def test_what_cannot_be_tried_is_said(clues, keys, word, why):
     ],
 )
 def test_a_profile_is_noisy_where_the_shell_of_the_host_reads_it(host, read):
-    """A profile that prints is tried where the host's own shell reads it, and is told of elsewhere."""
-    base = played((1, WROTE), vary=(Wish("faults", ("profile",)),))
-    faults, cells = plan_faults(replace(base, scenario=replace(base.scenario, host=host)), HookTraits())
+    """A profile that prints is tried where the host's own shell reads it, and is reported elsewhere."""
+    base = played((1, WROTE), vary=(VaryRequest("faults", ("profile",)),))
+    faults, untried = plan_trials(replace(base, scenario=replace(base.scenario, host=host)), HookTraits())
 
     assert {word for word in ("BASH_ENV", "login shell") for fault in faults if word in str(fault)} == read
-    assert len(faults) + len(cells) == 2
+    assert len(faults) + len(untried) == 2
 
 
 def test_a_noisy_login_shell_is_in_the_way_of_answers_in_json(play):
@@ -185,31 +182,30 @@ def test_a_noisy_login_shell_is_in_the_way_of_answers_in_json(play):
 
 def test_state_is_closed_where_hooks_write():
     """The file that a hook wrote is closed with the nearest folder that is there from the beginning."""
-    faults, _ = plan_faults(played((1, WROTE), files=FILES), HookTraits())
-    changes = [fault.change for fault in faults]
+    faults, _ = plan_trials(played((1, WROTE), files=FILES), HookTraits())
 
-    assert ReadOnly("workspace") in changes
-    assert Occupied(".state/count") in changes
-    assert FullDisk("workspace/.state") in changes
+    assert ReadOnly("workspace") in faults
+    assert Occupied(".state/count") in faults
+    assert FullDisk("workspace/.state") in faults
 
 
-def test_causes_are_narrowed_by_name():
-    """Only faults of the causes that are named are planned, and only their cells are told."""
-    faults, cells = plan_faults(played((1, WROTE), vary=(Wish("faults", ("path",)),)), HookTraits())
+def test_families_of_faults_are_narrowed_by_name():
+    """Only faults of the named families are planned, and only their rows are reported."""
+    faults, untried = plan_trials(played((1, WROTE), vary=(VaryRequest("faults", ("path",)),)), HookTraits())
 
-    assert {fault.cause for fault in faults} == {"path"}
-    assert cells == []
+    assert {fault.family for fault in faults} == {"path"}
+    assert untried == []
 
 
 @pytest.mark.parametrize("size, tried", [(4095, True), (4096, False)])
 def test_a_terminal_is_spared_what_it_cannot_take(size, tried):
     """A terminal is planned for lines that it can hold; of longer ones the kernel would drop the rest."""
     fire = HookRun(hook=Hook(event="Stop"), payload={}, stdin=b"x" * size, reply=Reply(rule=RULE))
-    outcome = played((1, replace(WROTE, hook_runs=(fire,))), vary=(Wish("stdin"),))
-    faults, cells = plan_faults(outcome, HookTraits())
+    outcome = played((1, replace(WROTE, hook_runs=(fire,))), vary=(VaryRequest("stdin"),))
+    faults, untried = plan_trials(outcome, HookTraits())
 
     assert ("standard input that is a terminal" in map(str, faults)) is tried
-    assert [cell.verdict for cell in cells] == ([] if tried else ["not tried"])
+    assert len(untried) == (0 if tried else 1)
 
 
 @pytest.mark.slow
@@ -219,7 +215,7 @@ def test_a_guard_is_tried_with_every_fault_of_its_state_and_disk(play):
     outcome = play(agent=CALLS, vary=[{"faults": ["state", "disk"]}], **keys)
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here")
-    tried = {cell.fault: cell.verdict for cell in outcome.trial_results}
+    tried = {row.mutation: row.outcome for row in outcome.trial_results}
 
     assert tried["workspace/.state on a read-only file system"] == "as declared"
     assert tried["a folder in the place of .state/count"] == "as declared"
@@ -229,7 +225,7 @@ def test_a_guard_is_tried_with_every_fault_of_its_state_and_disk(play):
 
 @pytest.mark.slow
 def test_a_direction_that_is_declared_is_no_finding(play):
-    """A guard that lets go without its tool is FAILS-OPEN, unless that is said to be meant so."""
+    """A guard that allows the call without its tool is FAILS-OPEN, unless that is declared."""
     keys = {
         "files": {"g.sh": GUARD, ".state/old": "x"},
         "hooks": {"PreToolUse": "./g.sh"},
@@ -244,11 +240,11 @@ def test_a_direction_that_is_declared_is_no_finding(play):
     assert found == [{"FAILS-OPEN", "HANGS"}, {"HANGS"}]
 
 
-def test_without_a_refusal_nothing_is_said_to_guard(play):
-    """A hook that refuses nothing is tried, and it is told that this shows nothing of a guard."""
+def test_without_a_refusal_nothing_is_reported_to_guard(play):
+    """A hook that refuses nothing is tried, and a note says that this shows nothing about a guard."""
     outcome = play(hooks={"Stop": "exit 0"}, vary=[{"faults": ["path"]}])
 
-    assert {cell.payload for cell in outcome.trial_results} == {"allow"}
+    assert {row.payload for row in outcome.trial_results} == {"allow"}
     assert any("expect: deny" in note for note in outcome.varied)
 
 
@@ -258,5 +254,5 @@ def test_a_locale_is_not_blamed_for_the_text_that_shows_it(play):
     refuses = "LC_ALL=C grep -q '[^ -~]' && exit 2; exit 0"
     outcome = play(hooks={"PreToolUse": refuses}, agent=CALLS[1:], vary=[{"faults": ["locale"]}])
 
-    assert {cell.verdict for cell in outcome.trial_results if cell.payload} == {"as declared"}
+    assert {row.outcome for row in outcome.trial_results if row.payload} == {"as declared"}
     assert outcome.findings == ()

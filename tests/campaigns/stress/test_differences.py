@@ -1,27 +1,25 @@
 """
-What it means that a run with one thing different went otherwise.
+What it means that a run with a mutation that must not matter went otherwise.
 """
 
 import pytest
 
-from pytest_hookharness.judging.comparison.relations import find_first_failure, find_variance, join_findings
-from pytest_hookharness.judging.comparison.tried import CONTROL, TRIED, wordings
-from pytest_hookharness.judging.findings.finding_catalogue import catalogue
-from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
-from pytest_hookharness.model.mutations import (
-    EmptyInput,
-    FailingTool,
-    HangingTool,
-    HookOrder,
-    KeyOrder,
+from pytest_hookharness.campaigns.stress.mutations.environment import Shell, Unset, find_first_failure
+from pytest_hookharness.campaigns.stress.mutations.filesystem import StateFile
+from pytest_hookharness.campaigns.stress.mutations.hook_order import HookOrder
+from pytest_hookharness.campaigns.stress.mutations.stdin import EmptyInput, KeyOrder
+from pytest_hookharness.campaigns.stress.mutations.tools import FailingTool, HangingTool, WithoutTool
+from pytest_hookharness.campaigns.stress.mutations.wording import (
+    CONTROL,
+    TRIED,
     MovedWords,
     Quoted,
     SameName,
-    Shell,
-    StateFile,
-    Unset,
-    WithoutTool,
+    forms_of,
 )
+from pytest_hookharness.campaigns.stress.summary import join_findings
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue
+from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
@@ -95,38 +93,38 @@ NOT_FOUND = [
 ]
 
 
-@pytest.mark.parametrize("variation, before, after, name", FOUND)
-def test_a_difference_is_found(variation, before, after, name):
-    """What one thing different changes is named with the variation, the turn and both endings."""
-    finding = find_variance(variation, trace(CALL, before), trace(CALL, after))
+@pytest.mark.parametrize("mutation, before, after, name", FOUND)
+def test_a_difference_is_found(mutation, before, after, name):
+    """A finding names the mutation, the turn and how both hook runs ended."""
+    finding = mutation.find_difference(trace(CALL, before), trace(CALL, after))
 
     assert finding is not None
     assert (name, 1, "./guard.sh") == (finding.name, finding.turn, finding.hook)
-    assert str(variation) in finding.text
+    assert str(mutation) in finding.text
 
 
-@pytest.mark.parametrize("variation, before, after", NOT_FOUND)
-def test_what_is_no_difference_is_not_found(variation, before, after):
-    """Other words, failures that were there before, and what a budget cut are nobody's fault."""
-    assert find_variance(variation, trace(CALL, before), trace(CALL, after)) is None
+@pytest.mark.parametrize("mutation, before, after", NOT_FOUND)
+def test_what_is_no_difference_is_not_found(mutation, before, after):
+    """Other words, failures that were there before, and what a budget cut are no defects."""
+    assert mutation.find_difference(trace(CALL, before), trace(CALL, after)) is None
 
 
-def test_nothing_is_compared_behind_the_first_other_decision():
-    """Once a decision differs the sessions differ too, so what follows is not held against anybody."""
+def test_nothing_is_compared_after_the_first_other_decision():
+    """Once a decision differs the sessions differ too, so what follows shows no defect."""
     usual, varied = trace(CALL, REFUSED, ALLOWED), trace(CALL, ALLOWED, SILENT)
 
-    assert find_variance(EmptyInput(), usual, varied) is None
-    assert find_variance(EmptyInput(), trace(CALL, ALLOWED, ALLOWED), varied) is not None
+    assert EmptyInput().find_difference(usual, varied) is None
+    assert EmptyInput().find_difference(trace(CALL, ALLOWED, ALLOWED), varied) is not None
 
 
-DATA = Quoted(1, "rm -rf x", "a heredoc", "cat <<END", False, "cat <<END")
-CODE = Quoted(1, "rm -rf x", "`sh -c`", "sh -c 'rm -rf x'", True, "sh -c true")
+DATA = Quoted(1, "rm -rf x", "a heredoc", "cat <<END", "cat <<END", must_be_refused=False)
+CODE = Quoted(1, "rm -rf x", "`sh -c`", "sh -c 'rm -rf x'", "sh -c true", must_be_refused=True)
 NAMED = MovedWords(1, "echo hello", "rm -rf x", must_be_refused=False)
 EXCUSED = MovedWords(1, "rm -rf x", "ls", must_be_refused=True)
 
 
 @pytest.mark.parametrize(
-    "variation, refused, name",
+    "mutation, refused, name",
     [
         (DATA, True, "TEXT-MATCH"),
         (CODE, False, "TEXT-MATCH"),
@@ -137,60 +135,60 @@ EXCUSED = MovedWords(1, "rm -rf x", "ls", must_be_refused=True)
         (NAMED, False, ""),
     ],
 )
-def test_words_count_by_where_they_stand(variation, refused, name):
+def test_words_count_by_where_they_stand(mutation, refused, name):
     """Words that are only data must pass, and the same words as code must not."""
     usual = trace(CALL, REFUSED)
     varied = trace(CALL, called(CONTROL, refused=False), CALL, called(TRIED, refused=refused))
-    finding = find_variance(variation, usual, varied)
+    finding = mutation.find_difference(usual, varied)
 
     assert (finding.name if finding is not None else "") == name
 
 
-@pytest.mark.parametrize("variation", [DATA, NAMED])
-def test_a_refusal_of_everything_proves_nothing(variation):
+@pytest.mark.parametrize("mutation", [DATA, NAMED])
+def test_a_refusal_of_everything_proves_nothing(mutation):
     """Where the harmless words of the same form are refused too, it is not the words."""
     varied = trace(CALL, called(CONTROL, refused=True), CALL, called(TRIED, refused=True))
 
-    assert find_variance(variation, trace(CALL, REFUSED), varied) is None
+    assert mutation.find_difference(trace(CALL, REFUSED), varied) is None
 
 
 def test_a_file_of_the_same_name_is_passed_over():
     """What hooks do about a file of another name they must do about one of the same."""
-    variation = SameName(1, "a.py", "nested/a.py")
+    mutation = SameName(1, "a.py", "nested/a.py")
     noted = asked(told=("Mind the rules.",), changes=(Change(path="workspace/seen", how="content"),))
     other, same = (trace(CALL, noted, CALL, last, Moved(move=Stop())) for last in (noted, ALLOWED))
-    finding = find_variance(variation, other, same)
+    finding = mutation.find_difference(other, same)
 
     assert finding is not None
     assert "no word to the agent and no change of a file" in finding.text
-    assert find_variance(variation, other, other) is None
-    assert find_variance(variation, same, other) is None
+    assert mutation.find_difference(other, other) is None
+    assert mutation.find_difference(same, other) is None
 
 
-def test_a_failure_of_the_first_fire_only_is_found():
-    """A hook that fails without a word at its first fire and never again stumbles over an empty state."""
+def test_a_failure_of_the_first_hook_run_only_is_found():
+    """A hook that fails silently in its first run and never again is reported."""
     assert find_first_failure(trace(CALL, SILENT, CALL, ALLOWED)) is not None
     assert find_first_failure(trace(CALL, SILENT, CALL, SILENT)) is None
     assert find_first_failure(trace(CALL, SILENT)) is None
     assert find_first_failure(trace(CALL, FAILED, CALL, ALLOWED)) is None
 
 
-def test_findings_of_one_kind_are_told_once():
-    """Several variations that show the same about one hook make one finding with the first few of them."""
-    variations = [Unset(name) for name in "ABCDE"]
+def test_findings_of_one_kind_are_reported_once():
+    """Several mutations that show the same about one hook make one finding with the first few of them."""
+    mutations = [Unset(name) for name in "ABCDE"]
     usual, varied = trace(CALL, ALLOWED), trace(CALL, FAILED)
-    (joined,) = join_findings([(one, find_variance(one, usual, varied)) for one in variations])
+    (joined,) = join_findings([(one, one.find_difference(usual, varied)) for one in mutations])
 
     assert joined.times == 5
     assert "the variable D not set; 1 more." in joined.text
 
 
 def test_data_and_code_are_two_findings():
-    """That data is refused and that code is let through are told one by one."""
+    """Refused data and code that is let through are two findings."""
     usual = trace(CALL, REFUSED)
     tried = ((DATA, True), (CODE, False))
     runs = [(one, trace(called(CONTROL, refused=False), called(TRIED, refused=bad))) for one, bad in tried]
-    joined = [*join_findings([(one, find_variance(one, usual, varied)) for one, varied in runs])]
+    joined = [*join_findings([(one, one.find_difference(usual, varied)) for one, varied in runs])]
 
     assert ["so are", "let through"] == [
         word for one in joined for word in ("so are", "let through") if word in one.text
@@ -199,14 +197,14 @@ def test_data_and_code_are_two_findings():
 
 def test_every_form_of_a_command_is_there_as_data_and_as_code():
     """A command of plain words is written down in each way; one with other signs is not given to xargs."""
-    forms = [*wordings("rm -rf build")]
+    forms = [*forms_of("rm -rf build")]
 
     assert {False, True} == {one.code for one in forms}
-    assert {"xargs"} == {one.form for one in forms} - {one.form for one in wordings("rm -rf 'a b'")}
+    assert {"xargs"} == {one.form for one in forms} - {one.form for one in forms_of("rm -rf 'a b'")}
 
 
 def test_codes_of_pitfalls_are_in_the_catalogue():
-    """Every code that a variation can find is one of the catalogue."""
+    """Every code that a mutation can find is one of the catalogue."""
     names = {code.name for code in catalogue()}
 
     assert {name for *_, name in FOUND} | {"TEXT-MATCH", "BASENAME"} <= names
