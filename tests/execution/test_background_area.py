@@ -1,5 +1,5 @@
 """
-Tracked processes in the yard, with real processes in every tier.
+The background area, with real processes in every tier.
 """
 
 import time
@@ -23,7 +23,7 @@ SCENARIO = Scenario(name="yard", commands={DETACH: Double()})
 
 @contextmanager
 def opened(supervisor: Supervisor, base: Path, tier: Tier | None = None) -> Iterator[BackgroundArea]:
-    """Open a yard in a fresh workspace."""
+    """Open a background area in a fresh workspace."""
     if tier is not None and supervisor.tiers()[tier]:
         pytest.skip(f"no {tier.value} here")
     with (
@@ -34,7 +34,7 @@ def opened(supervisor: Supervisor, base: Path, tier: Tier | None = None) -> Iter
 
 
 def heard(yard: BackgroundArea, *names: str) -> list[dict]:
-    """All that is said until these processes have ended."""
+    """Return all events until these processes have ended."""
     said: list[dict] = []
     end = time.monotonic() + DEADLINE
     while not set(names) <= {each["process"] for each in said if each["what"] == "exited"}:
@@ -50,7 +50,7 @@ SLOW = pytest.mark.slow
     "tier", [Tier.NAMESPACES, pytest.param(Tier.SUBREAPER, marks=SLOW), pytest.param(Tier.GROUP, marks=SLOW)]
 )
 def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
-    """Start, lines of both streams, the rest without a newline, and the end are told; nothing survives."""
+    """Start, lines of both streams, an unfinished last line, and the end are reported; nothing survives."""
     with opened(supervisor, tmp_path, tier) as yard:
         yard.start("one", "echo out; sleep 0.05; echo err >&2; sleep 0.05; printf rest; kill -KILL $$", None)
         # A session of its own is beyond the reach of the last tier, which says so.
@@ -67,8 +67,8 @@ def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
     assert said[-1]["code"] == 143
 
 
-def test_an_end_that_nobody_watched_is_told_by_the_next_watcher(supervisor, tmp_path):
-    """One process ends while the watcher is dead, one lives on: the next watcher tells of both."""
+def test_an_end_without_a_watcher_is_reported_by_the_next(supervisor, tmp_path):
+    """If one process ends while the watcher is dead and one lives on, the next watcher reports both."""
     with opened(supervisor, tmp_path) as yard:
         yard.start("quick", "echo before; until [ -e gone ]; do sleep 0.01; done; echo after; exit 3", None)
         yard.start("slow", "until [ -e back ]; do sleep 0.01; done; echo late; exit 4", None)
@@ -92,7 +92,7 @@ def test_an_end_that_nobody_watched_is_told_by_the_next_watcher(supervisor, tmp_
 
 
 def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
-    """After the end of a process those it started are still told of, and heard, until they are gone."""
+    """Descendants of a process that ended are still counted, and their output reported, until they end."""
     with opened(supervisor, tmp_path) as yard:
         yard.start("one", "{ until [ -e go ]; do sleep 0.01; done; echo late; } & exit 0", None)
         heard(yard, "one")
@@ -106,7 +106,7 @@ def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
 
 
 def test_a_long_line_is_cut(supervisor, tmp_path):
-    """A line without an end takes no more room than is shown of it."""
+    """A line without an end takes no more memory than is shown of it."""
     with opened(supervisor, tmp_path) as yard:
         yard.start("long", "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo next", None)
         texts = [each["text"] for each in heard(yard, "long") if each["what"] == "line"]
@@ -115,7 +115,7 @@ def test_a_long_line_is_cut(supervisor, tmp_path):
 
 
 def test_a_command_that_cannot_be_found_ends_with_127(supervisor, tmp_path):
-    """What never ran has an exit code all the same."""
+    """A command that cannot be started has an exit code too."""
     with opened(supervisor, tmp_path) as yard:
         yard.start("missing", "exec no-such-command", None)
 
@@ -123,7 +123,7 @@ def test_a_command_that_cannot_be_found_ends_with_127(supervisor, tmp_path):
 
 
 def test_a_process_that_kills_its_watcher_is_an_error(supervisor, tmp_path):
-    """Whoever ends those that watch it gives no verdict, but trouble that is named."""
+    """A process that ends the programs that watch it causes an error that is named, and no verdict."""
     with opened(supervisor, tmp_path, Tier.NAMESPACES) as yard:
         yard.start("killer", "kill -KILL -1", None)
 
@@ -131,8 +131,8 @@ def test_a_process_that_kills_its_watcher_is_an_error(supervisor, tmp_path):
             heard(yard, "killer")
 
 
-def test_what_is_written_down_is_read_back(supervisor, tmp_path):
-    """A text is kept whole, and the one before it is gone."""
+def test_a_saved_text_is_loaded(supervisor, tmp_path):
+    """A text is kept completely and replaces the one before it."""
     with opened(supervisor, tmp_path) as yard:
         for text in ("first and longer", "second"):
             yard.save(text)
@@ -142,8 +142,8 @@ def test_what_is_written_down_is_read_back(supervisor, tmp_path):
 
 
 @pytest.mark.parametrize("junk", ["{}", "7", '{"what": 1}', "[" * 20_000])
-def test_news_that_nobody_can_read_are_an_error(supervisor, tmp_path, junk):
-    """What others write where the watcher speaks is trouble that is named, and no news."""
+def test_an_unreadable_event_is_an_error(supervisor, tmp_path, junk):
+    """What another process writes into the watcher's pipe is an error that is named, and not an event."""
     with opened(supervisor, tmp_path) as yard:
         (news,) = tmp_path.rglob("news")
         news.write_text(f"{junk}\n")

@@ -1,5 +1,5 @@
 """
-Fires side by side that are steered into each other.
+Hook runs side by side that the interleaving scheduler controls.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def fire(
 
 
 @pytest.mark.parametrize("words", [("sh", "-c", BARE), ("python3", "-c", FAST)], ids=["shell", "python"])
-def test_who_reads_without_a_lock_loses(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
     """
-    Of fires that read, add one and write by a rename only one is counted, however fast they are.
+    Of hook runs that read, add one and write by a rename only one is counted, however fast they are.
     """
     done = fire(place, tmp_path, *words)
     assert (done.reason, [run.ending for run in done.runs]) == ("", [Exited(0)] * 4)
@@ -69,9 +69,9 @@ def test_who_reads_without_a_lock_loses(place: Sandbox, tmp_path: Path, words: t
         pytest.param(IMPATIENT, id="impatient", marks=pytest.mark.slow),
     ],
 )
-def test_who_holds_a_lock_is_counted(place: Sandbox, tmp_path: Path, script: str) -> None:
+def test_updates_under_a_lock_are_counted(place: Sandbox, tmp_path: Path, script: str) -> None:
     """
-    Fires that hold a lock from the read to the write are all counted, and none waits for ever.
+    Hook runs that hold a lock from the read to the write are all counted, and none waits without end.
     """
     done = fire(place, tmp_path, "sh", "-c", script)
     assert (done.reason, [run.ending for run in done.runs]) == ("", [Exited(0)] * 4)
@@ -90,9 +90,9 @@ def test_lines_written_at_once_stay_whole(place: Sandbox, tmp_path: Path) -> Non
     assert (tmp_path / "count").read_text() == "aaaab\nb\nb\nb\n"
 
 
-def test_a_fire_says_and_ends_as_it_would(place: Sandbox, tmp_path: Path) -> None:
+def test_a_hook_run_prints_and_ends_as_usual(place: Sandbox, tmp_path: Path) -> None:
     """
-    Input, output and end of a steered fire are its own.
+    Input, output and ending of an interleaved hook run are its own.
     """
     script = "cat; echo no >&2; kill -9 $$"
     done = fire(place, tmp_path, "sh", "-c", script, width=2, stdin=Stdin(data=b"\xff{}"))
@@ -103,15 +103,15 @@ def test_a_fire_says_and_ends_as_it_would(place: Sandbox, tmp_path: Path) -> Non
 
 def test_too_long_an_input_is_refused(place: Sandbox, tmp_path: Path) -> None:
     """
-    An input that does not fit is an error of the harness and no fire.
+    An input that does not fit is an error of the harness and not a hook run.
     """
     with pytest.raises(ExecutionError, match="the limit is 65536"):
         fire(place, tmp_path, "cat", stdin=Stdin(data=b"x" * (LONGEST_INPUT + 1)))
 
 
-def test_where_nothing_is_watched_nobody_is_steered(place: Sandbox, tmp_path: Path) -> None:
+def test_where_nothing_is_watched_nothing_is_controlled(place: Sandbox, tmp_path: Path) -> None:
     """
-    Fires that were left alone are told from those that were steered.
+    Hook runs that were not interleaved are reported as such.
     """
     one = launch("sh", "-c", "echo x >>count", cwd=str(tmp_path))
     done = run_interleaved(
@@ -126,7 +126,7 @@ def test_a_race_is_found_every_time(
     isolating: Supervisor, tmp_path: Path, script: str, least: int, most: int
 ) -> None:
     """
-    Of a hundred rounds of two fires without a lock at least 99 lose one, and with a lock none does.
+    Of a hundred rounds of two hook runs without a lock at least 99 lose an update, and with a lock none does.
     """
     found = 0
     for number in range(100):

@@ -1,5 +1,5 @@
 """
-What passes through the standard streams of a fire.
+What passes through the standard streams of a hook.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def test_a_hook_that_reads_all_gets_all(sandbox: Sandbox, stdio: Stdio, size: in
 @BOTH
 def test_a_hook_that_reads_nothing_of_a_megabyte_ends_as_it_ends(sandbox: Sandbox, stdio: Stdio) -> None:
     """
-    A large input that nobody reads neither blocks the fire nor counts as taken in full.
+    A large input that is never read neither blocks the hook run nor counts as taken in full.
     """
     run = fire(sandbox, "reads_no_stdin.sh", stdin=Stdin(data=MEGABYTE), stdio=stdio)
     assert run.ending == Exited(0)
@@ -77,7 +77,7 @@ def test_what_was_read_of_a_small_input_is_known_on_pipes(sandbox: Sandbox) -> N
 
 def test_on_sockets_it_is_known_only_that_all_was_read(sandbox: Sandbox) -> None:
     """
-    On sockets an input that was read in full is known as such, and any other is not known.
+    On sockets an input that was read in full is known as such; otherwise the amount is unknown.
     """
     payload = Stdin(data=b"0123456789")
     assert fire(sandbox, "cat", stdin=payload, stdio=Stdio.SOCKET).stdin_read == 10
@@ -132,16 +132,16 @@ def test_an_input_in_pieces_comes_in_pieces(sandbox: Sandbox, stdio: Stdio) -> N
 
 def test_a_hook_that_ends_before_its_late_input_took_none(sandbox: Sandbox) -> None:
     """
-    Of an input that would have come after its end a hook has taken nothing.
+    Of an input that would come after its end a hook has taken nothing.
     """
     run = fire(sandbox, "reads_no_stdin.sh", stdin=Stdin(data=b"late", delay=10.0))
     assert run.ending == Exited(0)
     assert run.stdin_taken == 0
 
 
-def test_a_hook_still_waiting_for_late_input_is_said_to(sandbox: Sandbox) -> None:
+def test_a_hook_still_waiting_for_late_input_is_described_so(sandbox: Sandbox) -> None:
     """
-    A hook that is cut before the host has written is said to wait for the host.
+    A hook that is cut before the host has written is described as waiting for the host.
     """
     run = fire(
         sandbox, "cat", stdin=Stdin(data=b"x", delay=30.0), hook_timeout=0.3, kill=KillPolicy(signals=(9,))
@@ -162,7 +162,7 @@ def test_a_terminal_is_a_terminal(sandbox: Sandbox) -> None:
 
 def test_without_a_terminal_there_is_none(sandbox: Sandbox) -> None:
     """
-    A hook on pipes has no controlling terminal either.
+    A hook on pipes has no controlling terminal.
     """
     assert fire(sandbox, "sh", "-c", "exec 3</dev/tty").ending != Exited(0)
 
@@ -178,7 +178,7 @@ def test_a_hook_gets_three_descriptors_and_no_more(sandbox: Sandbox) -> None:
 
 def test_the_environment_is_exactly_what_was_given(sandbox: Sandbox) -> None:
     """
-    A hook sees the given environment and not one variable more.
+    A hook sees the given environment and no other variable.
     """
     given = {"PATH": "/usr/bin:/bin", "NAME": "a=b\nc", "EMPTY": ""}
     run = fire(sandbox, "env", "-0", env=given)
@@ -191,6 +191,6 @@ def test_the_environment_is_exactly_what_was_given(sandbox: Sandbox) -> None:
 
 def test_a_command_is_looked_up_on_the_given_path_only(sandbox: Sandbox) -> None:
     """
-    The command's name is looked up on the PATH of the launch, not on ours.
+    The command is looked up on the PATH of the process spec, not on the harness's.
     """
     assert not isinstance(fire(sandbox, "true", env={"PATH": "/no/such"}).ending, Exited)
