@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.background.tracked_processes import DETACH, BackgroundArea
+from pytest_hookharness.execution.background.area import DETACH, BackgroundArea
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
@@ -39,7 +39,7 @@ def heard(yard: BackgroundArea, *names: str) -> list[dict]:
     end = time.monotonic() + DEADLINE
     while not set(names) <= {each["process"] for each in said if each["what"] == "exited"}:
         assert time.monotonic() < end, said
-        said += [dict(each) for each in yard.news(0.1)]
+        said += [dict(each) for each in yard.events(0.1)]
     return said
 
 
@@ -57,7 +57,7 @@ def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
         apart = "" if tier is Tier.GROUP else f"setsid sleep {STAY} &"
         yard.start("two", f"{DETACH} other; {apart} exec sleep {STAY}", 0.2)
         said = heard(yard, "one", "two")
-        asked = [call.argv for call in yard.asked()]
+        asked = [call.argv for call in yard.requests()]
 
     assert asked == ([(DETACH, "other")] if tier is Tier.NAMESPACES else [])
     one = [each for each in said if each["process"] == "one"]
@@ -72,7 +72,7 @@ def test_an_end_without_a_watcher_is_reported_by_the_next(supervisor, tmp_path):
     with opened(supervisor, tmp_path) as yard:
         yard.start("quick", "echo before; until [ -e gone ]; do sleep 0.01; done; echo after; exit 3", None)
         yard.start("slow", "until [ -e back ]; do sleep 0.01; done; echo late; exit 4", None)
-        before = next(yard.news(DEADLINE))
+        before = next(yard.events(DEADLINE))
         yard.kill_watcher()
         root = tmp_path / "yard" / "workspace"
         (root / "gone").touch()
@@ -97,9 +97,9 @@ def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
         yard.start("one", "{ until [ -e go ]; do sleep 0.01; done; echo late; } & exit 0", None)
         heard(yard, "one")
         yard.count()
-        (others,) = yard.news(DEADLINE)
+        (others,) = yard.events(DEADLINE)
         (tmp_path / "yard" / "workspace" / "go").touch()
-        late = [*yard.news(DEADLINE)]
+        late = [*yard.events(DEADLINE)]
 
     assert any("until [ -e go ]" in words for words in others["commands"])
     assert [each["text"] for each in late] == ["late"]
@@ -149,4 +149,4 @@ def test_an_unreadable_event_is_an_error(supervisor, tmp_path, junk):
         news.write_text(f"{junk}\n")
 
         with pytest.raises(ExecutionError, match="the watcher of the background processes wrote"):
-            [*yard.news(DEADLINE)]
+            [*yard.events(DEADLINE)]

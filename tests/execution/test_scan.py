@@ -416,7 +416,7 @@ def test_more_changes_than_the_system_keeps_are_found(root: Path) -> None:
         # Alternating, for the system joins events that are alike.
         (root / "src" if number % 2 else root / "many").chmod(0o700)
     (root / "notes").write_text("two")
-    scanner._take_in()
+    scanner._read_events()
     assert scanner._since.lost
     assert differing(scanner) == {"workspace/notes"}
     scanner.close()

@@ -362,12 +362,12 @@ def test_every_kind_of_change_is_put_back(
     if old:
         age()
     snapshot = snapshots.take()
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) == ()
     change(folder)
     os.chdir(tmp_path)
-    assert snapshots.put_back(snapshot) != ()
+    assert snapshots.restore(snapshot) != ()
     assert listing(folder) == before
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) == ()
 
 
 def test_an_old_file_that_was_rewritten_unseen_is_put_back(folder: Path, snapshots: Snapshots) -> None:
@@ -378,7 +378,7 @@ def test_an_old_file_that_was_rewritten_unseen_is_put_back(folder: Path, snapsho
     age()
     snapshot = snapshots.take()
     rewrite_unseen(folder)
-    assert snapshots.put_back(snapshot) == (folder / "d/a",)
+    assert snapshots.restore(snapshot) == (folder / "d/a",)
     assert listing(folder) == before
 
 
@@ -396,7 +396,7 @@ def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, s
 
     before = seen()
     snapshot = snapshots.take()
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) == ()
     assert snapshots.take() == snapshot
     assert seen() == before
 
@@ -409,7 +409,7 @@ def test_only_what_differed_is_touched_and_returned(folder: Path, snapshots: Sna
     snapshot = snapshots.take()
     changed = folder / "d/a"
     changed.write_text("changed")
-    assert snapshots.put_back(snapshot) == (changed,)
+    assert snapshots.restore(snapshot) == (changed,)
     after = inodes(folder)
     assert after[changed][0] == before[changed][0]
     assert after[changed][1] != before[changed][1]
@@ -423,7 +423,7 @@ def test_a_file_that_was_only_read_is_no_change(folder: Path, snapshots: Snapsho
     snapshot = snapshots.take()
     os.utime(folder / "d/a", ns=(1, (folder / "d/a").stat().st_mtime_ns))
     before = inodes(folder)
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) == ()
     assert inodes(folder) == before
 
 
@@ -435,7 +435,7 @@ def test_the_time_of_access_of_a_changed_file_is_put_back(folder: Path, snapshot
     snapshot = snapshots.take()
     (folder / "b").write_text("changed")
     (folder / "b").read_text()
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     status = (folder / "b").stat()
     assert (status.st_atime_ns, status.st_mtime_ns) == (STAMP, STAMP + 1)
 
@@ -449,7 +449,7 @@ def test_a_name_outside_stays_a_name_of_the_same_file(
     (tmp_path / "outside").hardlink_to(folder / "b")
     snapshot = snapshots.take()
     (folder / "b").write_text("changed")
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     assert (tmp_path / "outside").samefile(folder / "b")
     assert (tmp_path / "outside").read_text() == "content of 'b'\n"
 
@@ -464,7 +464,7 @@ def test_a_name_that_was_moved_outside_is_no_name_of_ours(
     before = listing(folder)
     snapshot = snapshots.take()
     (folder / "d").rename(tmp_path / "outside")
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     assert listing(folder) == before
     assert not (tmp_path / "outside/triplet").samefile(folder / "a")
 
@@ -485,7 +485,7 @@ def test_a_file_outside_is_never_written(
     getattr(folder / "d/a", link)(theirs / "a")
     shutil.rmtree(folder / "d/e")
     (folder / "d/e").symlink_to(theirs)
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     assert listing(folder) == before
     assert listing(theirs) == held
 
@@ -502,7 +502,7 @@ def test_two_snapshots_are_put_back_in_either_order(folder: Path, snapshots: Sna
     for number in (0, 1, 2, 1, 0, 0, 2):
         age()
         snapshot, before = known[number]
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
         assert listing(folder) == before
 
 
@@ -524,7 +524,7 @@ def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
         (two / "a").write_text("another\n")
         later.mkdir()
         (later / "x").write_text("x")
-        assert set(snapshots.put_back(snapshot)) == {two, two / "a", later, later / "x"}
+        assert set(snapshots.restore(snapshot)) == {two, two / "a", later, later / "x"}
         assert listing(one, two, later) == before
         assert not later.exists()
         assert two.stat().st_ino == number
@@ -537,10 +537,10 @@ def test_a_folder_itself_that_is_gone_is_an_error(folder: Path, snapshots: Snaps
     snapshot = snapshots.take()
     folder.rename(folder.with_name("moved"))
     with pytest.raises(SnapshotError, match="the folder is gone: a new one is not what others hold open"):
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
     folder.write_text("a file")
     with pytest.raises(SnapshotError, match="it is not a folder"):
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
 
 
 def test_a_folder_within_another_is_one_itself(folder: Path, tmp_path: Path) -> None:
@@ -552,11 +552,11 @@ def test_a_folder_within_another_is_one_itself(folder: Path, tmp_path: Path) -> 
         snapshot = snapshots.take()
         (folder / "d/e/a").unlink()
         (folder / "b").unlink()
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
         assert listing(folder) == before
         shutil.rmtree(folder / "d/e")
         with pytest.raises(SnapshotError, match="d/e: the folder is gone"):
-            snapshots.put_back(snapshot)
+            snapshots.restore(snapshot)
 
 
 @pytest.mark.parametrize("place", ["top/store", ".", "top"])
@@ -588,18 +588,18 @@ def test_a_large_file_must_not_change(tmp_path: Path) -> None:
     with Snapshots([folder], tmp_path / "store", largest=1 << 20) as snapshots:
         snapshot = snapshots.take()
         (folder / "a").write_text("changed\n")
-        assert snapshots.put_back(snapshot) == (folder / "a",)
+        assert snapshots.restore(snapshot) == (folder / "a",)
         (folder / "a").write_text("changed again\n")
         with (folder / "large").open("ab") as stream:
             stream.write(b"more")
         with pytest.raises(SnapshotError, match="it is larger than 1 MiB") as caught:
-            snapshots.put_back(snapshot)
+            snapshots.restore(snapshot)
         assert caught.value.path == str(folder / "large")
         assert (folder / "a").read_text() == "changed again\n"
         # One that was not there before is no trouble.
         later = snapshots.take()
         (folder / "second").write_bytes(os.urandom(2 << 20))
-        assert set(snapshots.put_back(later)) == {folder, folder / "second"}
+        assert set(snapshots.restore(later)) == {folder, folder / "second"}
 
 
 def test_zeros_are_not_kept(folder: Path, snapshots: Snapshots, tmp_path: Path) -> None:
@@ -609,7 +609,7 @@ def test_zeros_are_not_kept(folder: Path, snapshots: Snapshots, tmp_path: Path) 
     snapshot = snapshots.take()
     assert sum(path.stat().st_blocks for path in (tmp_path / "store").iterdir()) * 512 < 1 << 20
     os.truncate(folder / "sparse", 10)
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     with (folder / "sparse").open("rb") as stream:
         assert stream.read(8) == b"begin\0\0\0"
     assert (folder / "sparse").stat().st_size == 1 << 30
@@ -642,7 +642,7 @@ def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
         for name in ("a", "early", "late"):
             (folder / name).write_bytes(b"x" * (7 << 20))
         (folder / "written").unlink()
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
     assert listing(folder) == before
 
 
@@ -666,7 +666,7 @@ def test_contents_of_all_sizes_are_kept_once(tmp_path: Path, size: int) -> None:
         (folder / "a").write_bytes(b"y" * 100_000)
         (folder / "b").unlink()
         (folder / "zeros").write_bytes(b"z" * 10)
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
         assert listing(folder) == before
 
 
@@ -689,19 +689,19 @@ def test_contents_are_freed_when_nobody_needs_them(
     little += 2 * times - len("content of 'b'\n")
     assert weigh(store) == little
     with pytest.raises(SnapshotError, match=r"b: it differs from what it was: that was freed"):
-        snapshots.put_back(first)
+        snapshots.restore(first)
     before = listing(folder)
     (folder / "b").write_text("once more\n")
     snapshots.take()
     assert weigh(store) == little + len("once more\n")
     remove_all(folder)
-    snapshots.put_back(last)
+    snapshots.restore(last)
     assert listing(folder) == before
     snapshots.keep()
     assert list(store.iterdir()) == []
     again = snapshots.take()
     (folder / "a").write_text("changed")
-    snapshots.put_back(again)
+    snapshots.restore(again)
     assert (folder / "a").read_text() == "content of 'a'\n"
 
 
@@ -741,7 +741,7 @@ def test_a_kept_content_that_was_changed_is_not_written(
         change(path)
     (folder / "b").write_text("changed")
     with pytest.raises(SnapshotError, match=r"b: it cannot be put back: its copy, .*, was changed"):
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
     assert (folder / "b").read_text() == "changed"
 
 
@@ -762,7 +762,7 @@ snapshots.take()
 snapshot = snapshots.take()
 (top / "500").write_text("changed")
 opened.clear()
-differed = snapshots.put_back(snapshot)
+differed = snapshots.restore(snapshot)
 print(len(differed), len(opened), kept())
 (top / "500").write_text("changed")
 opened.clear()
@@ -861,7 +861,7 @@ def test_whatever_is_done_is_put_back(
             for number in (*order, *order):
                 snapshot, wanted = known[number]
                 was, numbers = listing(top), inodes(top)
-                returned = set(map(str, snapshots.put_back(snapshot)))
+                returned = set(map(str, snapshots.restore(snapshot)))
                 now, later = listing(top), inodes(top)
                 assert now == wanted
                 for path, entry in now.items():
@@ -925,14 +925,14 @@ def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) 
     with Snapshots([top], plain_folder / "store") as snapshots:
         snapshot = snapshots.take()
         assert stat.S_IMODE(top.stat().st_mode) == 0
-        assert snapshots.put_back(snapshot) == ()
+        assert snapshots.restore(snapshot) == ()
         close(0o700)
         (top / "closed/inner/a").chmod(0o600)
         (top / "closed/inner/a").write_text("changed")
         (top / "closed/b").unlink()
         (top / "c").rename(top / "closed/inner/c")
         close(0o500)
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
         assert stat.S_IMODE(top.stat().st_mode) == 0
         close(0o700)
         assert {stat.S_IMODE(path.stat().st_mode) for path in top.rglob("*")} == {0o700, 0, 0o400, 0o200}
@@ -952,7 +952,7 @@ def test_a_list_that_shuts_out_its_owner_is_no_obstacle(plain_folder: Path) -> N
     with Snapshots([top], plain_folder / "store") as snapshots:
         snapshot = snapshots.take()
         shutil.rmtree(top / "d/e")
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
     assert listing(top) == before
 
 
@@ -970,10 +970,10 @@ def test_what_another_user_forbids_is_reported(plain_folder: Path) -> None:
     os.seteuid(NOBODY)
     with Snapshots([top], plain_folder / "store") as snapshots:
         snapshot = snapshots.take()
-        assert snapshots.put_back(snapshot) == ()
+        assert snapshots.restore(snapshot) == ()
         (top / "theirs").unlink()
         with pytest.raises(SnapshotError, match="that was not kept: it cannot be read: Permission denied"):
-            snapshots.put_back(snapshot)
+            snapshots.restore(snapshot)
 
 
 def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: Path) -> None:
@@ -1022,8 +1022,8 @@ def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: P
             marks = os.listxattr(gone.with_name("folder"))
             assert any(mark.endswith(".overlay.opaque") for mark in marks)
             assert say(look) != seen
-            assert snapshots.put_back(snapshot)
+            assert snapshots.restore(snapshot)
             assert listing(*folders) == before
             assert say(look) == seen
-            assert snapshots.put_back(snapshot) == ()
+            assert snapshots.restore(snapshot) == ()
         assert (theirs / "kept").read_text() == "kept\n"

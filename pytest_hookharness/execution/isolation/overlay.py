@@ -72,7 +72,7 @@ class OverlayView:
         self._writable = {real[name] for path in writable if (name := os.path.normpath(path)) in real}
         self._outside = outside
         # Found now: in a user namespace the files of all other users seem to belong to nobody.
-        self._own = self._own_folders() if outside and os.geteuid() != 0 else []
+        self._own_roots = self._own_folders() if outside and os.geteuid() != 0 else []
         self._works = 0
         self.stubs: list[str] = []
         self.contained: list[str] = []
@@ -155,7 +155,7 @@ class OverlayView:
         """
         Mount over the places themselves, with overlays only over the developer's own folders.
         """
-        kinds = self._plan(self._own)
+        kinds = self._plan(self._own_roots)
         # Everything is held before the first mount, for mounts cover each other's sources: folders and
         # visible paths commonly lie below /tmp themselves.
         held = {place: mounts.hold(self._points.get(place, place)) for place in sorted(kinds)}

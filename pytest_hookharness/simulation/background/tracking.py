@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_hookharness.execution.background.tracked_processes import DETACH, BackgroundArea
+from pytest_hookharness.execution.background.area import DETACH, BackgroundArea
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
 from pytest_hookharness.model.processes import DoubleCall
@@ -120,7 +120,7 @@ class BackgroundTracking:
         return _new(self._stage.workspace.calls(DETACH), self._taken)
 
     def _asked_inside(self, yard: BackgroundArea) -> tuple[str, ...]:
-        return _new(yard.asked(), self._taken_inside) if yard.separate else self._asked_outside()
+        return _new(yard.requests(), self._taken_inside) if yard.separate else self._asked_outside()
 
     def watch(self, wait: float = 0.0) -> None:
         """
@@ -132,7 +132,7 @@ class BackgroundTracking:
         due = background.next_due(self._policy, self.state)
         until = now + wait if due is None else min(now + wait, due)
         before, known = set(self._running()), self.state
-        for said in yard.news(max(0.0, min(until - now, _LOOK))):
+        for said in yard.events(max(0.0, min(until - now, _LOOK))):
             self._hear(said)
         self._tell(background.Tick(at=self._now()))
         for name in self._asked_inside(yard):

@@ -147,7 +147,7 @@ class Checkpoint:
         SessionDriver.at(stage, self._moment)
         stage.scan()
         with self.backstage.behind(change.path for change in changes(self._files, stage.files)):
-            stage.snapshots.put_back(self._snapshot)
+            stage.snapshots.restore(self._snapshot)
         stage.workspace.clock.accept()
         self.backstage.settle()
         if stage.files != self._files:
