@@ -18,7 +18,7 @@ from pytest_hookharness.model.scenario import Double, Scenario
 from .toys import STAY
 
 DEADLINE = 20.0
-SCENARIO = Scenario(name="yard", commands={DETACH: Double()})
+SCENARIO = Scenario(name="area", commands={DETACH: Double()})
 
 
 @contextmanager
@@ -28,18 +28,18 @@ def opened(supervisor: Supervisor, base: Path, tier: Tier | None = None) -> Iter
         pytest.skip(f"no {tier.value} here")
     with (
         Workspace.create(SCENARIO, base) as place,
-        BackgroundArea(place, supervisor, tier=tier, network=False) as yard,
+        BackgroundArea(place, supervisor, tier=tier, network=False) as area,
     ):
-        yield yard
+        yield area
 
 
-def heard(yard: BackgroundArea, *names: str) -> list[dict]:
+def heard(area: BackgroundArea, *names: str) -> list[dict]:
     """Return all events until these processes have ended."""
     said: list[dict] = []
     end = time.monotonic() + DEADLINE
     while not set(names) <= {each["process"] for each in said if each["what"] == "exited"}:
         assert time.monotonic() < end, said
-        said += [dict(each) for each in yard.events(0.1)]
+        said += [dict(each) for each in area.events(0.1)]
     return said
 
 
@@ -51,13 +51,13 @@ SLOW = pytest.mark.slow
 )
 def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
     """Start, lines of both streams, an unfinished last line, and the end are reported; nothing survives."""
-    with opened(supervisor, tmp_path, tier) as yard:
-        yard.start("one", "echo out; sleep 0.05; echo err >&2; sleep 0.05; printf rest; kill -KILL $$", None)
+    with opened(supervisor, tmp_path, tier) as area:
+        area.start("one", "echo out; sleep 0.05; echo err >&2; sleep 0.05; printf rest; kill -KILL $$", None)
         # A session of its own is beyond the reach of the last tier, which says so.
         apart = "" if tier is Tier.GROUP else f"setsid sleep {STAY} &"
-        yard.start("two", f"{DETACH} other; {apart} exec sleep {STAY}", 0.2)
-        said = heard(yard, "one", "two")
-        asked = [call.argv for call in yard.requests()]
+        area.start("two", f"{DETACH} other; {apart} exec sleep {STAY}", 0.2)
+        said = heard(area, "one", "two")
+        asked = [call.argv for call in area.requests()]
 
     assert asked == ([(DETACH, "other")] if tier is Tier.NAMESPACES else [])
     one = [each for each in said if each["process"] == "one"]
@@ -69,20 +69,20 @@ def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
 
 def test_an_end_without_a_watcher_is_reported_by_the_next(supervisor, tmp_path):
     """If one process ends while the watcher is dead and one lives on, the next watcher reports both."""
-    with opened(supervisor, tmp_path) as yard:
-        yard.start("quick", "echo before; until [ -e gone ]; do sleep 0.01; done; echo after; exit 3", None)
-        yard.start("slow", "until [ -e back ]; do sleep 0.01; done; echo late; exit 4", None)
-        before = next(yard.events(DEADLINE))
-        yard.kill_watcher()
-        root = tmp_path / "yard" / "workspace"
+    with opened(supervisor, tmp_path) as area:
+        area.start("quick", "echo before; until [ -e gone ]; do sleep 0.01; done; echo after; exit 3", None)
+        area.start("slow", "until [ -e back ]; do sleep 0.01; done; echo late; exit 4", None)
+        before = next(area.events(DEADLINE))
+        area.kill_watcher()
+        root = tmp_path / "area" / "workspace"
         (root / "gone").touch()
         end = time.monotonic() + DEADLINE
-        while not yard.has_ended("quick"):
+        while not area.has_ended("quick"):
             assert time.monotonic() < end
-            yard.pause()
-        yard.start_watcher()
+            area.pause()
+        area.start_watcher()
         (root / "back").touch()
-        said = heard(yard, "quick", "slow")
+        said = heard(area, "quick", "slow")
 
     assert before["what"] == "started"
     ends = {each["process"]: each for each in said if each["what"] == "exited"}
@@ -93,13 +93,13 @@ def test_an_end_without_a_watcher_is_reported_by_the_next(supervisor, tmp_path):
 
 def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
     """Descendants of a process that ended are still counted, and their output reported, until they end."""
-    with opened(supervisor, tmp_path) as yard:
-        yard.start("one", "{ until [ -e go ]; do sleep 0.01; done; echo late; } & exit 0", None)
-        heard(yard, "one")
-        yard.count()
-        (others,) = yard.events(DEADLINE)
-        (tmp_path / "yard" / "workspace" / "go").touch()
-        late = [*yard.events(DEADLINE)]
+    with opened(supervisor, tmp_path) as area:
+        area.start("one", "{ until [ -e go ]; do sleep 0.01; done; echo late; } & exit 0", None)
+        heard(area, "one")
+        area.count()
+        (others,) = area.events(DEADLINE)
+        (tmp_path / "area" / "workspace" / "go").touch()
+        late = [*area.events(DEADLINE)]
 
     assert any("until [ -e go ]" in words for words in others["commands"])
     assert [each["text"] for each in late] == ["late"]
@@ -107,46 +107,46 @@ def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
 
 def test_a_long_line_is_cut(supervisor, tmp_path):
     """A line without an end takes no more memory than is shown of it."""
-    with opened(supervisor, tmp_path) as yard:
-        yard.start("long", "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo next", None)
-        texts = [each["text"] for each in heard(yard, "long") if each["what"] == "line"]
+    with opened(supervisor, tmp_path) as area:
+        area.start("long", "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo next", None)
+        texts = [each["text"] for each in heard(area, "long") if each["what"] == "line"]
 
     assert [len(text) for text in texts] == [1000, 4]
 
 
 def test_a_command_that_cannot_be_found_ends_with_127(supervisor, tmp_path):
     """A command that cannot be started has an exit code too."""
-    with opened(supervisor, tmp_path) as yard:
-        yard.start("missing", "exec no-such-command", None)
+    with opened(supervisor, tmp_path) as area:
+        area.start("missing", "exec no-such-command", None)
 
-        assert heard(yard, "missing")[-1]["code"] == 127
+        assert heard(area, "missing")[-1]["code"] == 127
 
 
 def test_a_process_that_kills_its_watcher_is_an_error(supervisor, tmp_path):
     """A process that ends the programs that watch it causes an error that is named, and no verdict."""
-    with opened(supervisor, tmp_path, Tier.NAMESPACES) as yard:
-        yard.start("killer", "kill -KILL -1", None)
+    with opened(supervisor, tmp_path, Tier.NAMESPACES) as area:
+        area.start("killer", "kill -KILL -1", None)
 
         with pytest.raises(ExecutionError, match="lost"):
-            heard(yard, "killer")
+            heard(area, "killer")
 
 
 def test_a_saved_text_is_loaded(supervisor, tmp_path):
     """A text is kept completely and replaces the one before it."""
-    with opened(supervisor, tmp_path) as yard:
+    with opened(supervisor, tmp_path) as area:
         for text in ("first and longer", "second"):
-            yard.save(text)
+            area.save(text)
 
-        assert yard.load() == "second"
+        assert area.load() == "second"
         assert not [*tmp_path.rglob("*.new")]
 
 
 @pytest.mark.parametrize("junk", ["{}", "7", '{"what": 1}', "[" * 20_000])
 def test_an_unreadable_event_is_an_error(supervisor, tmp_path, junk):
     """What another process writes into the watcher's pipe is an error that is named, and not an event."""
-    with opened(supervisor, tmp_path) as yard:
+    with opened(supervisor, tmp_path) as area:
         (news,) = tmp_path.rglob("news")
         news.write_text(f"{junk}\n")
 
         with pytest.raises(ExecutionError, match="the watcher of the background processes wrote"):
-            [*yard.events(DEADLINE)]
+            [*area.events(DEADLINE)]

@@ -90,9 +90,9 @@ def test_only_relative_dates_are_relative_to_the_clock(clock, words, said):
     """A `date` relative to now is shifted, and one that names a moment is not."""
     clock.advance(AHEAD)
 
-    told = float(printed_by(clock, "date", *words, "+%s"))
+    shown = float(printed_by(clock, "date", *words, "+%s"))
 
-    assert told == 100 if said is None else abs(told - time.time() - said) < NEAR
+    assert shown == 100 if said is None else abs(shown - time.time() - said) < NEAR
 
 
 def test_the_environment_is_as_it_was_while_the_clock_is_the_machines(clock):

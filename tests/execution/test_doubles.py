@@ -273,9 +273,9 @@ def test_calls_alone_are_no_part_of_the_state(make: Make) -> None:
     scanner.close()
 
 
-@pytest.mark.parametrize("harm", ["fifo", "link", "folder", "large"])
+@pytest.mark.parametrize("damage", ["fifo", "link", "folder", "large"])
 @pytest.mark.parametrize("record", ["1", "7", "1.stdin"])
-def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, harm: str, record: str) -> None:
+def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, damage: str, record: str) -> None:
     """
     What a hook put in the place of a record is neither followed nor waited for, and the error names it.
     """
@@ -284,13 +284,13 @@ def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, harm
     place = workspace.base / "doubles" / "calls" / "npm" / record
     place.unlink(missing_ok=True)
     (tmp_path / "elsewhere").write_text("secret")
-    harms = {
+    damages = {
         "fifo": lambda: os.mkfifo(place),
         "link": lambda: place.symlink_to(tmp_path / "elsewhere"),
         "folder": place.mkdir,
         "large": lambda: [place.touch(), os.truncate(place, 1 << 33)],
     }
-    harms[harm]()
+    damages[damage]()
     with pytest.raises(WorkspaceError, match=f"calls/npm/{record}: (is |cannot be read)"):
         workspace.calls("npm")
 

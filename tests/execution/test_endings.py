@@ -29,13 +29,13 @@ SHORT = 0.25
 QUICK = KillPolicy(grace=0.1)
 
 
-def fire(sandbox: Sandbox, *words: str, **changes: object) -> ProcessResult:
+def run_hook(sandbox: Sandbox, *words: str, **changes: object) -> ProcessResult:
     (run,) = sandbox.run([launch(*words, **changes)])
     return run
 
 
 def cut(sandbox: Sandbox, *words: str, **changes: object) -> tuple[ProcessResult, TimedOut]:
-    run = fire(sandbox, *words, **{"hook_timeout": SHORT, "kill": QUICK, **changes})
+    run = run_hook(sandbox, *words, **{"hook_timeout": SHORT, "kill": QUICK, **changes})
     assert isinstance(run.ending, TimedOut)
     return run, run.ending
 
@@ -45,14 +45,14 @@ def test_an_exit_code_is_reported_as_it_is(sandbox: Sandbox, code: int) -> None:
     """
     A hook that exits is reported with its own code.
     """
-    assert fire(sandbox, "sh", "-c", f"exit {code}").ending == Exited(code)
+    assert run_hook(sandbox, "sh", "-c", f"exit {code}").ending == Exited(code)
 
 
 def test_a_signal_the_hook_sent_itself_is_its_ending(sandbox: Sandbox) -> None:
     """
     A hook that dies by a signal that is not ours is reported with that signal.
     """
-    assert fire(sandbox, "sh", "-c", "kill -9 $$").ending == Signaled(9)
+    assert run_hook(sandbox, "sh", "-c", "kill -9 $$").ending == Signaled(9)
 
 
 LEAVERS = {
@@ -71,7 +71,7 @@ def test_every_process_left_behind_is_named_and_ended(sandbox: Sandbox, toy: str
     """
     Every process that a hook leaves behind is a leftover of a hook run that exited, and dead afterwards.
     """
-    run = fire(sandbox, toy)
+    run = run_hook(sandbox, toy)
     assert run.ending == Exited(0)
     assert len(run.leftovers) == LEAVERS[toy]
     # A child that has only just been forked still bears the name of its script.
@@ -84,7 +84,7 @@ def test_a_child_that_ends_within_the_linger_is_no_leftover(sandbox: Sandbox) ->
     """
     A descendant that ends by itself in time is not reported.
     """
-    run = fire(sandbox, "sh", "-c", "sleep 0.1 </dev/null >/dev/null 2>&1 & exit 0", linger=10.0)
+    run = run_hook(sandbox, "sh", "-c", "sleep 0.1 </dev/null >/dev/null 2>&1 & exit 0", linger=10.0)
     assert run.ending == Exited(0)
     assert run.leftovers == ()
 
@@ -97,7 +97,7 @@ def test_output_held_open_by_a_child_is_an_ending_of_its_own(
     """
     A hook that exited while a child holds its output is held open, with its own code and the child's name.
     """
-    run = fire(sandbox, toy, stdio=stdio)
+    run = run_hook(sandbox, toy, stdio=stdio)
     assert isinstance(run.ending, HeldOpen)
     assert run.ending.exit == Exited(code)
     assert run.ending.waited == 0.2
@@ -109,14 +109,14 @@ def test_a_child_without_the_output_does_not_hold_it_open(sandbox: Sandbox) -> N
     """
     A child that lives but does not hold the output does not make a hook run held open.
     """
-    assert fire(sandbox, "plain_children.sh", pipe_wait=10.0).ending == Exited(0)
+    assert run_hook(sandbox, "plain_children.sh", pipe_wait=10.0).ending == Exited(0)
 
 
 def test_an_answer_that_comes_before_the_pipes_are_closed_is_no_holding(sandbox: Sandbox) -> None:
     """
     Output that a child closes within the wait belongs to the answer of a hook that exited.
     """
-    run = fire(sandbox, "sh", "-c", "(sleep 0.1; echo late) & exit 0", pipe_wait=10.0)
+    run = run_hook(sandbox, "sh", "-c", "(sleep 0.1; echo late) & exit 0", pipe_wait=10.0)
     assert run.ending == Exited(0)
     assert run.stdout.data == b"late\n"
 
@@ -125,7 +125,7 @@ def test_closed_streams_are_not_an_exit(sandbox: Sandbox) -> None:
     """
     A hook that closes its streams early still ends with its own exit code.
     """
-    assert fire(sandbox, "closes_its_stdio.sh").ending == Exited(7)
+    assert run_hook(sandbox, "closes_its_stdio.sh").ending == Exited(7)
 
 
 def test_a_hook_that_ignores_term_is_cut_and_reported_so(sandbox: Sandbox) -> None:
@@ -258,7 +258,7 @@ def test_a_command_that_cannot_start_is_not_an_exit(
     """
     A command that cannot be started is reported with the reason, not with an exit code.
     """
-    assert fire(sandbox, *words, **changes, stdio=stdio).ending == NotStarted(reason)
+    assert run_hook(sandbox, *words, **changes, stdio=stdio).ending == NotStarted(reason)
 
 
 def test_a_missing_interpreter_differs_from_a_missing_script(sandbox: Sandbox, tmp_path: object) -> None:
@@ -267,8 +267,8 @@ def test_a_missing_interpreter_differs_from_a_missing_script(sandbox: Sandbox, t
     """
     script = f"{tmp_path}/hook"
     Path(script).write_text("#!/no/such/interpreter\n")
-    fire(sandbox, "chmod", "+x", script)
-    ending = fire(sandbox, script).ending
+    run_hook(sandbox, "chmod", "+x", script)
+    ending = run_hook(sandbox, script).ending
     assert ending == NotStarted(f"{script} exists, but the interpreter that its first line names does not")
 
 

@@ -114,9 +114,9 @@ def record(tmp_path, place):
     """Run a command with a recorder; return its result and the recording."""
 
     def run(command, **env):
-        ledger = CoverageStore(folder=tmp_path / "ledger")
-        ledger.folder.mkdir(exist_ok=True)
-        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
+        store = CoverageStore(folder=tmp_path / "store")
+        store.folder.mkdir(exist_ok=True)
+        recorder = Recorder(store, "a scenario", {}, tmp_path / "base")
         given = {"PATH": os.environ["PATH"], **env}
         launch = recorder.apply_to(ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
         plain, watched = (
@@ -129,8 +129,8 @@ def record(tmp_path, place):
             plain.returncode,
         )
         recorder.close()
-        (recording,) = read_recordings(ledger.folder)
-        for file in ledger.folder.iterdir():
+        (recording,) = read_recordings(store.folder)
+        for file in store.folder.iterdir():
             file.unlink()
         return watched, recording
 
@@ -141,14 +141,14 @@ def record(tmp_path, place):
 def load(tmp_path):
     """Return the recording if a hook leaves something of its own for the recorder."""
 
-    def leave(harm):
-        ledger = CoverageStore(folder=tmp_path / "ledger")
-        ledger.folder.mkdir()
-        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
-        harm(Path(recorder.written[0]))
+    def leave(damage):
+        store = CoverageStore(folder=tmp_path / "store")
+        store.folder.mkdir()
+        recorder = Recorder(store, "a scenario", {}, tmp_path / "base")
+        damage(Path(recorder.written[0]))
         recorder.settle()
         recorder.close()
-        return (*read_recordings(ledger.folder),)
+        return (*read_recordings(store.folder),)
 
     return leave
 
@@ -351,8 +351,8 @@ def test_a_script_that_loads_something_else_is_recorded_beside_one_that_traces_i
 def test_recording_prolongs_the_hook_timeout_and_no_limit_of_a_host(place, tmp_path):
     """A recorded hook has one second more until the hook timeout, and its host's limit stays."""
     launch = ProcessSpec(argv=("true",), cwd=str(place), env={}, limit=0.2, hook_timeout=0.5)
-    ledger = CoverageStore(folder=tmp_path)
-    shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").apply_to(launch)
+    store = CoverageStore(folder=tmp_path)
+    shown = Recorder(store, "a scenario", {}, tmp_path / "base").apply_to(launch)
     assert (shown.limit, shown.hook_timeout) == (0.2, 1.5)
 
 
@@ -392,12 +392,12 @@ def test_what_replaces_the_trace_is_removed(load, make):
     """A folder or a pipe instead of the trace loses the trace, and nothing waits for it later."""
     places = []
 
-    def harm(written):
+    def damage(written):
         places.append(written / "trace")
         places[0].unlink()
         make(places[0])
 
-    (recording,) = load(harm)
+    (recording,) = load(damage)
     assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a hook run was lost"]
     assert not places[0].exists()
 
@@ -414,14 +414,14 @@ def test_what_replaces_the_trace_is_removed(load, make):
 def test_forged_data_of_a_python_are_named_and_left(load, statements):
     """A database with something else than paths and lines is no recording, and that is reported."""
 
-    def harm(written):
+    def damage(written):
         data = CoverageData(str(written / "data.x"))
         data.add_lines({"/a.py": [1]})
         data.close(force=True)
         with closing(sqlite3.connect(written / "data.x")) as connection:
             connection.executescript(statements)
 
-    (recording,) = load(harm)
+    (recording,) = load(damage)
     assert recording.python == {}
     assert [gap.reason.partition(":")[0] for gap in recording.gaps] == [
         "what a Python recorded cannot be read"

@@ -143,11 +143,11 @@ def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) ->
     known = Survey(Masking(()))
     place = root / "notes"
     place.write_text("aaa")
-    stamps = os.lstat(place)
-    known.note(str(place), "workspace/notes", stamps)
+    status = os.lstat(place)
+    known.note(str(place), "workspace/notes", status)
     before = known.entries["workspace/notes"]
     place.write_text("bbb")
-    known.note(str(place), "workspace/notes", stamps)
+    known.note(str(place), "workspace/notes", status)
     assert known.entries["workspace/notes"] != before
 
 
@@ -263,7 +263,7 @@ def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    "harm",
+    "change",
     [
         lambda root: (root / "notes").chmod(0o640),
         lambda root: (root / "notes").unlink(),
@@ -275,11 +275,11 @@ def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path
     ],
     ids=["mode", "removal", "truncation", "replacement", "mode-of-folder", "mode-of-root", "empty-file"],
 )
-def test_every_kind_of_change_is_seen(scanner: Scanner, root: Path, harm: object) -> None:
+def test_every_kind_of_change_is_seen(scanner: Scanner, root: Path, change: object) -> None:
     """
     Modes, removals, truncations, replacements and empty files are seen.
     """
-    harm(root)
+    change(root)
     assert differing(scanner)
 
 

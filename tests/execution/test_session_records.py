@@ -75,7 +75,7 @@ def test_what_was_appended_is_read(session_records: SessionRecords) -> None:
         file.write(json.dumps({"hook_runs": [under_way]}) + '\n{"ended": "sto')
     (session,) = session_records.read(0)
 
-    assert [(fire.code, fire.done) for fire in session.hook_runs] == [(0, True), (None, False)]
+    assert [(hook_run.code, hook_run.done) for hook_run in session.hook_runs] == [(0, True), (None, False)]
     assert session.ended == ""
 
 
@@ -84,9 +84,11 @@ def test_the_hook_that_started_a_session_is_found_by_its_process(session_records
     Of two hooks that ran, the one above the session's own process is its starter.
     """
     record = start(session_records, 1)
-    fires = [{"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))]
+    hook_runs = [
+        {"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))
+    ]
     with record.open("a") as file:
-        file.write(json.dumps({"hook_runs": fires}) + "\n")
+        file.write(json.dumps({"hook_runs": hook_runs}) + "\n")
     start(session_records, 2, parent=1, ancestors=[9, 6, 1])
     start(session_records, 3, parent=1, ancestors=[1])
 
@@ -164,6 +166,6 @@ def test_a_starter_needs_a_hook_run() -> None:
     A session with an unknown parent has no starter, and one below a session's only hook run has that.
     """
     child = ChildSession(number=1, ancestors=(4,))
-    fire = ChildHookRun(event="Stop", command="./a.sh")
+    hook_run = ChildHookRun(event="Stop", command="./a.sh")
     assert child.find_starter([]) == ""
-    assert child.find_starter([(fire.event, fire.command, 7)]) == "Stop ./a.sh"
+    assert child.find_starter([(hook_run.event, hook_run.command, 7)]) == "Stop ./a.sh"

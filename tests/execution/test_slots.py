@@ -47,9 +47,9 @@ def taken(slots: CpuSlots) -> CpuSlot:
     """
     A slot that is taken.
     """
-    seat = slots.slot()
-    seat.take()
-    return seat
+    slot = slots.slot()
+    slot.take()
+    return slot
 
 
 def test_waits_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
@@ -72,7 +72,7 @@ def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
         running = pool.submit(play, supervisor, taken(slots), f"{BUSY.format(300)}; exit 3")
         later = taken(slots)
 
-        # It lets go of its seat only on the way out of the sandbox.
+        # It leaves its slot only on the way out of the sandbox.
         assert running.result(10).ending == Exited(3)
         assert later.waited > 0.25
 
@@ -115,13 +115,13 @@ def test_the_clock_stands_still_while_a_slot_is_waited_for(slots: CpuSlots) -> N
     """
     The time a simulation waits for other simulations is not its own.
     """
-    other, seat = taken(slots), slots.slot()
-    before = seat.clock()
+    other, slot = taken(slots), slots.slot()
+    before = slot.clock()
     threading.Timer(0.1, other.leave).start()
-    seat.take()
+    slot.take()
 
-    assert seat.waited >= 0.05
-    assert seat.clock() - before < 0.05
+    assert slot.waited >= 0.05
+    assert slot.clock() - before < 0.05
 
 
 def test_many_threads_have_one_supervisor(

@@ -42,7 +42,7 @@ CAPABILITY = bytes.fromhex("0000000200200000000000000000000000000000")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only with rights over the machine")
 
 
-def listing(*folders: Path) -> dict[str, tuple[Any, ...]]:
+def contents_of(*folders: Path) -> dict[str, tuple[Any, ...]]:
     """
     Return everything that stands in some folders, found without the code under test.
     """
@@ -358,7 +358,7 @@ def test_every_kind_of_change_is_put_back(
     """
     After any change a restore returns the folders to their content, and a second restore finds no difference.
     """
-    before = listing(folder)
+    before = contents_of(folder)
     if old:
         age()
     snapshot = snapshots.take()
@@ -366,7 +366,7 @@ def test_every_kind_of_change_is_put_back(
     change(folder)
     os.chdir(tmp_path)
     assert snapshots.restore(snapshot) != ()
-    assert listing(folder) == before
+    assert contents_of(folder) == before
     assert snapshots.restore(snapshot) == ()
 
 
@@ -374,12 +374,12 @@ def test_an_old_file_that_was_rewritten_unseen_is_put_back(folder: Path, snapsho
     """
     A file that is no longer read at each scan is read again when only the time of its last change is new.
     """
-    before = listing(folder)
+    before = contents_of(folder)
     age()
     snapshot = snapshots.take()
     rewrite_unseen(folder)
     assert snapshots.restore(snapshot) == (folder / "d/a",)
-    assert listing(folder) == before
+    assert contents_of(folder) == before
 
 
 def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, snapshots: Snapshots) -> None:
@@ -461,11 +461,11 @@ def test_a_name_that_was_moved_outside_is_no_name_of_ours(
     A file that lost a name with a moved folder is made anew, though its inode shows no sign of that.
     """
     age()
-    before = listing(folder)
+    before = contents_of(folder)
     snapshot = snapshots.take()
     (folder / "d").rename(tmp_path / "outside")
     snapshots.restore(snapshot)
-    assert listing(folder) == before
+    assert contents_of(folder) == before
     assert not (tmp_path / "outside/triplet").samefile(folder / "a")
 
 
@@ -479,15 +479,15 @@ def test_a_file_outside_is_never_written(
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "a").write_text("theirs\n")
-    before, held = listing(folder), listing(theirs)
+    before, held = contents_of(folder), contents_of(theirs)
     snapshot = snapshots.take()
     (folder / "d/a").unlink()
     getattr(folder / "d/a", link)(theirs / "a")
     shutil.rmtree(folder / "d/e")
     (folder / "d/e").symlink_to(theirs)
     snapshots.restore(snapshot)
-    assert listing(folder) == before
-    assert listing(theirs) == held
+    assert contents_of(folder) == before
+    assert contents_of(theirs) == held
 
 
 def test_two_snapshots_are_put_back_in_either_order(folder: Path, snapshots: Snapshots) -> None:
@@ -497,13 +497,13 @@ def test_two_snapshots_are_put_back_in_either_order(folder: Path, snapshots: Sna
     known = []
     for change in (remake, turn_kinds, remove_all):
         age()
-        known.append((snapshots.take(), listing(folder)))
+        known.append((snapshots.take(), contents_of(folder)))
         change(folder)
     for number in (0, 1, 2, 1, 0, 0, 2):
         age()
         snapshot, before = known[number]
         snapshots.restore(snapshot)
-        assert listing(folder) == before
+        assert contents_of(folder) == before
 
 
 def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
@@ -516,7 +516,7 @@ def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
     (one / "a").write_text("a\n")
     (two / "a").hardlink_to(one / "a")
     with Snapshots([one, two, later, one], tmp_path / "store") as snapshots:
-        before = listing(one, two)
+        before = contents_of(one, two)
         number = two.stat().st_ino
         snapshot = snapshots.take()
         (two / "a").unlink()
@@ -525,7 +525,7 @@ def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
         later.mkdir()
         (later / "x").write_text("x")
         assert set(snapshots.restore(snapshot)) == {two, two / "a", later, later / "x"}
-        assert listing(one, two, later) == before
+        assert contents_of(one, two, later) == before
         assert not later.exists()
         assert two.stat().st_ino == number
 
@@ -548,12 +548,12 @@ def test_a_folder_within_another_is_one_itself(folder: Path, tmp_path: Path) -> 
     A folder below another one is restored with it, and must exist too.
     """
     with Snapshots([folder / "d/e", folder, folder / "d"], tmp_path / "store") as snapshots:
-        before = listing(folder)
+        before = contents_of(folder)
         snapshot = snapshots.take()
         (folder / "d/e/a").unlink()
         (folder / "b").unlink()
         snapshots.restore(snapshot)
-        assert listing(folder) == before
+        assert contents_of(folder) == before
         shutil.rmtree(folder / "d/e")
         with pytest.raises(SnapshotError, match="d/e: the folder is gone"):
             snapshots.restore(snapshot)
@@ -634,7 +634,7 @@ def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
             stream.seek(place)
             stream.write(b"the same")
             stream.truncate(3 << 20)
-    before = listing(folder)
+    before = contents_of(folder)
     with Snapshots([folder], tmp_path / "store") as snapshots:
         snapshot = snapshots.take()
         # One for both that are alike.
@@ -643,7 +643,7 @@ def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
             (folder / name).write_bytes(b"x" * (7 << 20))
         (folder / "written").unlink()
         snapshots.restore(snapshot)
-    assert listing(folder) == before
+    assert contents_of(folder) == before
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537])
@@ -655,7 +655,7 @@ def test_contents_of_all_sizes_are_kept_once(tmp_path: Path, size: int) -> None:
     folder.mkdir()
     for name, content in (("a", b"x" * size), ("b", b"x" * size), ("zeros", bytes(size))):
         (folder / name).write_bytes(content)
-    before = listing(folder)
+    before = contents_of(folder)
     with Snapshots([folder], store) as snapshots:
         snapshot = snapshots.take()
         if size <= 65_536:
@@ -667,7 +667,7 @@ def test_contents_of_all_sizes_are_kept_once(tmp_path: Path, size: int) -> None:
         (folder / "b").unlink()
         (folder / "zeros").write_bytes(b"z" * 10)
         snapshots.restore(snapshot)
-        assert listing(folder) == before
+        assert contents_of(folder) == before
 
 
 @pytest.mark.parametrize("times", [1, 100_000])
@@ -690,13 +690,13 @@ def test_contents_are_freed_when_nobody_needs_them(
     assert weigh(store) == little
     with pytest.raises(SnapshotError, match=r"b: it differs from what it was: that was freed"):
         snapshots.restore(first)
-    before = listing(folder)
+    before = contents_of(folder)
     (folder / "b").write_text("once more\n")
     snapshots.take()
     assert weigh(store) == little + len("once more\n")
     remove_all(folder)
     snapshots.restore(last)
-    assert listing(folder) == before
+    assert contents_of(folder) == before
     snapshots.keep()
     assert list(store.iterdir()) == []
     again = snapshots.take()
@@ -789,7 +789,7 @@ def test_the_cost_follows_from_what_changed(tmp_path: Path) -> None:
 
 
 NAMES = ("a", "b", "c", "d", "d/a", "d/b", "d/e", "d/e/a", "f", "f/a", ODD)
-# Without rights over the machine the listing must still be able to look everywhere.
+# Without rights over the machine the test must still be able to look everywhere.
 MODES = (0, 0o444, 0o600, 0o755, 0o4755) if os.geteuid() == 0 else (0o500, 0o555, 0o755, 0o4755)
 names = st.sampled_from(NAMES)
 operations = st.one_of(
@@ -857,12 +857,12 @@ def test_whatever_is_done_is_put_back(
             for steps in (first, second, third):
                 for operation in steps:
                     operate(top, operation)
-                known.append((snapshots.take(), listing(top)))
+                known.append((snapshots.take(), contents_of(top)))
             for number in (*order, *order):
                 snapshot, wanted = known[number]
-                was, numbers = listing(top), inodes(top)
+                was, numbers = contents_of(top), inodes(top)
                 returned = set(map(str, snapshots.restore(snapshot)))
-                now, later = listing(top), inodes(top)
+                now, later = contents_of(top), inodes(top)
                 assert now == wanted
                 for path, entry in now.items():
                     # But for the names of its inode, which may be new where it is not.
@@ -915,7 +915,7 @@ def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) 
         modes = {path: path.lstat().st_mode for path in top.rglob("*") if path.is_file()}
         for path in modes:
             path.chmod(0o600)
-        found = listing(top)
+        found = contents_of(top)
         for path, mode in modes.items():
             path.chmod(mode)
         return found | {str(path): mode for path, mode in modes.items()}
@@ -948,12 +948,12 @@ def test_a_list_that_shuts_out_its_owner_is_no_obstacle(plain_folder: Path) -> N
     (top / "d/e").mkdir(parents=True)
     (top / "d/e/a").write_text("a\n")
     os.setxattr(top / "d", "system.posix_acl_default", LIST)
-    before = listing(top)
+    before = contents_of(top)
     with Snapshots([top], plain_folder / "store") as snapshots:
         snapshot = snapshots.take()
         shutil.rmtree(top / "d/e")
         snapshots.restore(snapshot)
-    assert listing(top) == before
+    assert contents_of(top) == before
 
 
 @needs_root
@@ -1012,7 +1012,7 @@ def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: P
         folders = list(place.roots.values())
         with Snapshots(folders, tmp_path / "store") as snapshots:
             snapshot, seen = snapshots.take(), say(look)
-            before = listing(*folders)
+            before = contents_of(*folders)
             say(
                 f"cd {theirs}; rm gone; echo more >> kept; rm -r folder; mkdir folder; echo 2 > folder/y;"
                 f"echo second > new; rmdir b; rm {place.home}/a; echo other > /tmp/a"
@@ -1023,7 +1023,7 @@ def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: P
             assert any(mark.endswith(".overlay.opaque") for mark in marks)
             assert say(look) != seen
             assert snapshots.restore(snapshot)
-            assert listing(*folders) == before
+            assert contents_of(*folders) == before
             assert say(look) == seen
             assert snapshots.restore(snapshot) == ()
         assert (theirs / "kept").read_text() == "kept\n"

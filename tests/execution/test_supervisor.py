@@ -30,9 +30,9 @@ from pytest_hookharness.model.processes import ProcessSpec, Tier
 box = Supervisor().open(Confinement(tier=Tier[sys.argv[1]]))
 env = {"PATH": "/usr/bin:/bin", "TOY_SECONDS": sys.argv[2]}
 long = {"linger": 3600.0, "hook_timeout": 3600.0}
-fires = [ProcessSpec(argv=(word,), cwd="/", env=env, **long) for word in sys.argv[3:]]
+specs = [ProcessSpec(argv=(word,), cwd="/", env=env, **long) for word in sys.argv[3:]]
 print("open", flush=True)
-box.run(fires)
+box.run(specs)
 """
 ESCAPING = (
     "setsid_child.sh",
@@ -77,7 +77,7 @@ def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: 
     """
     with doomed(tier) as program:
         program.kill()
-    eventually(lambda: not staying(), "nobody survives")
+    eventually(lambda: not staying(), "nothing survives")
 
 
 @TIERS
@@ -101,7 +101,7 @@ def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervis
     eventually(lambda: len(toys()) >= len(ESCAPING), "all toys run")
     with program:
         program.kill()
-        eventually(lambda: not toys(), "nobody survives")
+        eventually(lambda: not toys(), "nothing survives")
         for pid in staying():
             os.kill(pid, signal.SIGKILL)
 
@@ -225,7 +225,7 @@ def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
         launch("sh", "-c", "cat >/dev/null; echo x; exit 2"),
         launch("holds_stdout.sh", pipe_wait=0.0, linger=0.0),
     ]
-    # Counted once the keeper has written its input: by then it has closed the hook's ends of the streams.
+    # Counted once the item supervisor has written its input: by then it has closed the hook's output ends.
     counting = launch(
         "sh", "-c", "read x; ls /proc/$PPID/fd | wc -l", stdin=Stdin(data=b"\n", delay=0.05, close=False)
     )

@@ -38,7 +38,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def listing(folder: Path) -> dict[str, str]:
+def contents_of(folder: Path) -> dict[str, str]:
     """
     Return every path below a folder with its kind.
     """
@@ -108,7 +108,7 @@ def test_a_project_is_copied_as_it_is(project: Path, base: Path) -> None:
     (project / "src" / ".git").write_text("gitdir: /elsewhere\n")
     os.utime(project / "run.sh", (1, 1))
     with Workspace.create(Scenario(name="one", project=project), base) as workspace:
-        assert listing(workspace.root) == {
+        assert contents_of(workspace.root) == {
             "src": "folder",
             "src/app.py": "x = 1\n",
             "src/link": "-> ../run.sh",
@@ -392,7 +392,7 @@ def test_modes_and_whole_folders_can_be_damaged(base: Path) -> None:
         (workspace.root / "link").symlink_to("e")
         for file in ("d", "link", "absent", "e/below"):
             workspace.corrupt(Corrupt(file=file, how="delete"))
-        assert listing(workspace.root) == {"e": "1"}
+        assert contents_of(workspace.root) == {"e": "1"}
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def scanner(sandbox: Sandbox, workspace: Workspace) -> Iterator[Scanner]:
     opened.close()
 
 
-def fire(sandbox: Sandbox, workspace: Workspace, command: str) -> ProcessResult:
+def run_hook(sandbox: Sandbox, workspace: Workspace, command: str) -> ProcessResult:
     launch = ProcessSpec(
         argv=("bash", "-c", command),
         cwd=str(workspace.root),
@@ -72,7 +72,7 @@ def test_writes_to_every_covered_folder_are_seen(
     """
     before = scanner.scan()
     command = 'for place in . "$HOME" "$TMPDIR" /tmp /var/tmp /dev/shm; do echo 1 >"$place/mark"; done'
-    assert fire(sandbox, workspace, command).ending == Exited(0)
+    assert run_hook(sandbox, workspace, command).ending == Exited(0)
     after = scanner.scan()
     assert after == scanner.verify()
     assert after.keys() - before.keys() == {
@@ -86,7 +86,7 @@ def test_doubles_work_and_heal_inside(scanner: Scanner, sandbox: Sandbox, worksp
     A test double is found first inside of the sandbox, heals, and its calls can be read outside.
     """
     before = scanner.scan()
-    runs = [fire(sandbox, workspace, "npm test; exit $?") for _ in range(3)]
+    runs = [run_hook(sandbox, workspace, "npm test; exit $?") for _ in range(3)]
     assert [run.ending for run in runs] == [Exited(3), Exited(0), Exited(0)]
     assert runs[0].stderr.data == b"no\n"
     assert scanner.scan().keys() - before.keys() == {"doubles/npm/1"}
@@ -117,7 +117,7 @@ def test_what_is_piped_to_a_double_inside_is_recorded(sandbox: Sandbox, workspac
     """
     Inside of the sandbox, too, a double distinguishes a pipe of its own from the hook's payload.
     """
-    fire(sandbox, workspace, "echo mine | npm")
+    run_hook(sandbox, workspace, "echo mine | npm")
     assert workspace.calls("npm")[0].stdin == b"mine\n"
 
 
@@ -129,7 +129,7 @@ def test_a_reader_of_the_transcript_inside_is_seen(
     """
     transcript = workspace.home / "transcript"
     assert scanner.opened(transcript) is False
-    fire(sandbox, workspace, "true")
+    run_hook(sandbox, workspace, "true")
     assert scanner.opened(transcript) is False
-    fire(sandbox, workspace, f"cat '{transcript}' >/dev/null")
+    run_hook(sandbox, workspace, f"cat '{transcript}' >/dev/null")
     assert scanner.opened(transcript) is True
