@@ -34,11 +34,9 @@ ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
 # An order that is not a name: report which other processes live in the sandbox.
 COUNT = "?"
-TAIL = 50
-LONGEST = 1000
-_READ = 1 << 16
-_GRACE = 1.0
-_LOOK_INTERVAL = 0.05
+# Lines that are kept of an output, and characters of each.
+TAIL, LONGEST = 50, 1000
+_READ, _GRACE, _LOOK_INTERVAL = 1 << 16, 1.0, 0.05
 # What every process monitor has open besides the standard streams: the end of this pipe means the end of the
 # guardian.
 _ALIVE = 3
@@ -112,9 +110,8 @@ class Watcher:
         *names, self._partial = (self._partial + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
             if name == COUNT:
-                self._write(
-                    _line(name, "others", commands=others(self._item_supervisor) or self._lingering())
-                )
+                commands = others(self._item_supervisor) or self._lingering()
+                self._write(_line(name, "others", commands=commands))
             else:
                 self._start_monitor(name)
 

@@ -122,6 +122,8 @@ def find_loadable(folder: Path) -> Mapping[Path, str]:
     """
     Return the text files below a folder that a shell may load, at most 1000.
     """
+    # Bounded, since a hook's folder may be a whole project; what lies beyond the bound counts as not
+    # self-tracing.
     found: dict[Path, str] = {}
     named = (path for path in islice(_files(folder), _MAX_NAMES) if path.suffix in _SUFFIXES)
     for path in islice(named, _MAX_FILES):

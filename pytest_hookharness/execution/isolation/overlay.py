@@ -115,6 +115,7 @@ class OverlayView:
         self._layer("/", mounts.hold("/"), self._make_layers("/"), root, own_users=False)
         try:
             self._add_file_systems(root)
+            # Planned with the root as an overlay: what is not covered is then seen through it.
             kinds = self._plan(["/"])
             held = {
                 place: mounts.hold((root if kind == _DEVELOPERS else "") + self._points.get(place, place))
@@ -128,6 +129,7 @@ class OverlayView:
                 self._bind(mounts.hold(root + real), root + name)
             mounts.become_root(root)
         except OSError:
+            # Detached as a whole, so that a failed attempt leaves no mount behind for the second way.
             mounts.detach(root)
             raise
 

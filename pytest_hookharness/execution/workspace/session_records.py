@@ -74,6 +74,7 @@ class SessionRecords:
         """
         Record one more session, started by this very process.
         """
+        # The nearest ancestor that is a recorded session is the parent, however many processes lie between.
         ancestors = tuple(_ancestors())
         parent, above = self._parent(ancestors)
         number = self._claim()

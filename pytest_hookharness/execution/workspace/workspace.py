@@ -138,6 +138,7 @@ class Workspace:
         for folder in scenario.cover:
             if not folder.startswith("/"):
                 raise WorkspaceError(folder, "cannot be covered; use an absolute path")
+        # From here on everything that fails must remove the new folder again.
         workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
         try:
             workspace._fill(scenario)
