@@ -34,8 +34,7 @@ ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
 # An order that is not a name: report which other processes live in the sandbox.
 COUNT = "?"
-# Lines that are kept of an output, and characters of each.
-TAIL, LONGEST = 50, 1000
+TAIL, LONGEST = 50, 1000  # lines that are kept of an output, and characters of each
 _READ, _GRACE, _LOOK_INTERVAL = 1 << 16, 1.0, 0.05
 # What every process monitor has open besides the standard streams: the end of this pipe means the end of the
 # guardian.
