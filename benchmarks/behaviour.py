@@ -88,9 +88,7 @@ def _reply(fire: Any) -> list[Any]:
 
 
 def _faults(outcome: Outcome) -> list[list[Any]]:
-    counted = Counter(
-        (row.family, row.outcome, row.payload, row.left) for row in outcome.trial_results
-    )
+    counted = Counter((row.family, row.outcome, row.payload, row.left) for row in outcome.trial_results)
     return sorted([*key, number] for key, number in counted.items())
 
 

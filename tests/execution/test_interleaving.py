@@ -1,5 +1,5 @@
 """
-Fires side by side that are steered into each other.
+Hook runs side by side that the interleaving scheduler controls.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path
         yield opened
 
 
-def fire(
+def run_hook(
     sandbox: Sandbox, folder: Path, *words: str, width: int = 4, **changes: object
 ) -> InterleavingResult:
     one = launch(*words, cwd=str(folder), **changes)
@@ -51,11 +51,11 @@ def fire(
 
 
 @pytest.mark.parametrize("words", [("sh", "-c", BARE), ("python3", "-c", FAST)], ids=["shell", "python"])
-def test_who_reads_without_a_lock_loses(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
     """
-    Of fires that read, add one and write by a rename only one is counted, however fast they are.
+    Of hook runs that read, add one and write by a rename only one is counted, however fast they are.
     """
-    done = fire(place, tmp_path, *words)
+    done = run_hook(place, tmp_path, *words)
     assert (done.reason, [run.ending for run in done.runs]) == ("", [Exited(0)] * 4)
     assert (tmp_path / "count").read_text().strip() == "1"
 
@@ -69,11 +69,11 @@ def test_who_reads_without_a_lock_loses(place: Sandbox, tmp_path: Path, words: t
         pytest.param(IMPATIENT, id="impatient", marks=pytest.mark.slow),
     ],
 )
-def test_who_holds_a_lock_is_counted(place: Sandbox, tmp_path: Path, script: str) -> None:
+def test_updates_under_a_lock_are_counted(place: Sandbox, tmp_path: Path, script: str) -> None:
     """
-    Fires that hold a lock from the read to the write are all counted, and none waits for ever.
+    Hook runs that hold a lock from the read to the write are all counted, and none waits without end.
     """
-    done = fire(place, tmp_path, "sh", "-c", script)
+    done = run_hook(place, tmp_path, "sh", "-c", script)
     assert (done.reason, [run.ending for run in done.runs]) == ("", [Exited(0)] * 4)
     assert (tmp_path / "count").read_text() == "4\n"
     assert done.holds
@@ -83,19 +83,19 @@ def test_lines_written_at_once_stay_whole(place: Sandbox, tmp_path: Path) -> Non
     """
     A line that is appended by one write stays whole, and one in pieces does not.
     """
-    fire(place, tmp_path, "sh", "-c", "echo line >>count")
+    run_hook(place, tmp_path, "sh", "-c", "echo line >>count")
     assert (tmp_path / "count").read_text() == "line\n" * 4
     (tmp_path / "count").unlink()
-    fire(place, tmp_path, "sh", "-c", "printf a >>count; echo b >>count")
+    run_hook(place, tmp_path, "sh", "-c", "printf a >>count; echo b >>count")
     assert (tmp_path / "count").read_text() == "aaaab\nb\nb\nb\n"
 
 
-def test_a_fire_says_and_ends_as_it_would(place: Sandbox, tmp_path: Path) -> None:
+def test_a_hook_run_prints_and_ends_as_usual(place: Sandbox, tmp_path: Path) -> None:
     """
-    Input, output and end of a steered fire are its own.
+    Input, output and ending of an interleaved hook run are its own.
     """
     script = "cat; echo no >&2; kill -9 $$"
-    done = fire(place, tmp_path, "sh", "-c", script, width=2, stdin=Stdin(data=b"\xff{}"))
+    done = run_hook(place, tmp_path, "sh", "-c", script, width=2, stdin=Stdin(data=b"\xff{}"))
     assert [(run.ending, run.stdout.data, run.stderr.data) for run in done.runs] == [
         (Signaled(9), b"\xff{}", b"no\n")
     ] * 2
@@ -103,15 +103,15 @@ def test_a_fire_says_and_ends_as_it_would(place: Sandbox, tmp_path: Path) -> Non
 
 def test_too_long_an_input_is_refused(place: Sandbox, tmp_path: Path) -> None:
     """
-    An input that does not fit is an error of the harness and no fire.
+    An input that does not fit is an error of the harness and not a hook run.
     """
     with pytest.raises(ExecutionError, match="the limit is 65536"):
-        fire(place, tmp_path, "cat", stdin=Stdin(data=b"x" * (LONGEST_INPUT + 1)))
+        run_hook(place, tmp_path, "cat", stdin=Stdin(data=b"x" * (LONGEST_INPUT + 1)))
 
 
-def test_where_nothing_is_watched_nobody_is_steered(place: Sandbox, tmp_path: Path) -> None:
+def test_where_nothing_is_watched_nothing_is_controlled(place: Sandbox, tmp_path: Path) -> None:
     """
-    Fires that were left alone are told from those that were steered.
+    Hook runs that were not interleaved are reported as such.
     """
     one = launch("sh", "-c", "echo x >>count", cwd=str(tmp_path))
     done = run_interleaved(
@@ -126,7 +126,7 @@ def test_a_race_is_found_every_time(
     isolating: Supervisor, tmp_path: Path, script: str, least: int, most: int
 ) -> None:
     """
-    Of a hundred rounds of two fires without a lock at least 99 lose one, and with a lock none does.
+    Of a hundred rounds of two hook runs without a lock at least 99 lose an update, and with a lock none does.
     """
     found = 0
     for number in range(100):
@@ -134,7 +134,7 @@ def test_a_race_is_found_every_time(
         folder.mkdir()
         places = (str(PACKAGE), str(folder))
         with isolating.open(Confinement(visible=places, writable=(str(folder),))) as sandbox:
-            fire(sandbox, folder, "sh", "-c", script, width=2)
+            run_hook(sandbox, folder, "sh", "-c", script, width=2)
         found += (folder / "count").read_text() != "2\n"
     print(f"lost in {found} of 100 rounds: {script}")  # noqa: T201  # the rate is what one wants to know
     assert least <= found <= most

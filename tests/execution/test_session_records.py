@@ -1,5 +1,5 @@
 """
-The records of sessions that stand-ins play: who is whose child, and what is made of forged ones.
+The records of sessions that fake agents play: who started which, and how forged ones are handled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def start(session_records: SessionRecords, number: int, *, parent: int = 0, **va
 
 def test_a_session_within_a_session_is_its_child(session_records: SessionRecords) -> None:
     """
-    A session that is started below the process of another one is the child of that.
+    A session that is started below the process of another session is its child.
     """
     first = session_records.enter(Nesting())
     parent = os.getppid()
@@ -55,7 +55,7 @@ def test_a_session_within_a_session_is_its_child(session_records: SessionRecords
 
 def test_the_limits_are_counted_from_the_last_event(session_records: SessionRecords) -> None:
     """
-    Beyond the number of sessions of one event the next is refused, and another event begins anew.
+    Beyond the number of sessions of one event the next is refused, and another event starts at zero.
     """
     refused = [session_records.enter(Nesting(sessions=2)).session.refused for _ in range(3)]
     assert refused == ["", "", "2 sessions of one event"]
@@ -63,9 +63,9 @@ def test_the_limits_are_counted_from_the_last_event(session_records: SessionReco
     assert session_records.enter(Nesting(sessions=2)).session.refused == ""
 
 
-def test_what_was_noted_is_read_again(session_records: SessionRecords) -> None:
+def test_what_was_appended_is_read(session_records: SessionRecords) -> None:
     """
-    Fires that were under way are replaced by what became of them, and a line that was cut off is left out.
+    Hook runs recorded as running are replaced by their results, and a line that was cut off is ignored.
     """
     record = start(session_records, 1)
     under_way = {"event": "Stop", "command": "./a.sh", "done": False}
@@ -75,18 +75,20 @@ def test_what_was_noted_is_read_again(session_records: SessionRecords) -> None:
         file.write(json.dumps({"hook_runs": [under_way]}) + '\n{"ended": "sto')
     (session,) = session_records.read(0)
 
-    assert [(fire.code, fire.done) for fire in session.hook_runs] == [(0, True), (None, False)]
+    assert [(hook_run.code, hook_run.done) for hook_run in session.hook_runs] == [(0, True), (None, False)]
     assert session.ended == ""
 
 
-def test_the_fire_that_started_a_session_is_told_by_its_process(session_records: SessionRecords) -> None:
+def test_the_hook_that_started_a_session_is_found_by_its_process(session_records: SessionRecords) -> None:
     """
     Of two hooks that ran, the one above the session's own process is its starter.
     """
     record = start(session_records, 1)
-    fires = [{"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))]
+    hook_runs = [
+        {"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))
+    ]
     with record.open("a") as file:
-        file.write(json.dumps({"hook_runs": fires}) + "\n")
+        file.write(json.dumps({"hook_runs": hook_runs}) + "\n")
     start(session_records, 2, parent=1, ancestors=[9, 6, 1])
     start(session_records, 3, parent=1, ancestors=[1])
 
@@ -113,7 +115,7 @@ def test_the_fire_that_started_a_session_is_told_by_its_process(session_records:
 )
 def test_records_that_hooks_wrote_are_refused(session_records: SessionRecords, text: str) -> None:
     """
-    A record that is none is an error of the harness, and never a session.
+    An invalid record is an error of the harness, and never a session.
     """
     start(session_records, 1).write_bytes(text.encode("latin-1"))
     with pytest.raises(WorkspaceError, match="is not a record of a session"):
@@ -139,7 +141,7 @@ def test_a_record_that_leads_elsewhere_is_refused(session_records: SessionRecord
 
 def test_nothing_is_written_through_a_link(session_records: SessionRecords, tmp_path: Path) -> None:
     """
-    A link that stands in the place of all records is not written through.
+    A link in the place of the folder of all records is not written through.
     """
     other = tmp_path.parent / f"{tmp_path.name}-other"
     session_records.folder.rename(other)
@@ -152,18 +154,18 @@ def test_nothing_is_written_through_a_link(session_records: SessionRecords, tmp_
 
 def test_sessions_beyond_counting_are_cut_short(session_records: SessionRecords) -> None:
     """
-    However many records there are, only so many are read.
+    Only a bounded number of records is read, however many there are.
     """
     for number in range(1, 302):
         (session_records.folder / str(number)).mkdir()
     assert len(session_records.read(0)) == 200
 
 
-def test_a_starter_needs_a_fire() -> None:
+def test_a_starter_needs_a_hook_run() -> None:
     """
-    A session that was started from nothing that is known has no starter, and one from the only fire has that.
+    A session with an unknown parent has no starter, and one below a session's only hook run has that.
     """
     child = ChildSession(number=1, ancestors=(4,))
-    fire = ChildHookRun(event="Stop", command="./a.sh")
+    hook_run = ChildHookRun(event="Stop", command="./a.sh")
     assert child.find_starter([]) == ""
-    assert child.find_starter([(fire.event, fire.command, 7)]) == "Stop ./a.sh"
+    assert child.find_starter([(hook_run.event, hook_run.command, 7)]) == "Stop ./a.sh"

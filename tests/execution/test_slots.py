@@ -1,5 +1,5 @@
 """
-That waits of many fires overlap while their work does not, and that one supervisor serves many threads.
+CPU slots: the waits of hooks overlap while their work does not, and one supervisor serves many threads.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ BUSY = "end=$(($(date +%s%N) + {} * 1000000)); while [ $(date +%s%N) -lt $end ];
 
 
 @pytest.fixture
-def seats() -> Iterator[CpuSlots]:
+def slots() -> Iterator[CpuSlots]:
     """
-    A machine with one place.
+    A machine with one CPU slot.
     """
     made = CpuSlots(1)
     yield made
@@ -34,7 +34,7 @@ def seats() -> Iterator[CpuSlots]:
 
 def play(supervisor: Supervisor, slot: CpuSlot, command: str) -> ProcessResult:
     """
-    Run a shell command as a simulation does that has this seat, and let the seat go afterwards.
+    Run a shell command as a simulation with this slot does, and leave the slot afterwards.
     """
     try:
         with supervisor.open(Confinement(), slot) as sandbox:
@@ -43,85 +43,85 @@ def play(supervisor: Supervisor, slot: CpuSlot, command: str) -> ProcessResult:
         slot.leave()
 
 
-def taken(seats: CpuSlots) -> CpuSlot:
+def taken(slots: CpuSlots) -> CpuSlot:
     """
-    A seat that is taken.
+    A slot that is taken.
     """
-    seat = seats.slot()
-    seat.take()
-    return seat
+    slot = slots.slot()
+    slot.take()
+    return slot
 
 
-def test_waits_overlap(supervisor: Supervisor, seats: CpuSlots) -> None:
+def test_waits_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
     """
-    A second hook can begin while the first one waits, though there is one seat for both.
+    A second hook can begin while the first one waits, although both share one slot.
     """
     with ThreadPoolExecutor() as pool:
-        first = pool.submit(play, supervisor, taken(seats), "exec sleep 3600")
-        second = pool.submit(play, supervisor, taken(seats), "exec sleep 3600")
+        first = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
+        second = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
         assert not first.done()
         assert not second.done()
-        seats.stop()
+        slots.stop()
 
 
-def test_work_does_not_overlap(supervisor: Supervisor, seats: CpuSlots) -> None:
+def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
     """
-    A hook that works keeps its seat until it is over.
+    A hook that works keeps its slot until it ends.
     """
     with ThreadPoolExecutor() as pool:
-        running = pool.submit(play, supervisor, taken(seats), f"{BUSY.format(300)}; exit 3")
-        later = taken(seats)
+        running = pool.submit(play, supervisor, taken(slots), f"{BUSY.format(300)}; exit 3")
+        later = taken(slots)
 
-        # It lets go of its seat only on the way out of the sandbox.
+        # It leaves its slot only on the way out of the sandbox.
         assert running.result(10).ending == Exited(3)
         assert later.waited > 0.25
 
 
-def test_work_after_a_wait_finds_no_seat(supervisor: Supervisor, seats: CpuSlots) -> None:
+def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
     """
-    A hook that works again while somebody else has its seat is told to be crowded out.
+    A hook that works again while another simulation has its slot is interrupted with NoFreeSlot.
     """
     with ThreadPoolExecutor() as pool:
-        running = pool.submit(play, supervisor, taken(seats), f"sleep 0.3; {BUSY.format(5000)}")
-        taken(seats)
+        running = pool.submit(play, supervisor, taken(slots), f"sleep 0.3; {BUSY.format(5000)}")
+        taken(slots)
         with pytest.raises(NoFreeSlot):
             running.result(10)
 
 
-def test_work_after_a_wait_finds_its_seat(supervisor: Supervisor, seats: CpuSlots) -> None:
+def test_work_after_a_wait_finds_its_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
     """
-    A hook that works again while its seat is still free has it back at once.
+    A hook that works again while its slot is still free gets it back at once.
     """
-    run = play(supervisor, taken(seats), f"sleep 0.2; {BUSY.format(200)}")
+    run = play(supervisor, taken(slots), f"sleep 0.2; {BUSY.format(200)}")
 
     assert run.ending == Exited(0)
 
 
-def test_a_stop_reaches_all(supervisor: Supervisor, seats: CpuSlots) -> None:
+def test_a_stop_reaches_all(supervisor: Supervisor, slots: CpuSlots) -> None:
     """
-    Whoever waits for a hook, and whoever waits for a seat, is interrupted by a stop.
+    A stop interrupts every thread that waits for a hook or for a slot.
     """
     with ThreadPoolExecutor() as pool:
-        hanging = pool.submit(play, supervisor, taken(seats), "exec sleep 3600")
-        taken(seats)
-        waiting = pool.submit(taken, seats)
-        seats.stop()
+        hanging = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
+        taken(slots)
+        waiting = pool.submit(taken, slots)
+        slots.stop()
 
         for future in (hanging, waiting):
             assert isinstance(future.exception(10), KeyboardInterrupt)
 
 
-def test_the_clock_stands_still_while_a_seat_is_waited_for(seats: CpuSlots) -> None:
+def test_the_clock_stands_still_while_a_slot_is_waited_for(slots: CpuSlots) -> None:
     """
-    What a simulation waits for others is no time of its own.
+    The time a simulation waits for other simulations is not its own.
     """
-    other, seat = taken(seats), seats.slot()
-    before = seat.clock()
+    other, slot = taken(slots), slots.slot()
+    before = slot.clock()
     threading.Timer(0.1, other.leave).start()
-    seat.take()
+    slot.take()
 
-    assert seat.waited >= 0.05
-    assert seat.clock() - before < 0.05
+    assert slot.waited >= 0.05
+    assert slot.clock() - before < 0.05
 
 
 def test_many_threads_have_one_supervisor(
@@ -150,7 +150,7 @@ def test_many_threads_have_one_supervisor(
 
 def test_values_that_come_together_are_read_one_by_one() -> None:
     """
-    Of two values that lie in a socket at once, reading the first leaves the second where it is.
+    Of two values that wait in a socket, reading the first leaves the second in place.
     """
     ours, theirs = socket.socketpair()
     with ours, theirs:

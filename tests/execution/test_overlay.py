@@ -1,5 +1,5 @@
 """
-Where a hook's writes go that are meant for the machine, and that nothing of them is left.
+Where a hook's writes to the machine go, and that nothing of them is left.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .toys import launch
 
 class Item:
     """
-    One item as the stage makes it: a workspace, a sandbox and a scanner.
+    One item as the testbed makes it: a workspace, a sandbox and a scanner.
     """
 
     def __init__(self, stack: ExitStack, supervisor: Supervisor, base: Path, scenario: Scenario) -> None:
@@ -55,11 +55,11 @@ class Item:
 
 
 @pytest.fixture
-def theirs(tmp_path: Path) -> Path:
+def developers(tmp_path: Path) -> Path:
     """
     A folder of the developer, with a file.
     """
-    folder = tmp_path / "theirs"
+    folder = tmp_path / "developers"
     folder.mkdir()
     (folder / "kept").write_text("kept\n")
     return folder
@@ -72,11 +72,11 @@ def stack() -> Iterator[ExitStack]:
 
 
 @pytest.fixture
-def item(stack: ExitStack, isolating: Supervisor, tmp_path: Path, theirs: Path) -> Item:
+def item(stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path) -> Item:
     """
-    An item that reaches that folder.
+    An item that can reach that folder.
     """
-    made = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(theirs),)))
+    made = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(developers),)))
     if any("neither contained" in note for note in made.sandbox.notes):
         pytest.skip(f"no overlays here: {made.sandbox.notes}")
     return made
@@ -85,50 +85,50 @@ def item(stack: ExitStack, isolating: Supervisor, tmp_path: Path, theirs: Path) 
 @pytest.fixture
 def whole(item: Item) -> Item:
     """
-    An item outside of which everything is contained.
+    An item that contains every write outside of it.
     """
     if not item.sandbox.contained:
         pytest.skip(f"not everything is contained here: {item.sandbox.notes}")
     return item
 
 
-def test_a_write_beside_the_project_is_contained_and_kept(item: Item, theirs: Path) -> None:
+def test_a_write_beside_the_project_is_contained_and_kept(item: Item, developers: Path) -> None:
     """
-    What is written in the developer's folder is kept for the next fire, in the state, not on the machine.
+    A write to the developer's folder is kept for the next hook run and in the state, not on the machine.
     """
-    item.say(f"echo 1 > {theirs}/count; echo more >> {theirs}/kept")
-    assert item.say(f"cat {theirs}/count {theirs}/kept").split() == ["1", "kept", "more"]
-    assert item.outside() == {f"{theirs}/count": "file", f"{theirs}/kept": "file"}
-    assert list(theirs.iterdir()) == [theirs / "kept"]
-    assert (theirs / "kept").read_text() == "kept\n"
+    item.say(f"echo 1 > {developers}/count; echo more >> {developers}/kept")
+    assert item.say(f"cat {developers}/count {developers}/kept").split() == ["1", "kept", "more"]
+    assert item.outside() == {f"{developers}/count": "file", f"{developers}/kept": "file"}
+    assert list(developers.iterdir()) == [developers / "kept"]
+    assert (developers / "kept").read_text() == "kept\n"
 
 
-def test_every_change_outside_is_seen(item: Item, theirs: Path) -> None:
+def test_every_change_outside_is_seen(item: Item, developers: Path) -> None:
     """
-    A file outside that is written again in place differs in the next scan, and in the full reading alike.
+    A file outside that is rewritten in place differs in the next scan, and in the full reading alike.
     """
     seen = []
     for number in range(3):
-        item.say(f"mkdir -p {theirs}/a/b; printf {number} 1<>{theirs}/a/b/count")
-        seen.append(item.scanner.scan()[f"outside{theirs}/a/b/count"])
+        item.say(f"mkdir -p {developers}/a/b; printf {number} 1<>{developers}/a/b/count")
+        seen.append(item.scanner.scan()[f"outside{developers}/a/b/count"])
         assert item.scanner.scan() == item.scanner.verify()
     assert len(set(seen)) == 3
 
 
-def test_a_removal_is_contained(item: Item, theirs: Path) -> None:
+def test_a_removal_is_contained(item: Item, developers: Path) -> None:
     """
-    A file of the developer that a hook removes is gone for the hooks, part of the state, and still there.
+    A file of the developer that a hook removes is gone for hooks, in the state, and still exists.
     """
-    item.say(f"rm {theirs}/kept")
-    assert item.say(f"ls -A {theirs}") == ""
-    assert item.outside() == {f"{theirs}/kept": "other"}
-    assert (theirs / "kept").read_text() == "kept\n"
+    item.say(f"rm {developers}/kept")
+    assert item.say(f"ls -A {developers}") == ""
+    assert item.outside() == {f"{developers}/kept": "other"}
+    assert (developers / "kept").read_text() == "kept\n"
 
 
 @pytest.mark.parametrize("folder", ["/", "/opt", "/var/lib", "/etc", "/root", "/run", "/usr/share/a/new/one"])
 def test_a_write_anywhere_is_contained_and_kept(whole: Item, folder: str) -> None:
     """
-    With rights over the machine every folder is one in which hooks write for themselves.
+    With rights over the machine, hooks can write in every folder, each item for itself.
     """
     file = Path(folder, f"hookharness-{uuid.uuid4().hex}")
     whole.say(f"mkdir -p {folder}; echo 1 > {file}")
@@ -139,7 +139,7 @@ def test_a_write_anywhere_is_contained_and_kept(whole: Item, folder: str) -> Non
 
 def test_the_machine_shows_through(whole: Item) -> None:
     """
-    What nobody wrote is as it is on the machine: files, devices, processes and what else is mounted.
+    Files, devices, processes and other mounts that no hook changed are those of the machine.
     """
     mode = stat.filemode(Path("/").stat().st_mode)
     names = " ".join(sorted(path.name for path in Path("/").glob("[!.]*")))
@@ -152,14 +152,14 @@ def test_the_machine_shows_through(whole: Item) -> None:
 
 def test_programs_may_make_namespaces_of_their_own(whole: Item) -> None:
     """
-    The root of an item is a full root, so that what a hook starts may isolate itself once more.
+    The root of an item is a full root, so that a program in it may isolate itself once more.
     """
     assert whole.say("unshare --user --map-root-user --mount sh -c 'echo inside'") == "inside"
 
 
 def test_covered_folders_are_not_outside(item: Item) -> None:
     """
-    What is written in a covered folder is listed there and nowhere else, also if that lies among the others.
+    Writes to a covered folder are listed there and nowhere else, also if it lies among the others.
     """
     item.say(f"echo 1 > {item.workspace.root}/file; echo 1 > {item.workspace.home}/file; echo 1 > /tmp/file")
     assert item.outside() == {}
@@ -171,7 +171,7 @@ def test_a_folder_above_the_base_is_contained_but_for_it(
     stack: ExitStack, isolating: Supervisor, tmp_path: Path
 ) -> None:
     """
-    A developer's folder in which the harness keeps its own ones is contained, and those are not.
+    A developer's folder that holds the harness's folders is contained, and those are not.
     """
     item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(tmp_path),)))
     item.say(f"echo 1 > {tmp_path}/count; echo 2 > {item.workspace.root}/file")
@@ -182,62 +182,67 @@ def test_a_folder_above_the_base_is_contained_but_for_it(
 
 
 def test_a_name_that_is_a_link_leads_to_the_same_folder(
-    stack: ExitStack, isolating: Supervisor, tmp_path: Path, theirs: Path
+    stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path
 ) -> None:
     """
-    What is written by one name of a folder is read by the other.
+    What is written under one name of a folder can be read under the other.
     """
     link = tmp_path / "link"
-    link.symlink_to(theirs)
+    link.symlink_to(developers)
     item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(link),)))
     item.say(f"echo 1 > {link}/count")
-    assert item.say(f"cat {theirs}/count {link}/count").split() == ["1", "1"]
-    assert item.outside() == {f"{theirs}/count": "file"}
-    assert not (theirs / "count").exists()
+    assert item.say(f"cat {developers}/count {link}/count").split() == ["1", "1"]
+    assert item.outside() == {f"{developers}/count": "file"}
+    assert not (developers / "count").exists()
 
 
 def test_a_folder_that_is_to_be_covered_is_the_machines_own(
-    stack: ExitStack, isolating: Supervisor, tmp_path: Path, theirs: Path
+    stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path
 ) -> None:
     """
-    A folder that the author covers is written for real, and listed under its own name.
+    A folder that the author covers is really written to, and listed under its own name.
     """
-    item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", cover=(str(theirs),)))
-    item.say(f"echo 1 > {theirs}/count")
-    assert (theirs / "count").read_text() == "1\n"
+    item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", cover=(str(developers),)))
+    item.say(f"echo 1 > {developers}/count")
+    assert (developers / "count").read_text() == "1\n"
     assert item.outside() == {}
-    assert f"{theirs}/count" in item.scanner.scan()
+    assert f"{developers}/count" in item.scanner.scan()
 
 
 def test_items_do_not_see_each_others_writes(
-    stack: ExitStack, isolating: Supervisor, tmp_path: Path, theirs: Path
+    stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path
 ) -> None:
     """
-    Two items that are open at the same time write in the same folder, each for itself.
+    Two items that are open at the same time write to the same folder, each for itself.
     """
-    scenario = Scenario(name="one", reach=(str(theirs),))
+    scenario = Scenario(name="one", reach=(str(developers),))
     one, two = (Item(stack, isolating, tmp_path / "base", scenario) for _ in range(2))
-    one.say(f"echo one > {theirs}/note")
-    assert two.say(f"cat {theirs}/note 2>/dev/null || echo none") == "none"
-    assert one.say(f"cat {theirs}/note") == "one"
+    one.say(f"echo one > {developers}/note")
+    assert two.say(f"cat {developers}/note 2>/dev/null || echo none") == "none"
+    assert one.say(f"cat {developers}/note") == "one"
 
 
-def test_nothing_is_left_of_what_was_contained(isolating: Supervisor, tmp_path: Path, theirs: Path) -> None:
+def test_nothing_is_left_of_what_was_contained(
+    isolating: Supervisor, tmp_path: Path, developers: Path
+) -> None:
     """
-    When an item is over its folders are gone, with the kernel's own in them, and nothing is mounted.
+    When an item is over, its folders are gone, with the kernel's own in them, and nothing is mounted.
     """
     before = Path("/proc/self/mountinfo").read_text()
     with ExitStack() as stack:
-        item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(theirs),)))
-        item.say(f"mkdir {theirs}/a; echo 1 > {theirs}/a/count; rm {theirs}/kept; chmod 0 {theirs}/a")
+        item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(developers),)))
+        item.say(
+            f"mkdir {developers}/a; echo 1 > {developers}/a/count; "
+            f"rm {developers}/kept; chmod 0 {developers}/a"
+        )
         assert Path("/proc/self/mountinfo").read_text() == before
     assert list((tmp_path / "base").iterdir()) == []
-    assert list(theirs.iterdir()) == [theirs / "kept"]
+    assert list(developers.iterdir()) == [developers / "kept"]
 
 
-def test_where_overlays_are_refused_that_is_said(isolating: Supervisor, tmp_path: Path) -> None:
+def test_refused_overlays_are_reported(isolating: Supervisor, tmp_path: Path) -> None:
     """
-    Where what is written cannot be kept, hooks are fired all the same and the note says what that means.
+    Where writes cannot be contained, hooks still run and a note says what that means.
     """
     missing = tmp_path / "missing"
     missing.write_text("a file, and no folder")

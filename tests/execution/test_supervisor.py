@@ -1,5 +1,5 @@
 """
-That nothing survives the end of a sandbox, in whatever way it comes, and that nothing is lost on the way.
+Nothing survives the end of a sandbox, however it comes, and no descriptor is lost on the way.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from pytest_hookharness.model.processes import ProcessSpec, Tier
 box = Supervisor().open(Confinement(tier=Tier[sys.argv[1]]))
 env = {"PATH": "/usr/bin:/bin", "TOY_SECONDS": sys.argv[2]}
 long = {"linger": 3600.0, "hook_timeout": 3600.0}
-fires = [ProcessSpec(argv=(word,), cwd="/", env=env, **long) for word in sys.argv[3:]]
+specs = [ProcessSpec(argv=(word,), cwd="/", env=env, **long) for word in sys.argv[3:]]
 print("open", flush=True)
-box.run(fires)
+box.run(specs)
 """
 ESCAPING = (
     "setsid_child.sh",
@@ -45,7 +45,7 @@ ESCAPING = (
 
 def doomed(tier: Tier) -> subprocess.Popen[str]:
     """
-    Start another process that fires everything that wants to survive, and wait until all of it runs.
+    Start another process that runs everything that wants to survive, and wait until all of it runs.
     """
     words = [str(HOOKS / name) for name in ESCAPING]
     program = subprocess.Popen(
@@ -61,7 +61,7 @@ def doomed(tier: Tier) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("toy", ["setsid_child.sh", "double_fork_daemon.sh", "cleared_env_daemon.sh"])
 def test_without_a_sandbox_the_toys_do_survive(toy: str) -> None:
     """
-    A toy that is started by hand leaves its process behind, so its absence elsewhere is our doing.
+    A toy that is started by hand leaves its process behind, so its absence elsewhere is the sandbox's doing.
     """
     env = {"PATH": os.environ["PATH"], "TOY_SECONDS": STAY}
     subprocess.run([HOOKS / toy], env=env, check=True, start_new_session=True)
@@ -77,13 +77,13 @@ def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: 
     """
     with doomed(tier) as program:
         program.kill()
-    eventually(lambda: not staying(), "nobody survives")
+    eventually(lambda: not staying(), "nothing survives")
 
 
 @TIERS
 def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervisor, tier: Tier) -> None:
     """
-    A process that was forked from the killed one and keeps its sockets open keeps nobody alive.
+    A process that was forked from the killed one and keeps its sockets open keeps no process alive.
     """
     forking = DOOMED.replace(
         "box.run(", "import os, signal\nif os.fork() == 0:\n    signal.pause()\nbox.run("
@@ -101,7 +101,7 @@ def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervis
     eventually(lambda: len(toys()) >= len(ESCAPING), "all toys run")
     with program:
         program.kill()
-        eventually(lambda: not toys(), "nobody survives")
+        eventually(lambda: not toys(), "nothing survives")
         for pid in staying():
             os.kill(pid, signal.SIGKILL)
 
@@ -116,7 +116,7 @@ def _command(pid: int) -> bytes:
 @TIERS
 def test_an_interrupt_leaves_all_to_the_close(supervisor: Supervisor, tier: Tier) -> None:
     """
-    After Ctrl-C in the middle of a batch the sandbox refuses further fires, and its close ends everybody.
+    After Ctrl-C in a batch the sandbox refuses further hook runs, and closing it ends every process.
     """
     sandbox = supervisor.open(Confinement(tier=tier))
     launches = [launch(name, linger=60.0, hook_timeout=60.0) for name in ESCAPING]
@@ -137,9 +137,9 @@ def test_an_interrupt_leaves_all_to_the_close(supervisor: Supervisor, tier: Tier
     assert staying() == []
 
 
-def test_a_killed_keeper_is_an_error_and_leaves_nobody(own_supervisor: Supervisor) -> None:
+def test_a_killed_item_supervisor_is_an_error_and_leaves_no_process(own_supervisor: Supervisor) -> None:
     """
-    A hook that kills the process which started it is a harness error, never an ending, and nobody survives.
+    A hook that kills the process which started it is a harness error, never an ending, and nothing survives.
     """
     sandbox = own_supervisor.open(Confinement(tier=Tier.SUBREAPER))
     with pytest.raises(ExecutionError, match="lost"):
@@ -148,7 +148,7 @@ def test_a_killed_keeper_is_an_error_and_leaves_nobody(own_supervisor: Superviso
     assert staying() == []
 
 
-def test_in_namespaces_a_hook_cannot_kill_its_keeper(isolating: Supervisor) -> None:
+def test_in_namespaces_a_hook_cannot_kill_its_item_supervisor(isolating: Supervisor) -> None:
     """
     The first process of a namespace does not die by a signal from inside it.
     """
@@ -180,7 +180,7 @@ def test_a_session_is_given_only_where_the_host_gives_one(
 
 def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
     """
-    When the supervisor is gone, a sandbox cannot be opened, and that is said.
+    When the supervisor is gone, a sandbox cannot be opened, and the error says so.
     """
     own_supervisor.open(Confinement()).close()
     os.kill(own_supervisor.pid or 0, signal.SIGKILL)
@@ -189,9 +189,9 @@ def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
         own_supervisor.open(Confinement())
 
 
-def test_a_closed_sandbox_fires_nothing(supervisor: Supervisor) -> None:
+def test_a_closed_sandbox_runs_nothing(supervisor: Supervisor) -> None:
     """
-    A sandbox can be closed twice, and does not fire once it is closed.
+    A sandbox can be closed twice, and runs nothing once it is closed.
     """
     sandbox = supervisor.open(Confinement())
     sandbox.close()
@@ -202,7 +202,7 @@ def test_a_closed_sandbox_fires_nothing(supervisor: Supervisor) -> None:
 
 def test_closing_the_supervisor_ends_open_sandboxes(own_supervisor: Supervisor) -> None:
     """
-    A supervisor that is closed takes every open sandbox with it.
+    Closing a supervisor closes every open sandbox with it.
     """
     sandbox = own_supervisor.open(Confinement())
     own_supervisor.close()
@@ -217,7 +217,7 @@ def _descriptors(pid: int) -> int:
 
 def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
     """
-    After many fires of all kinds the keeper and this process have as many descriptors open as before.
+    After many hook runs the item supervisor and this process have as many open descriptors as before.
     """
     kinds = [
         launch("true"),
@@ -225,7 +225,7 @@ def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
         launch("sh", "-c", "cat >/dev/null; echo x; exit 2"),
         launch("holds_stdout.sh", pipe_wait=0.0, linger=0.0),
     ]
-    # Counted once the keeper has written its input: by then it has closed the hook's ends of the streams.
+    # Counted once the item supervisor has written its input: by then it has closed the hook's output ends.
     counting = launch(
         "sh", "-c", "read x; ls /proc/$PPID/fd | wc -l", stdin=Stdin(data=b"\n", delay=0.05, close=False)
     )
@@ -240,7 +240,7 @@ def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
 
 def test_the_pytest_process_is_not_changed(supervisor: Supervisor) -> None:
     """
-    Opening and using a sandbox changes no signal handler and makes nobody our child but the supervisor.
+    Using a sandbox changes no signal handler, and the supervisor is the only new child of this process.
     """
     handlers = [signal.getsignal(number) for number in signal.valid_signals()]
     before = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()

@@ -1,5 +1,5 @@
 """
-What of a repository belongs to the state.
+Which parts of a repository belong to the state.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def test_a_refreshed_index_is_the_same(
     scanner: Scanner, workspace: Workspace, git: Callable[..., str]
 ) -> None:
     """
-    Asking for the status makes git write its index anew, and that is no difference.
+    Asking for the status makes git rewrite its index, and that is no difference.
     """
     index = workspace.root / ".git" / "index"
     before = index.read_bytes()
@@ -73,7 +73,7 @@ def test_a_refreshed_index_is_the_same(
 @pytest.mark.slow
 def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
     """
-    A staged file differs in the index, and taking it back gives the first index again.
+    A staged file differs in the index, and unstaging it gives the first index again.
     """
     first = scanner.scan()["workspace/.git/index"]
     (workspace.root / "a.txt").write_text("b\n")
@@ -87,7 +87,7 @@ def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[.
 @pytest.mark.slow
 def test_a_commit_is_seen_by_its_ref(scanner: Scanner, git: Callable[..., str]) -> None:
     """
-    A commit differs in the branch, in the logs and in the message, and not in objects.
+    A commit differs in the branch, the logs and the message, and not in objects.
     """
     git("commit", "--quiet", "--allow-empty", "--message", "second")
     assert differing(scanner) == {
@@ -132,7 +132,7 @@ def test_objects_that_nothing_refers_to_are_no_difference(
 )
 def test_what_is_not_gits_own_counts(scanner: Scanner, workspace: Workspace, place: str) -> None:
     """
-    A file that a hook keeps among those of git is seen whenever it is written, and when it is gone.
+    A file that a hook keeps among git's files is seen whenever it is written, and when it is gone.
     """
     file = workspace.root / place
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +146,7 @@ def test_what_is_not_gits_own_counts(scanner: Scanner, workspace: Workspace, pla
 @pytest.mark.slow
 def test_a_counter_among_objects_goes_with_its_folder(scanner: Scanner, workspace: Workspace) -> None:
     """
-    What stood in a folder of objects is not known any more when the folder is gone, or is a file.
+    What stood in a folder of objects is forgotten when the folder is gone, or becomes a file.
     """
     folder = workspace.root / ".git" / "objects" / "ab"
     for remove in (lambda: shutil.rmtree(folder), lambda: folder.rename(workspace.base / "away")):
@@ -166,7 +166,7 @@ def test_a_counter_among_objects_goes_with_its_folder(scanner: Scanner, workspac
 @pytest.mark.slow
 def test_a_log_counts_without_its_times(scanner: Scanner, workspace: Workspace) -> None:
     """
-    When a ref was moved is no difference in a log; by whom, from where and to where is.
+    In a log the time of a ref's move is no difference; author, old and new commit are.
     """
     log = workspace.root / ".git" / "logs" / "HEAD"
     line = f"{'0' * 40} {'1' * 40} A <a@b> %s\tcommit: x\n"
@@ -195,7 +195,7 @@ def test_a_checkout_is_seen(scanner: Scanner, git: Callable[..., str]) -> None:
 @pytest.mark.slow
 def test_a_stash_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
     """
-    Each stash differs, also the one below the newest.
+    Each stash differs, also one below the newest.
     """
     for text in ("one\n", "two\n"):
         (workspace.root / "a.txt").write_text(text)

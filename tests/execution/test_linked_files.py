@@ -1,5 +1,5 @@
 """
-What is said of files of a project that are not copied.
+The sentence about the files of a project that are not copied.
 """
 
 from pathlib import Path
@@ -8,7 +8,7 @@ from pytest_hookharness.execution.workspace.copying import IgnoredFiles
 
 
 def test_caches_are_not_named():
-    """What tools leave behind is told in one word, and all else that git ignores by its name."""
+    """Caches are reported in one word, and everything else that git ignores by its name."""
     folders = ("node_modules", ".pytest_cache", "src/__pycache__", "htmlcov")
     ignored = IgnoredFiles(Path("/p"), folders, (".env", ".hypothesis/a"))
 

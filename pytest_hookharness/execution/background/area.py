@@ -122,7 +122,7 @@ class BackgroundArea:
         """
         os.write(self._orders, watcher.COUNT.encode() + b"\n")
 
-    def news(self, wait: float) -> Iterator[Mapping[str, Any]]:
+    def events(self, wait: float) -> Iterator[Mapping[str, Any]]:
         """
         Yield what the watcher has reported since the last time, after at most ``wait`` seconds.
 
@@ -139,7 +139,7 @@ class BackgroundArea:
         if self.sandbox.ended:
             raise ExecutionError("the background processes were lost: the program that keeps them ended")
 
-    def asked(self) -> tuple[DoubleCall, ...]:
+    def requests(self) -> tuple[DoubleCall, ...]:
         """
         Return what was asked for from inside the area so far, in order.
         """
@@ -150,7 +150,7 @@ class BackgroundArea:
         End the watcher with SIGKILL; what it had not passed on is lost.
         """
         os.write(self._control, watcher.KILL)
-        for seen in self._looks("does not die"):
+        for seen in self._poll_states("does not die"):
             if seen & select.POLLIN:
                 os.read(self._events, _READ)
             elif seen & select.POLLHUP:
@@ -174,11 +174,11 @@ class BackgroundArea:
         Start a new watcher, which first reports what ended meanwhile.
         """
         os.write(self._control, watcher.START)
-        for seen in self._looks("does not start"):
+        for seen in self._poll_states("does not start"):
             if not seen or seen & select.POLLIN:
                 break
 
-    def _looks(self, trouble: str) -> Iterator[int]:
+    def _poll_states(self, trouble: str) -> Iterator[int]:
         """
         Yield the state of the watcher's end of the pipe again and again.
 

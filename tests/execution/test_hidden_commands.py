@@ -27,7 +27,7 @@ def folders(tmp_path):
 
 
 def test_one_command_is_hidden_and_no_other(folders):
-    """All that was found before is found at the same place, but for the hidden command."""
+    """Everything that was found before is found at the same place, except the hidden command."""
     path = f"{folders}/one:{folders}/two"
     hiding = HiddenCommands.plan(["tool"], path, folders / "hidden")
     hiding.make()
@@ -47,7 +47,7 @@ def test_a_folder_without_the_command_stays(folders):
 
 
 def test_a_command_that_is_still_there_is_an_error(folders):
-    """A path on which the hidden command is found all the same is refused, never taken for hidden."""
+    """A path on which the hidden command is still found is refused."""
     path = f"{folders}/one:{folders}/two"
     hiding = HiddenCommands.plan(["tool"], path, folders / "hidden")
     leaking = HiddenCommands(
@@ -59,7 +59,7 @@ def test_a_command_that_is_still_there_is_an_error(folders):
 
 
 def test_a_folder_that_is_there_twice_is_replaced_once(folders):
-    """A link to a folder of the path shares its stand-in."""
+    """A link to a folder of the path shares its replacement."""
     (folders / "link").symlink_to(folders / "one")
     hiding = HiddenCommands.plan(["tool"], f"{folders}/link:{folders}/one", folders / "hidden")
 

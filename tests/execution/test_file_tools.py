@@ -23,7 +23,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_a_file_is_read_as_it_stands(root: Path) -> None:
     """
-    Reading gives the text with its line ends, by relative and by full path.
+    Reading returns the text with its line ends, by relative and by full path.
     """
     expected = Performance(original="one\r\ntwo\n", content="one\r\ntwo\n")
     assert perform(root, Read(file="a.txt")) == expected
@@ -32,7 +32,7 @@ def test_a_file_is_read_as_it_stands(root: Path) -> None:
 
 def test_a_file_is_written_with_its_folders(root: Path) -> None:
     """
-    Writing makes a new file with the folders above it, and tells what was there before.
+    Writing makes a new file with the folders above it, and returns the earlier content.
     """
     assert perform(root, Edit(file="b/c/d.txt", text="é\n")) == Performance(content="é\n")
     assert perform(root, Edit(file="b/c/d.txt", text="2")) == Performance(original="é\n", content="2")
@@ -41,7 +41,7 @@ def test_a_file_is_written_with_its_folders(root: Path) -> None:
 
 def test_half_a_character_is_no_crash(root: Path) -> None:
     """
-    Text that UTF-8 cannot say is written with a question mark in its place.
+    Text that UTF-8 cannot encode is written with a question mark in its place.
     """
     perform(root, Edit(file="a.txt", text="a\ud800b"))
     assert (root / "a.txt").read_text() == "a?b"
@@ -83,7 +83,7 @@ def test_a_passage_must_be_there_once(root: Path, old: str, said: str) -> None:
 
 def test_what_is_not_there_is_an_error_for_the_agent(root: Path) -> None:
     """
-    Reading or replacing in a file that does not exist is told to the agent.
+    Reading or replacing in a missing file is an error that the agent sees.
     """
     for operation in (Read(file="b.txt"), Edit(file="b.txt", old="a", text="b"), Read(file="a.txt/b")):
         assert "there is no such file" in perform(root, operation).error
@@ -91,7 +91,7 @@ def test_what_is_not_there_is_an_error_for_the_agent(root: Path) -> None:
 
 def test_bytes_that_are_no_text_are_not_destroyed(root: Path) -> None:
     """
-    A file that is no text can be read in part, and nothing is replaced in it.
+    A file that is not text can be read in part, and nothing is replaced in it.
     """
     (root / "a.txt").write_bytes(b"\xffone")
     assert perform(root, Read(file="a.txt")).content == "\ufffdone"
@@ -118,7 +118,7 @@ def test_no_path_leads_out(root: Path, file: str) -> None:
 
 def test_links_within_are_followed(root: Path) -> None:
     """
-    A link to a file of the workspace, relative or by full path, leads there.
+    A link to a file of the workspace, relative or by full path, is followed.
     """
     (root / "relative").symlink_to("a.txt")
     (root / "full").symlink_to(root / "a.txt")
@@ -130,7 +130,7 @@ def test_links_within_are_followed(root: Path) -> None:
 
 def test_further_folders_are_reached_by_full_path(root: Path, tmp_path: Path) -> None:
     """
-    The home folder can be reached where it is allowed, and what hooks see as /tmp is what stands behind it.
+    The home folder can be reached where it is allowed, and /tmp means the folder that hooks see there.
     """
     home, behind = tmp_path / "home", tmp_path / "behind"
     home.mkdir()

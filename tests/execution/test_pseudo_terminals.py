@@ -45,9 +45,9 @@ def ask(sandbox: Sandbox, script: str, terminal: Terminal | None, **changes: obj
     return run
 
 
-def test_who_asks_where_nobody_types_is_cut_with_the_question(place: Sandbox) -> None:
+def test_an_unanswered_question_is_reported_with_the_cut(place: Sandbox) -> None:
     """
-    A fire that waits for an answer on its terminal is cut, and what it asked is known.
+    A hook run that waits for an answer on its terminal is cut, and its question is known.
     """
     run = ask(place, ASKS, NOBODY, hook_timeout=NEVER)
     assert isinstance(run.ending, TimedOut)
@@ -59,7 +59,7 @@ def test_who_asks_where_nobody_types_is_cut_with_the_question(place: Sandbox) ->
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 def test_an_answer_is_typed(place: Sandbox, stdio: Stdio) -> None:
     """
-    A question that was expected is answered, and standard output holds what the hook printed alone.
+    An expected question is answered, and standard output holds only what the hook printed.
     """
     run = ask(place, ASKS, ROBIN, stdio=stdio)
     assert (run.ending, run.stdout.data) == (Exited(0), b"it is robin\n")
@@ -69,7 +69,7 @@ def test_an_answer_is_typed(place: Sandbox, stdio: Stdio) -> None:
 
 def test_another_question_is_not_answered(place: Sandbox) -> None:
     """
-    What nobody expected is not answered, though something else would be.
+    An unexpected question is not answered, though another one would be.
     """
     run = ask(place, ASKS.replace("Name", "Age"), ROBIN, hook_timeout=NEVER)
     assert isinstance(run.ending, TimedOut)
@@ -98,7 +98,7 @@ def test_the_end_of_a_hook_hangs_nobody_up(place: Sandbox) -> None:
 
 def test_a_flood_on_the_terminal_is_bounded(place: Sandbox) -> None:
     """
-    What is written without end to a terminal is drained and counted, and kept in part.
+    Output without end on a terminal is drained and counted, and kept in part.
     """
     run = ask(place, "head -c 300000 /dev/zero | tr '\\0' x >/dev/tty", NOBODY)
     assert run.ending == Exited(0)
@@ -108,7 +108,7 @@ def test_a_flood_on_the_terminal_is_bounded(place: Sandbox) -> None:
 
 def test_nothing_of_a_terminal_is_left(place: Sandbox) -> None:
     """
-    After fires with terminals there are no more descriptors and threads than before.
+    After hook runs with terminals there are no more descriptors and threads than before.
     """
     ask(place, ASKS, ROBIN)
     before = len([*OPEN.iterdir()]), threading.active_count()

@@ -1,5 +1,5 @@
 """
-Claims about watches that are used one after the other.
+Watches that are used one after the other.
 """
 
 import sys
@@ -32,7 +32,7 @@ def _name(link):
 
 
 def test_second_user_sees_its_own_folder_only(tmp_path, watches):
-    """A watch that was used before tells of the new folder and of nothing in the old one."""
+    """A watch that was used before reports changes in the new folder and none in the old one."""
     old, new = tmp_path / "old", tmp_path / "new"
     for folder in (old, new):
         folder.mkdir()
@@ -71,7 +71,7 @@ def test_two_users_at_once(tmp_path, watches):
 
 
 def test_nothing_stays_open(tmp_path, watches):
-    """When the watches are closed, no descriptor of theirs is left."""
+    """When the pool is closed, no descriptor of it is left."""
     before = descriptors()
     Scanner({"workspace": tmp_path}, watches=watches).close()
     kept = descriptors()

@@ -1,5 +1,5 @@
 """
-What a sandbox keeps apart from the machine, and what it says that it does not.
+What a sandbox separates from the machine, and what it reports that it does not.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def private(base: Path) -> Confinement:
     return Confinement(tier=Tier.NAMESPACES, private={point: str(path) for point, path in folders.items()})
 
 
-def test_the_tiers_are_told_best_first() -> None:
+def test_the_tiers_are_listed_best_first() -> None:
     """
     The tiers that work here are listed best first, and the last one always works.
     """
@@ -49,7 +49,7 @@ def test_the_tiers_are_told_best_first() -> None:
     assert tiers[-1] is Tier.GROUP
 
 
-def test_without_a_wish_the_best_tier_is_in_force(supervisor: Supervisor) -> None:
+def test_the_best_tier_is_the_default(supervisor: Supervisor) -> None:
     """
     A confinement that names no tier gets the best one that is available.
     """
@@ -57,9 +57,9 @@ def test_without_a_wish_the_best_tier_is_in_force(supervisor: Supervisor) -> Non
         assert sandbox.tier is available_tiers()[0]
 
 
-def test_shared_folders_are_private_and_kept_between_fires(isolating: Supervisor, tmp_path: Path) -> None:
+def test_shared_folders_are_private_and_kept_between_hook_runs(isolating: Supervisor, tmp_path: Path) -> None:
     """
-    What a hook writes to a private folder is there for the next fire, and not on the machine.
+    What a hook writes to a private folder exists for the next hook run, and not on the machine.
     """
     confinement = private(tmp_path)
     with isolating.open(confinement) as sandbox:
@@ -72,7 +72,7 @@ def test_shared_folders_are_private_and_kept_between_fires(isolating: Supervisor
 
 def test_two_sandboxes_do_not_see_each_others_folders(isolating: Supervisor, tmp_path: Path) -> None:
     """
-    A note in the /tmp of one item does not exist in that of another that is open at the same time.
+    A file in the /tmp of one item does not exist in that of another one that is open at the same time.
     """
     with (
         isolating.open(private(tmp_path / "one")) as one,
@@ -139,7 +139,7 @@ def test_a_visible_path_that_does_not_exist_is_an_error(isolating: Supervisor, t
 
 def test_process_numbers_differ_and_none_is_the_first(sandbox: Sandbox) -> None:
     """
-    Each fire has a number of its own, which is never that of the first process.
+    Each hook run has a process number of its own, which is never that of the first process.
     """
     runs = [run for _ in range(3) for run in sandbox.run([launch("sh", "-c", "echo $$")])]
     assert [run.stdout.text.strip() for run in runs] == [str(run.pid) for run in runs]
@@ -160,7 +160,7 @@ def test_a_hook_sees_only_the_processes_of_its_item(isolating: Supervisor) -> No
 @pytest.fixture
 def listener() -> Iterator[int]:
     """
-    Somebody who listens on the machine's loopback.
+    A server on the machine's loopback device.
     """
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
@@ -174,7 +174,7 @@ def test_the_network_is_reachable_only_on_request(
     isolating: Supervisor, listener: int, network: bool, code: int
 ) -> None:
     """
-    A listener of the machine is out of reach by default and reachable where the network is let in.
+    A server of the machine cannot be reached by default and can be where the network is allowed.
     """
     with isolating.open(Confinement(tier=Tier.NAMESPACES, network=network)) as sandbox:
         (run,) = sandbox.run([launch("bash", "-c", CONNECT.format(listener))])
@@ -217,7 +217,7 @@ def test_the_user_is_the_same_inside(isolating: Supervisor) -> None:
 @pytest.mark.parametrize("tier", [Tier.SUBREAPER, Tier.GROUP])
 def test_lesser_tiers_say_what_they_share(supervisor: Supervisor, tier: Tier) -> None:
     """
-    A tier that cannot cut the network off or keep /tmp private says so.
+    A tier that cannot cut off the network or keep /tmp private reports it.
     """
     with supervisor.open(Confinement(tier=tier)) as sandbox:
         assert "the network is not cut off" in sandbox.notes
@@ -226,7 +226,7 @@ def test_lesser_tiers_say_what_they_share(supervisor: Supervisor, tier: Tier) ->
 
 def test_namespaces_say_nothing_that_is_not_so(isolating: Supervisor, tmp_path: Path) -> None:
     """
-    With all folders private there is nothing that namespaces must take back, and without them there is.
+    With all folders private, namespaces have nothing to report, and without them they have.
     """
     with isolating.open(private(tmp_path)) as sandbox:
         assert sandbox.notes == ()

@@ -1,5 +1,5 @@
 """
-The agent's shell: it tells where it ended, and is otherwise the shell that it would be without that.
+The agent's shell: it records where it ended, and otherwise behaves like a plain shell.
 """
 
 import subprocess
@@ -14,14 +14,14 @@ BASE = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with another in it, and a name that a careless shell would split."""
+    """A folder with another in it, and a name that careless quoting would split."""
     (tmp_path / "it's a" / "sub").mkdir(parents=True)
     return tmp_path / "it's a"
 
 
 @pytest.fixture
 def run(folder):
-    """Run a command line in the agent's shell, and say what came of it and where it ended."""
+    """Run a command line in the agent's shell; return its result and the folder where it ended."""
     shell = AgentShell(folder / 'own $x `y` \\ "')
 
     def run_one(command, env=None, sourced=()):
@@ -63,7 +63,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_shell_leaves_word_and_is_not_changed_by_it(run, folder, command):
+def test_a_shell_records_its_folder_and_is_not_changed_by_it(run, folder, command):
     """The folder is known however a shell ends, and output and exit code are those of a plain shell."""
     argv = ["bash", "-c", command]
     plain = subprocess.run(argv, cwd=folder, env=BASE, capture_output=True, text=True, check=False)
@@ -75,24 +75,24 @@ def test_a_shell_leaves_word_and_is_not_changed_by_it(run, folder, command):
 
 
 @pytest.mark.parametrize("command", ["cd sub; kill -9 $$", "cd sub; exec true", "cd sub; rmdir ../sub"])
-def test_a_shell_that_leaves_no_word(run, command):
-    """A shell that is killed, becomes another program or stands in a folder that is gone leaves no word."""
+def test_a_shell_that_records_nothing(run, command):
+    """A shell that is killed, becomes another program or stands in a deleted folder records nothing."""
     assert run(command)[1] == ""
 
 
-def test_a_word_is_that_of_the_last_shell(run):
-    """A shell that leaves no word does not leave that of the one before it."""
+def test_a_record_is_that_of_the_last_shell(run):
+    """A shell that records nothing does not leave the record of the one before it."""
     assert run("cd sub")[1] == "./sub"
     assert run("kill -9 $$")[1] == ""
 
 
 def test_a_shell_in_posix_mode_works(run):
-    """In POSIX mode from the start no word is left, and the command runs as usual."""
+    """In POSIX mode from the start no folder is recorded, and the command runs as usual."""
     assert run("cd sub; trap 'echo p' EXIT; exit 3", {"POSIXLY_CORRECT": "1"}) == ((3, "p\n", ""), "")
 
 
 def test_files_are_read_before_the_command(run, folder):
-    """The files that are named are read in order before the command, the host's own first."""
+    """The named files are read in order before the command, the host's own first."""
     for name in ("own", "one", "two"):
         (folder / name).write_text(f"X=${{X}}{name}\n")
     files = [str(folder / name) for name in ("one", "two")]
@@ -104,7 +104,7 @@ def test_files_are_read_before_the_command(run, folder):
 
 
 def test_something_in_the_way_is_an_error(run, folder):
-    """A folder in the place of the word is an error that names it."""
+    """A folder in the place of the record is an error that names it."""
     (folder / 'own $x `y` \\ "' / "left").mkdir(parents=True)
 
     with pytest.raises(WorkspaceError, match="left"):
