@@ -44,11 +44,11 @@ from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, star
 from pytest_hookharness.model.moves import Performance
 
 __all__ = [
+    "EVENTS",
     "Answer",
     "CapRules",
     "CommandLine",
     "Configuration",
-    "EVENTS",
     "Ended",
     "EventRule",
     "Facts",

@@ -30,7 +30,7 @@ from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, Proc
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Json, Reply, Rule, Ruling
 
 # The text that an invented hook prints.
-_WORDS = "WORDS"
+_TEXT = "TEXT"
 _NESTED = "hookSpecificOutput"
 # Longer than any default timeout of a host, so that it shortens none.
 _HOOK_TIMEOUT = 3600.0
@@ -156,19 +156,19 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
 
 def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_ExplainedCase]:
     yield _ExplainedCase(name="exit 0, silent")
-    yield _ExplainedCase(name="exit 0, plain text", stdout=_WORDS)
-    yield _ExplainedCase(name="exit 2, text on stderr", ending=Exited(2), stderr=_WORDS)
+    yield _ExplainedCase(name="exit 0, plain text", stdout=_TEXT)
+    yield _ExplainedCase(name="exit 2, text on stderr", ending=Exited(2), stderr=_TEXT)
     yield _ExplainedCase(name="exit 2, silent", ending=Exited(2))
-    yield _ExplainedCase(name="exit 1, text on stderr", ending=Exited(1), stderr=_WORDS)
-    yield _ExplainedCase(name="exit 3, text on stderr", ending=Exited(3), stderr=_WORDS)
+    yield _ExplainedCase(name="exit 1, text on stderr", ending=Exited(1), stderr=_TEXT)
+    yield _ExplainedCase(name="exit 3, text on stderr", ending=Exited(3), stderr=_TEXT)
     answers: list[tuple[str, Json]] = [
-        ("decision block", {"decision": "block", "reason": _WORDS}),
+        ("decision block", {"decision": "block", "reason": _TEXT}),
         *_own_answers(profile, rule, Ruling.DENY, "the host's own refusal"),
         *(
             _own_answers(profile, rule, Ruling.ASK, "ask")
             or [("ask", _nested(rule, "permissionDecision", "ask"))]
         ),
-        ("continue false", {"continue": False, "stopReason": _WORDS}),
+        ("continue false", {"continue": False, "stopReason": _TEXT}),
         ("a text for the agent", _context_answer(profile, rule)),
     ]
     seen: list[Json] = []
@@ -189,26 +189,26 @@ def _own_answers(profile: Profile, rule: EventRule, ruling: Ruling, name: str) -
     rules = profile.answers(rule.name)
     answers: list[tuple[str, Json]] = []
     if rules.grant and rule.role is Role.PERMISSION and ruling is Ruling.DENY:
-        denial = {"behavior": "deny", "message": _WORDS}
+        denial = {"behavior": "deny", "message": _TEXT}
         answers.append((name, _put({}, rules.grant, denial, rule)))
     for verdict in rules.verdicts:
         if not verdict.command or (verdict.roles and rule.role not in verdict.roles):
             continue
         values: Iterable[Json] = [word for word, means in verdict.rulings.items() if means is ruling][:1]
         if verdict.any_text and ruling is Ruling.DENY:
-            values = [_WORDS]
+            values = [_TEXT]
         answers += [(name, _answer(verdict, value, rule)) for value in values]
     return answers
 
 
 def _answer(verdict: VerdictPath, value: Json, rule: EventRule) -> Json:
     answer = _put({}, verdict.path, value, rule)
-    return answer if verdict.any_text else _put(answer, verdict.reason, _WORDS, rule)
+    return answer if verdict.any_text else _put(answer, verdict.reason, _TEXT, rule)
 
 
 def _context_answer(profile: Profile, rule: EventRule) -> Json:
     paths = profile.answers(rule.name).context
-    return _put({}, paths[0], _WORDS, rule) if paths else _nested(rule, "additionalContext", _WORDS)
+    return _put({}, paths[0], _TEXT, rule) if paths else _nested(rule, "additionalContext", _TEXT)
 
 
 def _put(answer: Mapping[str, Json], path: KeyPath, value: Json, rule: EventRule) -> dict[str, Json]:

@@ -39,7 +39,7 @@ def test_an_event_is_explained(hookharness):
     told, wrong = hookharness("explain", "cursor", "stop"), hookharness("explain", "cursr")
 
     assert told.returncode == 0
-    assert '{"followup_message": "WORDS"}' in told.stdout
+    assert '{"followup_message": "TEXT"}' in told.stdout
     assert "REFUSES: the agent continues" in told.stdout
     assert "[documented: Cursor hooks documentation, 2026-08]" in told.stdout
     assert (wrong.returncode, wrong.stdout) == (2, "")

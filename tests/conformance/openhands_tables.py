@@ -52,7 +52,7 @@ def _play(
     **options: Any,
 ) -> Outcome:
     keys = {"until": "guard", "turns": len(acts), "options": options}
-    return simulate(replace(scenario(row, dialect, events, **keys), script=script_from(acts, at_cap="idle")))
+    return simulate(replace(scenario(row, dialect, events, **keys), script=script_from(acts, then="idle")))
 
 
 def _status(outcome: Outcome) -> str:

@@ -1,5 +1,5 @@
 """
-Which hosts are known, and what is known about them.
+The known hosts, and the facts about them.
 """
 
 import subprocess
@@ -22,26 +22,26 @@ ALWAYS = {
 
 @pytest.mark.parametrize("name", ["claude-code", "claude-code@2.1.329"])
 def test_a_host_is_found(name):
-    """A bare name is the newest version, and a version is that one."""
+    """A bare name gives the newest version, and a name with a version gives that version."""
     assert hosts.find(name).id == "claude-code@2.1.329"
 
 
 @pytest.mark.parametrize("name", ["claude", "claude-code@2.1", "claude-code@1", "gemini", ""])
 def test_an_unknown_host_is_an_error(name):
-    """An unknown host or version is an error that lists the known ones."""
+    """An unknown host or version is an error that lists the known hosts."""
     with pytest.raises(hosts.UnknownHost, match=r"claude-code@2\.1\.329"):
         hosts.find(name)
 
 
 def test_the_nearest_name_is_offered():
-    """A name with a slip in it is answered with the name that was probably meant."""
+    """A misspelled name is an error that offers the nearest name."""
     with pytest.raises(hosts.UnknownHost, match="did you mean 'claude-code'"):
         hosts.find("claude-cod")
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_every_fact_has_a_source(profile):
-    """Every rule of a profile is a sentence with a basis and a source, and none of them is both."""
+    """Every fact of a profile has a text, a basis and a source."""
     parts = (profile.config, profile.replies, profile.process, profile.cap, profile.tools)
     rules = [rule for part in parts for rule in part.rules.values()]
     rules += [profile.matchers.rule, profile.transcript.rule]
@@ -56,7 +56,7 @@ def test_every_fact_has_a_source(profile):
 
 def needed(profile):
     """
-    The facts about replies that the engine names, as far as the profile comes to them.
+    The facts about replies that a decision of this profile can name.
     """
     events = profile.events.values()
     codes = [code for event in events for code in event.codes or profile.replies.codes]
@@ -83,26 +83,26 @@ def needed(profile):
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
-def test_every_fact_that_is_named_is_there(profile):
-    """Whatever fact the engine may name for a decision stands in the profile."""
-    config, guard = profile.config, profile.cap
+def test_every_fact_that_a_decision_names_exists(profile):
+    """Every fact that the simulation can name for a decision is in the profile."""
+    config, cap = profile.config, profile.cap
     fails = Effect.FAILS in (config.default_effect, *config.flaws.values())
     settings = {"malformed", "unreadable", "unknown event", "unpassable", "unreachable"}
     settings |= {"disabled"} if config.switches else set()
     settings |= {"refused"} if fails else set()
-    net = {"no cap"} if guard.cap is None else {"cap", "counted"}
-    net |= {"reset"} if guard.resets is not Resets.NOTHING else set()
-    net |= {"cap across refused calls"} if guard.resets is Resets.CALLS_DONE else set()
-    net |= {"off"} if guard.cap is not None and guard.below_one is None else set()
+    cap_facts = {"no cap"} if cap.cap is None else {"cap", "counted"}
+    cap_facts |= {"reset"} if cap.resets is not Resets.NOTHING else set()
+    cap_facts |= {"cap across refused calls"} if cap.resets is Resets.CALLS_DONE else set()
+    cap_facts |= {"off"} if cap.cap is not None and cap.below_one is None else set()
 
     assert needed(profile) <= set(profile.replies.rules)
     assert settings <= set(config.rules)
-    assert net <= set(guard.rules)
+    assert cap_facts <= set(cap.rules)
 
 
 def loaded_profiles(code):
     """
-    The folders below ``hosts/profiles`` that a new process has imported after it has run some code.
+    The folders below ``hosts/profiles`` that a new process imports when it runs some code.
     """
     found = f"{code}; print(*{{n.split('.')[3] for n in sys.modules if 'hosts.profiles.' in n}})"
     start = "import sys; from pytest_hookharness import hosts; "
@@ -147,7 +147,7 @@ def test_a_name_that_the_package_does_not_have():
 
 
 def test_the_first_of_a_name_is_the_newest():
-    """All versions of a host stand together, and its bare name means the first of them."""
+    """All versions of a host are listed together, and its bare name means the first of them."""
     names = [profile.name for profile in hosts.known()]
 
     for name in dict.fromkeys(names):
@@ -158,7 +158,7 @@ def test_the_first_of_a_name_is_the_newest():
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_roles_of_events(profile):
-    """Only events for certain tools and second names share a role; one without a role says why."""
+    """Only events for certain tools and second names share a role, and an event without a role says why."""
     free = [event.role for event in profile.events.values() if not event.tools and not event.second_name_of]
     roles = [role for role in free if role is not hosts.Role.OTHER]
 

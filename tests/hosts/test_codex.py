@@ -1,5 +1,5 @@
 """
-Codex as a profile: its strict answers, its patches, its subagents, and a stop that nothing ends.
+Codex: its strict answers, its patches, its subagents, and stops without a cap.
 """
 
 import json
@@ -30,7 +30,7 @@ PATCH = "*** Begin Patch\n{}\n*** End Patch\n"
 
 def own(event, **words):
     """
-    An answer with words for one event.
+    An answer with values for one event.
     """
     return {"hookSpecificOutput": {"hookEventName": event, **words}}
 
@@ -60,7 +60,7 @@ def codex():
 @pytest.fixture
 def run(play, codex):
     """
-    A session of Codex whose hooks all get the same answer.
+    A session of Codex whose hooks all give the same answer.
     """
 
     def go(events, acts, answer=None, **given):
@@ -116,7 +116,7 @@ def run(play, codex):
     ],
 )
 def test_answers_are_read_strictly(codex, event, answer, why):
-    """An answer with anything that the host does not know or support on the event is none at all."""
+    """An answer with a key that the host does not know or support on the event is invalid as a whole."""
     problem = codex.answers(event).check(event, answer)
 
     assert why in (problem or "")
@@ -128,7 +128,7 @@ def test_answers_are_read_strictly(codex, event, answer, why):
     [("Stop", "mangled: plain text"), ("SubagentStop", "mangled: plain text"), ("PreToolUse", "")],
 )
 def test_plain_text_at_a_stop_is_an_error(codex, ended, event, fault):
-    """Plain text is no answer to a stop, and that is pointed out; before a tool it means nothing."""
+    """Plain text at a stop is reported as an error, and before a tool it has no effect."""
     reply = hosts.read_reply(codex, Hook(event=event, command="x"), event, ended(0, "all is well"))
 
     assert reply.ruling is Ruling.NONE
@@ -154,7 +154,7 @@ def test_plain_text_at_a_stop_is_an_error(codex, ended, event, fault):
     ],
 )
 def test_exit_codes(codex, run, ended, code, out, err, refused, fault):
-    """Only exit code 0 with a valid answer and exit code 2 with words on standard error refuse a stop."""
+    """Only a valid answer with exit code 0, and exit code 2 with text on standard error, refuse a stop."""
     played = run(["Stop"], [GO, DONE], ended(code, out, err), most=6)
 
     assert played.decisions[0].refused is refused
@@ -162,8 +162,8 @@ def test_exit_codes(codex, run, ended, code, out, err, refused, fault):
     assert bool(played.replies[0].fault) is bool(fault)
 
 
-def test_a_stop_is_refused_for_ever(codex, run, ended):
-    """Nothing ends a stop that is always refused, and the hooks are told from the second one on."""
+def test_a_stop_can_be_refused_forever(codex, run, ended):
+    """Codex does not end a stop that is always refused, and sets the flag from the second stop on."""
     played = run(["Stop"], [GO, *[Stop(text=f"done {number}") for number in range(200)]], ended(2, "", "no"))
 
     assert len(played.decisions) == 200
@@ -177,40 +177,40 @@ def test_a_stop_is_refused_for_ever(codex, run, ended):
     [(SETTINGS, "/project/.codex/hooks.json"), ("home/.codex/hooks.json", "/home/dev/.codex/hooks.json")],
 )
 def test_a_refused_stop_names_the_hook(run, path, file):
-    """The agent is told each reason with the file and the place of its hook."""
+    """The agent gets each reason with the settings file and the position of its hook."""
     handlers = [{"type": "command", "command": name} for name in "ab"]
     files = {path: json.dumps({"hooks": {"Stop": [{"hooks": handlers}]}})}
 
     played = run(None, [GO, DONE], BLOCK, files=files, most=8)
 
-    told = [f'<hook_prompt hook_run_id="stop:{place}:{file}">not yet</hook_prompt>' for place in (0, 1)]
-    assert list(played.decisions[0].to_agent) == told
+    expected = [f'<hook_prompt hook_run_id="stop:{place}:{file}">not yet</hook_prompt>' for place in (0, 1)]
+    assert list(played.decisions[0].to_agent) == expected
 
 
 @pytest.mark.parametrize("name", ["plugin/hooks/hooks.json", "inline"])
-def test_hooks_of_no_settings_file_keep_their_source(name):
-    """What is no settings file of the person or the project is not placed in a folder."""
+def test_hooks_outside_of_settings_files_keep_their_source(name):
+    """A hook from no settings file of the user or the project is not reported with a folder."""
     assert hosts.settings.configuration.locate(name, "/project", "/home/dev") == name
 
 
 def test_a_refused_call(run):
-    """The agent is told why a command was refused, and which one."""
+    """The agent gets the reason of a refusal and the refused command."""
     played = run(["PreToolUse"], [GO, CALL, DONE], BLOCK)
 
-    told = "Command blocked by PreToolUse hook: not yet. Command: make"
-    assert told in played.seen()
+    expected = "Command blocked by PreToolUse hook: not yet. Command: make"
+    assert expected in played.seen()
     assert [one.refused for one in played.performed] == [True]
 
 
-def test_a_call_that_hooks_change(run):
-    """A new input holds beside an explicit allow."""
+def test_changed_input_needs_an_allow(run):
+    """A changed input counts beside an explicit allow."""
     played = run(["PreToolUse"], [GO, CALL, DONE], pre("allow", updatedInput={"command": "make test"}))
 
     assert [one.call.input for one in played.performed] == [{"command": "make test"}]
 
 
-def test_a_result_that_hooks_replace(run):
-    """A refusal after a call gives the agent its reason instead of the result."""
+def test_a_refusal_replaces_a_result(run):
+    """On a refusal after a call the agent gets the reason instead of the result."""
     played = run(["PostToolUse"], [GO, CALL, DONE], BLOCK)
 
     assert "not yet" in played.seen()
@@ -219,7 +219,7 @@ def test_a_result_that_hooks_replace(run):
 
 @pytest.mark.parametrize("event, calls, how", [("Stop", 0, "halted"), ("PreToolUse", 1, "stopped")])
 def test_continue_false(run, event, calls, how):
-    """It ends the turn at a stop, and before a tool it is not valid."""
+    """At a stop ``continue: false`` ends the turn, and before a tool it is invalid."""
     acts = [GO, CALL, DONE] if event == "PreToolUse" else [GO, DONE]
 
     played = run([event], acts, {"continue": False, "stopReason": "enough"})
@@ -228,8 +228,8 @@ def test_continue_false(run, event, calls, how):
     assert played.endings[0].how == how
 
 
-def test_keys_stand_in_the_order_of_the_host(run):
-    """The turn comes second on all events of one, and the call's result before its identifier."""
+def test_the_order_of_keys(run):
+    """The turn is the second key on all events of a turn, and a call's result comes before its identifier."""
     played = run(["SessionStart", "PostToolUse", "SessionEnd"], [GO, CALL, DONE])
 
     start, after, end = (list(request.payload) for request in played.asked())
@@ -248,8 +248,8 @@ def test_keys_stand_in_the_order_of_the_host(run):
     assert played.asked("PostToolUse")[0].payload["tool_use_id"] == "call_0_0"
 
 
-def test_a_permission_is_asked_for_unless_they_are_bypassed(run):
-    """In the default mode hooks are asked for a permission, with a reason that they alone are told."""
+def test_permission_hooks_run_unless_permissions_are_bypassed(run):
+    """In the default mode permission hooks run, and only they get a reason for the call."""
     mode = {"permission_mode": "default"}
     events = ["PreToolUse", "PermissionRequest"]
 
@@ -263,18 +263,18 @@ def test_a_permission_is_asked_for_unless_they_are_bypassed(run):
 
 
 @pytest.mark.parametrize(
-    "answer, told", [(grant(behavior="deny", message="never"), "never"), (grant(behavior="allow"), "")]
+    "answer, expected", [(grant(behavior="deny", message="never"), "never"), (grant(behavior="allow"), "")]
 )
-def test_a_permission_is_given_or_denied(run, answer, told):
-    """The decision of a permission request lets the call through or refuses it in its words."""
+def test_a_permission_is_granted_or_denied(run, answer, expected):
+    """The decision of a permission request allows the call, or refuses it with the given reason."""
     played = run(["PermissionRequest"], [GO, CALL, DONE], answer, options={"permission_mode": "default"})
 
-    assert [one.refused for one in played.performed] == [bool(told)]
-    assert not told or told in played.seen()
+    assert [one.refused for one in played.performed] == [bool(expected)]
+    assert not expected or expected in played.seen()
 
 
 def test_exit_code_2_denies_a_permission(run, ended):
-    """A permission request is denied by exit code 2 with words, too."""
+    """Exit code 2 with text denies a permission request too."""
     played = run(
         ["PermissionRequest"], [GO, CALL, DONE], ended(2, "", "never"), options={"permission_mode": "default"}
     )
@@ -283,8 +283,8 @@ def test_exit_code_2_denies_a_permission(run, ended):
 
 
 @pytest.mark.parametrize("matcher, fits", [("default", True), ("general-purpose", False), (None, True)])
-def test_a_subagent_of_no_kind(run, matcher, fits):
-    """A subagent that is started without a kind is a default one, for its matchers and on standard input."""
+def test_a_subagent_without_a_kind(run, matcher, fits):
+    """A subagent that is started without a kind is a default one for matchers and on standard input."""
     group = {"hooks": [{"type": "command", "command": "x"}], **({"matcher": matcher} if matcher else {})}
 
     played = run({"SubagentStart": [group]}, [GO, Subagent(prompt="look", text="seen"), DONE])
@@ -292,8 +292,8 @@ def test_a_subagent_of_no_kind(run, matcher, fits):
     assert [request.payload["agent_type"] for request in played.asked()] == ["default"] * fits
 
 
-def test_a_subagent_of_a_kind(run):
-    """A kind that a scenario names is asked for and told."""
+def test_a_subagent_with_a_kind(run):
+    """A kind that a scenario names is in the call and on standard input."""
     played = run(["PreToolUse", "SubagentStop"], [GO, Subagent(kind="explorer", prompt="look"), DONE])
 
     before, stop = (request.payload for request in played.asked())
@@ -302,7 +302,7 @@ def test_a_subagent_of_a_kind(run):
 
 
 def test_a_subagent_has_a_turn_and_a_transcript_of_its_own(run):
-    """Hooks of a subagent's prompt, start and stop are told its own turn and transcript."""
+    """The input of hooks about a subagent has the subagent's own turn and transcript."""
     events = ["UserPromptSubmit", "SubagentStart", "PostToolUse", "SubagentStop"]
 
     played = run(events, [GO, Subagent(prompt="look", text="seen"), DONE])
@@ -320,7 +320,7 @@ def test_a_subagent_has_a_turn_and_a_transcript_of_its_own(run):
 
 
 def test_a_compaction(run):
-    """Hooks before and after a compaction are told what made it, and no permission mode."""
+    """Hooks before and after a compaction get its trigger and no permission mode."""
     played = run(["PreCompact", "PostCompact"], [GO, DONE, Compact(trigger="auto")])
 
     assert played.events == ["PreCompact", "PostCompact"]
@@ -349,8 +349,8 @@ def test_a_compaction(run):
         ),
     ],
 )
-def test_operations_are_calls_of_the_host(codex, operation, name, command):
-    """A command and a look at a file go by the shell, a change of a file is a patch."""
+def test_operations_become_calls(codex, operation, name, command):
+    """A command and a read become shell calls, and a change of a file becomes a patch."""
     made = codex.tools.call(operation, "/project")
 
     assert (made.name, made.input) == (name, {"command": command})
@@ -396,7 +396,7 @@ def test_patches_are_read_as_they_are_written(codex, edit):
     ],
 )
 def test_patches_of_a_model(codex, patch, edit):
-    """A patch of one place in one file is a change; one of more, or of none, the harness cannot carry out."""
+    """A patch of one place in one file is a change, and any other patch is no operation."""
     made = ToolCall(name="apply_patch", input={"command": PATCH.format(patch)})
 
     assert codex.tools.operation(made, "/project") == edit
@@ -411,8 +411,8 @@ def test_patches_of_a_model(codex, patch, edit):
         ToolCall(name="web_search", input={"command": "x"}),
     ],
 )
-def test_other_calls_are_no_operation(codex, made):
-    """What is no patch, no command or no tool of the host is no operation."""
+def test_other_calls_are_no_operations(codex, made):
+    """A call that is no patch, no command and no tool of the host is no operation."""
     assert codex.tools.operation(made, "/project") is None
 
 
@@ -429,7 +429,7 @@ def test_other_calls_are_no_operation(codex, made):
     ],
 )
 def test_results(codex, operation, done, text, response, failed):
-    """Hooks are told plain text, and the agent the exit code of a command that failed."""
+    """Hooks get plain text, and the agent also gets the exit code of a failed command."""
     result = codex.tools.result(codex.tools.call(operation, "/project"), done, "/project")
 
     assert result.text.endswith(text)
@@ -439,7 +439,7 @@ def test_results(codex, operation, done, text, response, failed):
 
 
 def test_the_result_of_a_patch(codex):
-    """A patch gives the exit code and the files that it changed."""
+    """A patch gives an exit code and the files that it changed."""
     made = codex.tools.call(Edit(file="new.txt", text="abc\n"), "/project")
 
     result = codex.tools.result(made, Performance(content="abc\n"), "/project")
@@ -457,7 +457,7 @@ def test_the_result_of_a_patch(codex):
     ],
 )
 def test_given_results_are_plain_text(codex, supplied, response):
-    """A result that a scenario gives is told to hooks as plain text, unless it says more."""
+    """Hooks get a result that a scenario gives as plain text, unless it has a form of its own."""
     result = codex.tools.given(ToolCall(name="Bash", input={}), supplied)
 
     assert (result.text, result.response, result.failed) == ("x", response, supplied.failed)
@@ -477,7 +477,7 @@ def test_given_results_are_plain_text(codex, supplied, response):
     ],
 )
 def test_flaws_of_a_handler(codex, handler, limits):
-    """A handler that is no valid one turns off its file, and what the host does not look at does nothing."""
+    """An invalid handler turns off its file, and a value that the host does not read has no effect."""
     groups = [{"hooks": [{"type": "command", "command": "x", **handler}]}]
 
     hooks = hosts.configure(codex, {SETTINGS: json.dumps({"hooks": {"Stop": groups}})}).hooks
@@ -486,8 +486,8 @@ def test_flaws_of_a_handler(codex, handler, limits):
     assert all(hook.args is None for hook in hooks)
 
 
-def test_the_same_command_runs_as_often_as_it_is_configured(codex):
-    """Nothing is dropped because it is there twice, in one file or in several."""
+def test_equal_commands_all_run(codex):
+    """A command that is configured several times, in one file or in several, runs as often."""
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}] * 2}]}})
 
     made = hosts.configure(codex, {SETTINGS: text, "home/.codex/hooks.json": text})
@@ -507,8 +507,8 @@ command = "x"
 
 
 @pytest.mark.parametrize("written, number", [("true", 1), ("false", 0)])
-def test_hooks_in_the_configuration_file(codex, written, number):
-    """Hooks can stand in config.toml, which can turn them all off."""
+def test_hooks_in_config_toml(codex, written, number):
+    """Hooks can be in config.toml, which can turn them all off."""
     made = hosts.configure(codex, {"workspace/.codex/config.toml": TOML.format(written)})
 
     assert len(made.hooks) == number
@@ -517,8 +517,8 @@ def test_hooks_in_the_configuration_file(codex, written, number):
 @pytest.mark.parametrize(
     "event, written, limit", [("SessionEnd", None, 1.0), ("SessionEnd", 20, 3.0), ("Stop", None, 600.0)]
 )
-def test_limits_of_events(codex, event, written, limit):
-    """Hooks at the end of a session have a second, and no more than three."""
+def test_timeouts_of_events(codex, event, written, limit):
+    """Hooks at the end of a session get one second, and three at most."""
     facts = hosts.facts(codex, workspace="/project", home="/home/dev", tmp="/tmp/x")
     hook = Hook(event=event, command="x", timeout=written)
 
@@ -542,15 +542,15 @@ def test_limits_of_events(codex, event, written, limit):
         ("^Read$", False),
     ],
 )
-def test_other_names_of_a_tool(codex, matcher, fits):
-    """Matchers can call a patch a write or an edit, as names and as regular expressions."""
+def test_aliases_of_a_tool(codex, matcher, fits):
+    """A matcher can name a patch as a write or an edit, by name and by regular expression."""
     hook = Hook(event="PreToolUse", command="x", matcher=matcher)
 
     assert bool(hosts.select(codex, (hook,), "PreToolUse", "apply_patch")) is fits
 
 
 def test_the_transcript(run):
-    """A transcript holds items of the conversation: what was said, calls, and what they gave."""
+    """A transcript contains the items of the conversation: messages, calls and results."""
     supplied = ToolCall(name="Bash", input={"command": "ls"}, given=ToolResult(text="a.txt"))
 
     played = run([], [GO, Tools(calls=(supplied,), say="I look"), DONE])
@@ -577,8 +577,8 @@ def test_every_event_has_an_input(codex, event):
     assert payload.get("agent_type", "default") == "default"
 
 
-def test_the_first_refusal_of_a_call_is_told(codex, ended):
-    """Of several refusals of a call the agent is told the first, though another hook was quicker."""
+def test_the_agent_gets_the_first_refusal_of_a_call(codex, ended):
+    """Of several refusals of a call the agent gets the first one, even if another hook was faster."""
     replies = [
         hosts.read_reply(codex, Hook(event="PreToolUse", command="x"), "PreToolUse", one)
         for one in (ended(2, "", "first"), ended(2, "", "second"))

@@ -1,5 +1,5 @@
 """
-The recorded behaviour of the real host, row by row: each must come out of a session played on values.
+The recorded behaviour of the real host: each recorded row must result from a session on plain values.
 """
 
 import json
@@ -20,7 +20,7 @@ BASH = Tools(calls=(ToolCall(name="Bash", input={"command": "echo visible-out"})
 @pytest.fixture(scope="module")
 def tally(request):
     """
-    Count rows, and print the share that agrees once all are played.
+    Count rows, and print the share that agrees after the last one.
     """
     counts = Counter()
     yield counts
@@ -32,7 +32,7 @@ def tally(request):
 
 def legend(ended, table, variant):
     """
-    What became of the hook of a variant.
+    What the record says about the hook of a variant.
     """
     given = RESULTS["variants"][table][variant]
     if "command" in given:
@@ -66,7 +66,7 @@ def test_before_a_tool(play, ended, tally, row):
 
 @pytest.mark.parametrize("row", RESULTS["stop"], ids=lambda row: row["variant"])
 def test_at_a_stop(play, ended, tally, row):
-    """Each answer to Stop goes on or not as recorded, and the model is told the recorded texts."""
+    """Each answer to Stop has the recorded effect on the agent and gives the model the recorded texts."""
     run = legend(ended, "stop", row["variant"])
     runs = iter([run])
     settings = {"Stop": [{"hooks": [{"type": "command", "command": row["command"] or "./hook"}]}]}
@@ -84,11 +84,11 @@ def test_at_a_stop(play, ended, tally, row):
 
 @pytest.mark.parametrize("row", RESULTS["loop"], ids=lambda row: row["variant"])
 def test_always_refused_stop(play, ended, tally, row):
-    """A stop that is always refused is overridden at the recorded fire, or never if tools are used."""
+    """A stop that is always refused is overridden at the recorded hook run, or never if tools are used."""
     given = RESULTS["variants"]["loop"][row["variant"]]
     run = ended(given["exit"], given["stdout"], given["stderr"])
-    lap = [BASH, Stop()] if given["between_tool"] else [Stop()]
-    acts = [Prompt(text="go"), *(lap * row["calls"])]
+    repetition = [BASH, Stop()] if given["between_tool"] else [Stop()]
+    acts = [Prompt(text="go"), *(repetition * row["calls"])]
 
     played = play({"Stop": "./hook"}, acts, lambda *_: run)
 
@@ -103,7 +103,7 @@ def test_always_refused_stop(play, ended, tally, row):
 
 @pytest.mark.parametrize("matcher", RESULTS["matchers"]["fired"])
 def test_matcher_fires(profile, tally, matcher):
-    """Each matcher that fired for a Bash call selects the hook."""
+    """Each matcher with which the hook ran for a Bash call selects the hook."""
     group = {"hooks": [{"type": "command", "command": "x"}]} | (
         {} if matcher is None else {"matcher": matcher}
     )
@@ -115,7 +115,7 @@ def test_matcher_fires(profile, tally, matcher):
 
 @pytest.mark.parametrize("matcher", RESULTS["matchers"]["not_fired"])
 def test_matcher_does_not_fire(profile, tally, matcher):
-    """Each matcher that did not fire for a Bash call selects nothing."""
+    """Each matcher with which the hook did not run for a Bash call selects nothing."""
     hooks = hosts.configure(profile, {}, inline={"PreToolUse": {"matcher": matcher, "command": "x"}}).hooks
 
     assert hosts.select(profile, hooks, "PreToolUse", "Bash") == ()
@@ -140,7 +140,7 @@ def test_other_matcher_fires(profile, tally, event, matcher, target):
 
 def said(event, what):
     """
-    Exit code, output and error output of a hook of the visibility table.
+    Exit code, standard output and standard error of a hook in the visibility table.
     """
     special = {"hookEventName": event}
     answers = {
@@ -196,7 +196,7 @@ SETTINGS = {
 
 @pytest.mark.parametrize("row", RESULTS["settings"])
 def test_bad_settings(profile, tally, row):
-    """Each flaw of a settings file turns off as much of it as recorded, and is a problem unless harmless."""
+    """Each flaw turns off as much of a settings file as recorded, and is a problem unless it is harmless."""
     text = json.dumps({"hooks": SETTINGS[row]})
     configuration = hosts.configure(profile, {"workspace/.claude/settings.json": text})
 
@@ -207,8 +207,8 @@ def test_bad_settings(profile, tally, row):
 
 
 @pytest.mark.parametrize("row", RESULTS["timeouts"])
-def test_cut_and_held_open_hooks(play, tally, row):
-    """A hook that is cut has no say, and one whose output is held open keeps what it said, as recorded."""
+def test_timeouts_and_output_that_stays_open(play, tally, row):
+    """A hook at its timeout has no effect, and output of a hook that stays open is kept, as recorded."""
     deny = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "R-DENY"}
     out = json.dumps({"hookSpecificOutput": deny}).encode() if "deny" in row else b""
     recorded = RESULTS["timeouts"][row]
@@ -227,8 +227,8 @@ def test_cut_and_held_open_hooks(play, tally, row):
     tally["time-outs"] += 1
 
 
-def test_duplicates_fire_once(profile, tally):
-    """The same command three times over two groups fires once, and another one twice with two limits once."""
+def test_duplicates_run_once(profile, tally):
+    """The same command three times in two groups runs once, and another twice with two timeouts runs once."""
     dup, other = {"type": "command", "command": "DUP"}, {"type": "command", "command": "DUP2"}
     groups = [{"hooks": [dup, dup, other]}, {"hooks": [dup, {**other, "timeout": 9}]}]
     hooks = hosts.configure(profile, {}, inline={"PreToolUse": groups}).hooks
@@ -240,8 +240,8 @@ def test_duplicates_fire_once(profile, tally):
 
 
 @pytest.mark.parametrize("event, names", [("PreToolUse", "ABCD"), ("Stop", "ABD")])
-def test_all_hooks_of_all_groups_fire_at_once(play, ended, tally, event, names):
-    """All hooks of an event are asked for in one request, across its groups."""
+def test_hooks_of_all_groups_start_at_once(play, ended, tally, event, names):
+    """All hooks of an event are requested at once, across its groups."""
     first, *others = ({"type": "command", "command": name} for name in names)
     settings = {event: [{"hooks": [first]}, {"hooks": others}]}
 
@@ -274,8 +274,8 @@ def test_deny_beats_allow_in_either_order(play, ended, tally, row):
     tally["several"] += 1
 
 
-def test_the_refusal_that_ended_last_is_told(play, ended, tally):
-    """Of two refusals of a call the model is told the one whose hook ended last."""
+def test_the_model_gets_the_refusal_that_ended_last(play, ended, tally):
+    """Of two refusals of a call the model gets that of the hook that ended last."""
     row = RESULTS["multi"]["first deny slow, second fast"]
     reasons = ["R-ONE", "R-TWO"]
 
@@ -292,7 +292,7 @@ def test_the_refusal_that_ended_last_is_told(play, ended, tally):
     tally["several"] += 1
 
 
-def test_all_refusals_of_a_stop_are_told_in_the_order_of_ending(play, ended, tally):
+def test_the_model_gets_all_refusals_of_a_stop_in_finish_order(play, ended, tally):
     """Two refusals of a stop both reach the model, that of the faster hook first."""
     row = RESULTS["multi"]["first stop slow, second fast"]
     reasons = ["R-ONE", "R-TWO"]
@@ -303,14 +303,14 @@ def test_all_refusals_of_a_stop_are_told_in_the_order_of_ending(play, ended, tal
     order = tuple(reasons.index(reason) for reason in row["finished"])
     played = play({"Stop": ["./a", "./b"]}, [Prompt(text="go"), Stop()], answer, finished=order)
 
-    told = [message.text for message in played.observations[1]]
-    assert told[-2:] == row["feedback"]
-    assert [reason in text for reason, text in zip(row["finished"], told, strict=False)] == [True, True]
+    texts = [message.text for message in played.observations[1]]
+    assert texts[-2:] == row["feedback"]
+    assert [reason in text for reason, text in zip(row["finished"], texts, strict=False)] == [True, True]
     tally["several"] += 1
 
 
 def test_another_profile_value_changes_the_outcome(profile):
-    """With another rule in the reply part the same answer is read otherwise, so no row is wired in."""
+    """With another rule for replies the same answer is read otherwise, so no row is hard-coded."""
     codes = tuple(code for code in profile.replies.codes if code.codes != (2,))
     other = replace(profile, replies=replace(profile.replies, codes=codes))
     hook = hosts.configure(profile, {}, inline={"Stop": "./x"}).hooks[0]

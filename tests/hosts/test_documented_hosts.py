@@ -1,5 +1,5 @@
 """
-Hosts that are known from documents alone: what their profiles make of answers, settings and endless refusals.
+Hosts known from documents alone: how their profiles read answers and settings, and their caps.
 """
 
 import json
@@ -49,7 +49,7 @@ REFUSED = {
 
 def stop_event(profile):
     """
-    The host's name of a stop.
+    The host's name of the stop event.
     """
     return profile.by_role(hosts.Role.STOP).name
 
@@ -57,7 +57,7 @@ def stop_event(profile):
 @pytest.mark.parametrize("name", [profile.id for profile in hosts.known()])
 @pytest.mark.parametrize("by_code", [False, True])
 def test_a_stop_that_is_always_refused(play, ended, name, by_code):
-    """Under each host an always-refusing hook is asked as often, and ended so, as the table has it."""
+    """Under each host a hook that always refuses runs as often, and ends, as the table says."""
     profile = hosts.find(name)
     answer, by_answer, by_exit = REFUSED[name]
     run = ended(2, stderr="not yet") if by_code else ended(0, json.dumps(answer))
@@ -69,8 +69,8 @@ def test_a_stop_that_is_always_refused(play, ended, name, by_code):
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_nothing_is_said_to_be_observed(name):
-    """A host that nobody measured has no observed fact, and says of some things that they are not known."""
+def test_no_fact_is_observed(name):
+    """A host that was not measured has no observed fact, and some facts that are only assumed."""
     profile = hosts.find(name)
     parts = (profile.config, profile.replies, profile.process, profile.cap, profile.tools)
     rules = [rule for part in parts for rule in part.rules.values()]
@@ -111,7 +111,7 @@ def test_every_input_can_be_written(play, name):
     ],
 )
 def test_operations_and_calls(name, move):
-    """Whatever the agent does becomes a call of the host's tool, and that call does the same."""
+    """Each operation becomes a call of the host's tool, and the call is read as the same operation."""
     tools = hosts.find(name).tools
 
     again = tools.operation(tools.call(move, "/project"), "/project")
@@ -121,7 +121,7 @@ def test_operations_and_calls(name, move):
 
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_results_of_calls(name):
-    """What a command prints reaches the agent, and a failure is one."""
+    """The output of a command reaches the agent, and a failed command is a failure."""
     tools = hosts.find(name).tools
     made = tools.call(RunCommand(command="x"), "/project")
 
@@ -134,7 +134,7 @@ def test_results_of_calls(name):
 
 def read(ended, name, event, code=0, out="", err="", **hook):
     """
-    How a host reads what a hook of an event said.
+    The reply of a hook on an event, as the host reads it.
     """
     text = out if isinstance(out, str) else json.dumps(out)
     return hosts.read_reply(
@@ -182,7 +182,7 @@ NESTED = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecis
     ],
 )
 def test_what_answers_mean(ended, name, event, code, out, ruling):
-    """Each answer means what the documents say, and one in another host's form means nothing."""
+    """Each answer means what the documents say, and an answer in another host's form has no effect."""
     assert read(ended, name, event, code, out).ruling is ruling
 
 
@@ -200,8 +200,8 @@ def test_what_answers_mean(ended, name, event, code, out, ruling):
         ("goose", "Stop", 1, "", False),
     ],
 )
-def test_failures_that_block(ended, name, event, code, out, refuses):
-    """Where a handler asks for it a failure refuses a call, also output that is no answer, and no stop."""
+def test_failures_that_are_configured_to_block(ended, name, event, code, out, refuses):
+    """If a handler asks for it, a failure refuses a call, also one by invalid output, but never a stop."""
     reply = read(ended, name, event, code, out, on_failure="block")
 
     assert (reply.ruling is Ruling.DENY) is refuses
@@ -210,23 +210,23 @@ def test_failures_that_block(ended, name, event, code, out, refuses):
 @pytest.mark.parametrize(
     "name, event", [("cursor", "stop"), ("copilot-cli", "agentStop"), ("antigravity", "Stop")]
 )
-def test_exit_code_2_means_nothing_on_some_stops(ended, name, event):
-    """Where exit code 2 does not hold up a stop, that is pointed out."""
+def test_exit_code_2_has_no_effect_on_some_stops(ended, name, event):
+    """Where exit code 2 does not refuse a stop, the report says so."""
     reply = read(ended, name, event, 2, "", "no")
 
     assert "2" in (reply.fault or "")
     assert (reply.fault or "").startswith("ignored: ")
 
 
-def test_a_reason_with_the_name_of_the_event(ended):
-    """What stands in for a reason can name the event."""
+def test_default_reasons_can_name_the_event(ended):
+    """A default reason can name the event."""
     assert read(ended, "kimi", "Stop", 2).reason == "Blocked by Stop hook"
     assert read(ended, "kimi", "PreToolUse", 0, NESTED).reason == "Blocked by PreToolUse hook"
 
 
 def configure(name, path, text):
     """
-    What a host makes of one settings file.
+    The configuration of a host with one settings file.
     """
     return hosts.configure(hosts.find(name), {path: text})
 
@@ -255,7 +255,7 @@ def configure(name, path, text):
     ],
 )
 def test_settings(name, path, content):
-    """A hook is found in the host's own file and form, and nothing is wrong with it."""
+    """A hook is found in the host's own file and form, without a problem."""
     configuration = configure(name, path, json.dumps(content))
 
     assert [hook.command for hook in configuration.hooks] == ["x"]
@@ -263,7 +263,7 @@ def test_settings(name, path, content):
 
 
 def test_settings_of_kimi():
-    """A table of hooks is read, and an unknown key in it fails the start of a session."""
+    """A table of hooks is read, and a session with an unknown key in it does not start."""
     good = '[[hooks]]\nevent = "Stop"\ncommand = "x"\n'
 
     read_well = configure("kimi", "home/.kimi-code/config.toml", good)
@@ -274,8 +274,8 @@ def test_settings_of_kimi():
     assert refused.hooks == ()
 
 
-def test_hooks_of_goose_stand_in_plugins():
-    """Goose reads hooks of a plugin, whose folder is known to them."""
+def test_hooks_of_goose_are_in_plugins():
+    """Goose reads the hooks of a plugin, and they get its folder."""
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "${PLUGIN_ROOT}/x"}]}]}})
 
     configuration = hosts.configure(
@@ -287,7 +287,7 @@ def test_hooks_of_goose_stand_in_plugins():
 
 
 def test_variables_of_one_handler():
-    """A handler's own variables are given to it, and to no other."""
+    """A handler's own variables are set for it and for no other handler."""
     handlers = [{"bash": "x", "env": {"A": "1"}}, {"bash": "y"}]
 
     configuration = configure(
@@ -299,7 +299,7 @@ def test_variables_of_one_handler():
 
 @pytest.mark.parametrize("limit, asked", [(1, 2), (None, STOPS)])
 def test_loop_limits_of_cursor(play, ended, limit, asked):
-    """A hook of Cursor has its own limit, or none."""
+    """A hook of Cursor has its own cap, or none."""
     run = ended(0, json.dumps({"followup_message": "go on"}))
     settings = {"stop": {"command": "./x", "loop_limit": limit}}
 
@@ -309,7 +309,7 @@ def test_loop_limits_of_cursor(play, ended, limit, asked):
 
 
 def test_settings_of_claude_code_under_cursor():
-    """Imported hooks have no limit, and events that Cursor does not know are left out."""
+    """Imported hooks have no cap, and events that Cursor does not know are left out."""
     handlers = [{"hooks": [{"type": "command", "command": "x"}]}]
     text = json.dumps({"hooks": {"Stop": handlers, "Notification": handlers}})
 
@@ -320,7 +320,7 @@ def test_settings_of_claude_code_under_cursor():
 
 @pytest.mark.parametrize("code, answer", [(0, BLOCK), (2, {})])
 def test_a_stop_hook_of_claude_code_under_cursor(play, ended, code, answer):
-    """A hook of Claude Code's settings refuses Cursor's stops in its own form, without a limit."""
+    """A hook in Claude Code's settings refuses Cursor's stops in its own form, without a cap."""
     handlers = [{"hooks": [{"type": "command", "command": "x"}]}]
     files = {"workspace/.claude/settings.json": json.dumps({"hooks": {"Stop": handlers}})}
     run, acts = ended(code, json.dumps(answer), "no"), [GO, *[DONE] * STOPS]
@@ -343,7 +343,7 @@ def test_a_stop_hook_of_claude_code_under_cursor(play, ended, code, answer):
     ],
 )
 def test_answers_of_claude_code_under_cursor(ended, event, answer):
-    """A hook of Claude Code's settings may answer in its own form and in Cursor's."""
+    """A hook in Claude Code's settings may answer in its own form and in Cursor's."""
     assert read(ended, "cursor", event, 0, answer, foreign=True).ruling is Ruling.DENY
 
 
@@ -358,15 +358,15 @@ def test_answers_of_claude_code_under_cursor(ended, event, answer):
     ],
 )
 def test_a_silent_allow_under_cursor(ended, name, out, foreign, ruling):
-    """As users saw it, an imported hook refuses a call unless it prints JSON; as documented it does not."""
+    """As reported, an imported hook refuses a call unless it prints JSON, and as documented it does not."""
     profile = hosts.find(name)
     hook = Hook(event="preToolUse", command="x", foreign=foreign)
 
     assert hosts.read_reply(profile, hook, "preToolUse", ended(0, out)).ruling is ruling
 
 
-def test_events_for_one_tool_after_those_for_all(play, ended):
-    """Cursor asks preToolUse, then the event for commands, whose matchers see the command."""
+def test_events_for_one_tool_follow_those_for_all(play, ended):
+    """Cursor runs preToolUse hooks and then those for commands, whose matchers see the command."""
     cursor = hosts.find("cursor")
     settings = {
         "preToolUse": "./a",
@@ -384,7 +384,7 @@ def test_events_for_one_tool_after_those_for_all(play, ended):
 
 
 def test_second_names_of_copilot(play):
-    """Hooks under either name are asked, each with its own input, and texts of both are told."""
+    """Hooks under both names run, each with its own input, and the texts of both reach the agent."""
     copilot = hosts.find("copilot-cli")
     settings = {
         "userPromptSubmitted": "./a",
@@ -425,14 +425,14 @@ def test_second_names_of_copilot(play):
     ],
 )
 def test_matchers_of_copilot(event, matcher, target, hook_runs):
-    """A matcher is read by the rules of the name under which its hook stands."""
+    """A matcher is read by the rules of the event name under which its hook is configured."""
     hook = Hook(event=event, command="x", matcher=matcher)
 
     assert bool(hosts.select(hosts.find("copilot-cli"), (hook,), event, target)) is hook_runs
 
 
 def test_a_failed_call_of_copilot(play, ended):
-    """After a failed call the agent is told what a hook prints with exit code 2."""
+    """After a failed call the agent gets the output of a hook with exit code 2."""
     played = play(
         {"postToolUseFailure": "./x"},
         [GO, RunCommand(command="false"), DONE],
@@ -445,8 +445,8 @@ def test_a_failed_call_of_copilot(play, ended):
 
 
 @pytest.mark.parametrize("name", ["antigravity", "droid"])
-def test_hooks_that_hear_of_no_failures(play, name):
-    """Hooks after a call are not asked about a failed one, where the host does so after success."""
+def test_hooks_for_successful_calls_only(play, name):
+    """Hooks after a call do not run for a failed one, where the host runs them after success only."""
 
     def events(code):
         return play(
@@ -461,8 +461,8 @@ def test_hooks_that_hear_of_no_failures(play, name):
     assert events(1) == []
 
 
-def test_every_fire_of_kimi_but_three_events_is_observing(ended):
-    """Hooks that only observe have no say, whatever they answer."""
+def test_most_hooks_of_kimi_only_observe(ended):
+    """Kimi waits for the hooks of three events, and the answers of all others have no effect."""
     kimi = hosts.find("kimi")
 
     waited = {name for name, rule in kimi.events.items() if rule.waits}
@@ -472,7 +472,7 @@ def test_every_fire_of_kimi_but_three_events_is_observing(ended):
 
 
 def test_hooks_of_goose_run_one_by_one(play, ended):
-    """The first refusal of a call ends the asking."""
+    """After the first refusal of a call no more hooks run."""
     played = play(
         {"PreToolUse": ["./a", "./b", "./c"]},
         [GO, RunCommand(command="x"), DONE],
@@ -485,7 +485,7 @@ def test_hooks_of_goose_run_one_by_one(play, ended):
 
 
 def test_subagents_count_their_own_stops(play, ended):
-    """A subagent's hooks are told how often its own stop was refused."""
+    """The input of a subagent's hooks counts the refusals of its own stops."""
     answers = iter([{"followup_message": "more"}] * 2)
 
     played = play(
@@ -498,8 +498,8 @@ def test_subagents_count_their_own_stops(play, ended):
     assert [request.payload["loop_count"] for request in played.asked("subagentStop")] == [0, 1, 2]
 
 
-def test_a_profile_without_the_rule_reads_otherwise(ended):
-    """The blank output of a hook is spared by its rule alone."""
+def test_silence_is_ignored_by_one_rule(ended):
+    """Only one rule of a profile makes empty output mean nothing."""
     goose = hosts.find("goose")
     codes = tuple(replace(code, ignores_silence=False) for code in goose.replies.codes)
     other = replace(goose, replies=replace(goose.replies, codes=codes))

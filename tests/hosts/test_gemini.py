@@ -1,5 +1,5 @@
 """
-Gemini CLI as a profile: what only this host does.
+Gemini CLI: what only this host does.
 """
 
 import json
@@ -27,7 +27,7 @@ DENY = {"decision": "deny", "reason": "no"}
 
 def settings(**commands):
     """
-    Groups with one hook for each event, each under its own matcher if one is given.
+    Groups with one hook for each event, each with its own matcher if one is given.
     """
     return {
         event: [{"matcher": matcher, "hooks": [{"type": "command", "command": "./x"}]}]
@@ -55,7 +55,7 @@ def settings(**commands):
     ],
 )
 def test_replies(ended, code, stdout, stderr, ruling, reason):
-    """Answers count at every exit code, and words refuse at any but 0 and 1."""
+    """Answers count with every exit code, and text refuses with any exit code except 0 and 1."""
     hook = Hook(event="BeforeTool", command="./x")
 
     reply = hosts.read_reply(GEMINI, hook, "BeforeTool", ended(code, stdout, stderr))
@@ -64,7 +64,7 @@ def test_replies(ended, code, stdout, stderr, ruling, reason):
 
 
 def test_a_signal_counts_as_success(ended):
-    """A hook that a signal ended has no say, whatever it had printed as text."""
+    """A hook that was ended by a signal has no effect, whatever text it printed."""
     hook = Hook(event="BeforeTool", command="./x")
 
     assert hosts.read_reply(GEMINI, hook, "BeforeTool", ended(stdout="no", signal=9)).ruling is Ruling.NONE
@@ -83,15 +83,15 @@ def test_a_signal_counts_as_success(ended):
     ],
 )
 def test_matchers(event, matcher, target, hook_runs):
-    """Matchers for tools are regular expressions, those for sessions are compared letter by letter."""
+    """Matchers for tools are regular expressions, and those for sessions are compared as literal text."""
     hook = Hook(event=event, command="x", matcher=matcher)
 
     assert bool(hosts.select(GEMINI, (hook,), event, target)) is hook_runs
 
 
 @pytest.mark.parametrize("written, seconds", [(30, 0.03), ("30", 0.03), (0, 0.0), (-5, 0.0), (60_000, 60.0)])
-def test_limits_count_milliseconds(written, seconds):
-    """A limit counts milliseconds, whatever it is."""
+def test_timeouts_count_milliseconds(written, seconds):
+    """A timeout counts milliseconds, whatever its size."""
     handler = {"type": "command", "command": "x", "timeout": written}
 
     (hook,) = hosts.configure(GEMINI, {}, inline={"BeforeTool": handler}).hooks
@@ -99,8 +99,8 @@ def test_limits_count_milliseconds(written, seconds):
     assert hook.timeout == pytest.approx(seconds)
 
 
-def test_refusals_go_on_for_ever(play):
-    """No number of refusals ends a turn, each is a prompt, and calls make the flag false again."""
+def test_stops_can_be_refused_forever(play):
+    """Refusals never end a turn, each becomes a prompt, and calls set the flag to false again."""
     acts = [GO, *[DONE] * 30, RUN, DONE]
     hooks = {"AfterAgent": "./x", "BeforeAgent": "./y"}
 
@@ -117,7 +117,7 @@ def test_refusals_go_on_for_ever(play):
 
 
 def test_a_refused_continuation_ends_the_turn(play):
-    """BeforeAgent can refuse the words of a refused stop, and then the agent is not asked again."""
+    """BeforeAgent can refuse the reason of a refused stop, and the agent then makes no further move."""
     hooks = {"AfterAgent": "./x", "BeforeAgent": "./y"}
     replies = iter([None, DENY, DENY])
 
@@ -127,8 +127,8 @@ def test_a_refused_continuation_ends_the_turn(play):
     assert played.endings[0].how == "halted"
 
 
-def test_ask_waits_for_ever(play):
-    """An ask makes the host wait for ever, after it has told the hooks of notices."""
+def test_ask_waits_forever(play):
+    """An ask makes the host wait forever, after the notification hooks ran."""
     played = play(
         {"BeforeTool": "./x", "Notification": "./y"},
         [GO, RunCommand(command="echo hi > x")],
@@ -143,7 +143,7 @@ def test_ask_waits_for_ever(play):
 
 
 def test_events_around_requests(play):
-    """Three events come before each request and one after each answer, also under matchers."""
+    """Three events occur before each request and one after each response, with matchers too."""
     hooks = settings(PreCompress="auto", BeforeModel="", BeforeToolSelection="", AfterModel="", BeforeTool="")
 
     played = play(hooks, [GO, RUN, DONE], lambda *_: None, profile=GEMINI)
@@ -164,8 +164,8 @@ def test_a_refused_request_ends_the_turn(play, answer):
     assert (played.observations, played.endings[0].how) == ([], "halted")
 
 
-def test_what_the_agent_is_told(play):
-    """Refusals, replaced results, changed input and context stand in the host's own words."""
+def test_what_the_agent_gets(play):
+    """Refusals, replaced results, changed input and context have the host's own wording."""
     own = {"hookSpecificOutput": {"additionalContext": "look"}}
     rewrite = {"hookSpecificOutput": {"tool_input": {"command": "false"}}}
     replies = iter([DENY, rewrite, {**DENY, **own}])
@@ -183,15 +183,15 @@ def test_what_the_agent_is_told(play):
     assert played.performed[-1].call.input["description"] == "Runs a command"
 
 
-def test_what_was_said_is_part_of_the_state(play):
-    """All that the agent said since the prompt is told to hooks, so it belongs to the state."""
+def test_texts_of_the_agent_are_part_of_the_state(play):
+    """Hooks get all texts of the agent since the prompt, so these texts belong to the state."""
     played = play({"AfterAgent": "./x"}, [GO, RUN, DONE], lambda *_: None, profile=GEMINI)
 
     assert ["running"] in [session.visible["spoken"] for session in played.sessions]
 
 
 def test_one_by_one_each_hook_sees_changed_input(play):
-    """In a sequential group a hook gets the input into which the one before has merged its changes."""
+    """In a sequential group a hook gets the input with the changes of the hook before it."""
     handlers = [{"type": "command", "command": word} for word in ("./first", "./second")]
     rewrite = {"hookSpecificOutput": {"tool_input": {"command": "false"}}}
 
@@ -228,7 +228,7 @@ def test_one_by_one_each_hook_sees_changed_input(play):
     ],
 )
 def test_results(operation, done, text, display):
-    """Results of tools have the host's form, and a command that fails is no failed call."""
+    """Results of tools have the host's form, and a failed command is not a failed call."""
     call = GEMINI.tools.call(operation, "/project")
 
     result = GEMINI.tools.result(call, done, "/project")
@@ -239,7 +239,7 @@ def test_results(operation, done, text, display):
 
 @pytest.mark.parametrize("old, count", [(None, (2, 0)), ("one\n", (1, 0)), ("three\n", (2, 1))])
 def test_changed_files_are_shown_as_patches(old, count):
-    """A written file is shown as a patch with the numbers of lines that were added and removed."""
+    """A written file is shown as a patch with the numbers of added and removed lines."""
     call = GEMINI.tools.call(Edit(file="a.txt", text="one\ntwo\n"), "/project")
 
     result = GEMINI.tools.result(call, Performance(content="one\ntwo\n", original=old), "/project")
@@ -255,18 +255,18 @@ def test_changed_files_are_shown_as_patches(old, count):
     "operation",
     [RunCommand(command="x"), Edit(file="a", text="t"), Edit(file="a", text="t", old="o"), Read(file="a")],
 )
-def test_calls_are_understood(operation):
-    """What a call of the host's tools does is what the call was made of."""
+def test_calls_are_read_as_their_operations(operation):
+    """A call of the host's tools is read as the operation from which it was made."""
     assert GEMINI.tools.operation(GEMINI.tools.call(operation, "/project"), "/project") == operation
 
 
-def test_a_call_of_another_tool_is_not_understood():
-    """A tool that the harness cannot perform is none of the known operations."""
+def test_a_call_of_another_tool_is_no_operation():
+    """A tool that the harness cannot perform is no operation."""
     assert GEMINI.tools.operation(ToolCall(name="web_fetch", input={}), "/project") is None
 
 
 def test_results_that_a_scenario_gives(play):
-    """A given result reaches hooks in the host's form, a failed one with an error."""
+    """A given result reaches hooks in the host's form, and a failed one has an error."""
     results = (ToolResult(text="fine"), ToolResult(text="bad", failed=True))
     calls = tuple(ToolCall(name="web_fetch", input={}, given=result) for result in results)
 
@@ -279,7 +279,7 @@ def test_results_that_a_scenario_gives(play):
 
 @pytest.mark.parametrize("event", sorted(GEMINI.events))
 def test_every_event_has_an_input_outside_of_a_session(event):
-    """A single hook of each event can be given an input with all keys of the event."""
+    """An input with all keys of the event can be made for a hook of each event."""
     facts = hosts.facts(GEMINI, workspace="/project", home="/home/dev", tmp="/tmp/x")
 
     payload = hosts.payload_for(GEMINI, event, facts)

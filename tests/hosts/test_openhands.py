@@ -1,5 +1,5 @@
 """
-OpenHands as a profile, on plain values: what is not in a recorded row, and what its guard does.
+OpenHands on plain values: what no recorded row covers, and the cap of its branch.
 """
 
 import json
@@ -38,14 +38,14 @@ def give_release():
 @pytest.fixture(name="branch")
 def give_branch():
     """
-    The branch with a guard.
+    The branch with a cap.
     """
     return hosts.find("openhands@pr3183")
 
 
 def call(name, **given):
     """
-    A move that is one call.
+    A move with one call.
     """
     return Tools(calls=(ToolCall(name=name, input=given),))
 
@@ -63,8 +63,8 @@ def test_the_release_is_the_newest():
 
 
 @pytest.mark.parametrize("options, asked", [({}, 5), ({"max_consecutive_stop_denials": 2}, 2)])
-def test_the_guard_ends_the_run(play, branch, options, asked):
-    """The denial that comes to the limit ends the run as an error that names count, limit and reason."""
+def test_the_cap_ends_the_run(play, branch, options, asked):
+    """The refusal at the cap ends the run with an error that has the count, the cap and the reason."""
     played = play(STOP, [GO, *[DONE] * 9], always(DENY), profile=branch, options=options)
 
     ending = played.endings[0]
@@ -74,8 +74,8 @@ def test_the_guard_ends_the_run(play, branch, options, asked):
     assert "StopHookLoopDetected" in ending.why
 
 
-def test_a_copy_has_the_limit_of_its_origin(play, branch):
-    """A forked conversation has a name of its own and the same limit, and begins to count anew."""
+def test_a_fork_has_the_cap_of_its_origin(play, branch):
+    """A forked conversation has its own identifier, the same cap, and a count that starts at 0."""
     acts = [GO, DONE, Resume(fork=True), GO, *[DONE] * 9]
     options = {"max_consecutive_stop_denials": 3}
 
@@ -87,8 +87,8 @@ def test_a_copy_has_the_limit_of_its_origin(play, branch):
     assert played.endings[-1].how == "capped"
 
 
-def test_a_limit_of_zero_is_one(play, branch):
-    """A limit below one does not switch the guard off."""
+def test_a_cap_of_zero_is_one(play, branch):
+    """A cap below 1 does not turn the cap off."""
     options = {"max_consecutive_stop_denials": 0}
 
     played = play(STOP, [GO, *[DONE] * 9], always(DENY), profile=branch, options=options)
@@ -99,8 +99,8 @@ def test_a_limit_of_zero_is_one(play, branch):
 @pytest.mark.parametrize(
     "between", [call("think", thought="x"), RunCommand(command="true"), call("finish", message="x")]
 )
-def test_any_call_begins_the_count_again(play, branch, between):
-    """Four denials do not come to a limit of three if something is done between the second and the third."""
+def test_any_call_resets_the_count(play, branch, between):
+    """Four refusals do not reach a cap of three if a call lies between the second and the third."""
     answers = iter([DENY, DENY, DENY, DENY, None])
     options = {"max_consecutive_stop_denials": 3}
 
@@ -115,8 +115,8 @@ def test_any_call_begins_the_count_again(play, branch, between):
     assert played.endings[0].how == "stopped"
 
 
-def test_the_count_begins_again_with_a_prompt(play, branch):
-    """Denials of an earlier run do not count."""
+def test_a_prompt_resets_the_count(play, branch):
+    """Refusals of an earlier run do not count."""
     answers = iter([DENY, DENY, None, DENY, DENY, None])
     options = {"max_consecutive_stop_denials": 3}
 
@@ -132,7 +132,7 @@ def test_the_count_begins_again_with_a_prompt(play, branch):
 
 
 def test_the_release_ignores_the_option(play, release):
-    """A release takes the option of the guard, has no guard, and this is pointed out."""
+    """A release accepts the option of the cap, has no cap, and the report says so."""
     options = {"max_consecutive_stop_denials": 2}
 
     played = play(STOP, [GO, *[DONE] * 9], always(DENY), profile=release, options=options)
@@ -143,13 +143,13 @@ def test_the_release_ignores_the_option(play, release):
 
 
 def test_the_branch_ignores_nothing(branch):
-    """On the branch the option of the guard has its effect, so nothing is pointed out."""
+    """On the branch the option of the cap has its effect, and the report names no ignored option."""
     assert hosts.find_ignored(branch, branch.options) == ()
 
 
 @pytest.mark.parametrize("move, status", [(DONE, "finished"), (RunCommand(command="true"), "error")])
 def test_the_limit_of_moves(play, release, move, status):
-    """A run that ends at its limit is called finished if its last move was a stop, and an error otherwise."""
+    """A run at the limit of moves ends as finished after a stop as its last move, and else with an error."""
     options = {"max_iteration_per_run": 3, "stuck_detection": False}
 
     played = play(STOP, [GO, *[move] * 9], always(DENY), profile=release, options=options)
@@ -158,16 +158,16 @@ def test_the_limit_of_moves(play, release, move, status):
     assert len(played.asked("Stop")) == (2 if move is DONE else 0)
 
 
-def test_a_session_without_a_prompt_asks_nobody(play, release):
-    """Hooks of the start and the end are only asked if there was a message."""
+def test_a_session_without_a_prompt_runs_no_hooks(play, release):
+    """Hooks at the start and the end run only if there was a message."""
     every = {event: [{"hooks": [{"command": "./hook"}]}] for event in ("SessionStart", "SessionEnd")}
 
     assert play(every, [], always(None), profile=release).events == []
     assert play(every, [GO, DONE], always(None), profile=release).events == ["SessionStart", "SessionEnd"]
 
 
-def test_all_keys_are_there(release):
-    """Outside of a session as well, an input has all eight keys, and null where there is no value."""
+def test_every_input_has_all_keys(release):
+    """Outside of a session too, an input has all eight keys, with null for those without a value."""
     facts = hosts.facts(release, workspace="/project", home="/home/dev", tmp="/tmp/x")
 
     for event in release.events:
@@ -178,8 +178,8 @@ def test_all_keys_are_there(release):
         assert (payload["tool_name"] is None) is (event not in ("PreToolUse", "PostToolUse"))
 
 
-def test_what_hooks_see_of_an_input(play, release):
-    """Hooks see an input with all keys of its tool and its kind, and none that the tool does not know."""
+def test_tool_input_as_hooks_see_it(play, release):
+    """Hooks see an input with its kind and all keys of its tool, and no other keys."""
     groups = {"PreToolUse": [{"hooks": [{"command": "./hook"}]}]}
     move = call("terminal", command="ls", security_risk="LOW")
 
@@ -199,14 +199,14 @@ def test_what_hooks_see_of_an_input(play, release):
     [RunCommand(command="ls"), Edit(file="a", text="x"), Edit(file="a", old="x", text="y"), Read(file="a")],
 )
 def test_operations_and_calls(release, move):
-    """An operation becomes a call, and the call the same operation."""
+    """An operation becomes a call, and the call is read as the same operation."""
     made = release.tools.call(move, "/project")
 
     assert replace(release.tools.operation(made, "/project"), label="") == replace(move, label="")
 
 
 def test_calls_that_cannot_be_performed(release):
-    """Input for a running command, an undone edit and a tool of somebody else are no operations."""
+    """Input for a running command, an undone edit and a tool of another program are no operations."""
     made = [
         ToolCall(name="terminal", input={"command": "y", "is_input": True}),
         ToolCall(name="file_editor", input={"command": "undo_edit", "path": "/project/a"}),
@@ -217,7 +217,7 @@ def test_calls_that_cannot_be_performed(release):
 
 
 def test_results(release):
-    """A command that fails is no error, a missing file is one, and a given result has its form too."""
+    """A failed command is not an error, a missing file is one, and a given result has the host's form too."""
     ran = ToolCall(name="terminal", input={"command": "exit 3"})
     missing = ToolCall(name="file_editor", input={"command": "view", "path": "/project/a"})
 
@@ -247,8 +247,8 @@ def test_results(release):
         ([], False),
     ],
 )
-def test_circles(moves, circle):
-    """The same call four times, in error three times, or two in turn six times is a circle."""
+def test_repetitions_end_the_run(moves, circle):
+    """The same call four times, with an error three times, or two calls in turn six times end the run."""
     kinds = {"!": "failed", ".": "stop"}
     recent = tuple((kinds.get(move[0], "call"), move[-1]) for move in moves)
 
@@ -268,7 +268,7 @@ def test_circles(moves, circle):
     ],
 )
 def test_settings(release, settings, refused):
-    """Hooks stand with or without a key above them, by either name; unknown keys and events fail."""
+    """Hooks are read with or without a key above them and by either name; unknown keys and events fail."""
     read = hosts.configure(release, {"workspace/.openhands/hooks.json": json.dumps(settings)})
 
     assert bool(read.refused) is refused
@@ -276,7 +276,7 @@ def test_settings(release, settings, refused):
 
 
 def test_the_first_file_counts(release):
-    """The person's hooks are not used where the project has its own."""
+    """The user's hooks are not used if the project has its own."""
     files = {
         f"{root}/.openhands/hooks.json": json.dumps({"Stop": [{"hooks": [{"command": root}]}]})
         for root in ("home", "workspace")
@@ -297,7 +297,7 @@ def test_the_first_file_counts(release):
     ],
 )
 def test_matchers_of_tools(release, matcher, hook_runs):
-    """A matcher is the whole name, or an expression for all of it."""
+    """A matcher is the whole name, or a regular expression for all of it."""
     configured = hosts.configure(
         release, {}, inline={"PreToolUse": [{"matcher": matcher, "hooks": [{"command": "x"}]}]}
     )
@@ -306,8 +306,8 @@ def test_matchers_of_tools(release, matcher, hook_runs):
 
 
 @pytest.mark.parametrize("move, made", [(Read(file="a"), 4), (call("nothing"), 3)])
-def test_an_error_of_the_host_itself_is_a_circle_sooner(play, release, move, made):
-    """A call of an unknown tool is a circle the third time, one that fails by itself the fourth time."""
+def test_errors_of_the_host_count_as_errors(play, release, move, made):
+    """A call of an unknown tool ends the run the third time, and a failing call the fourth time."""
     if isinstance(move, Tools):
         error = ToolResult(text="no such tool", failed=True)
         move = Tools(calls=(replace(move.calls[0], given=error),))
@@ -324,8 +324,8 @@ def test_an_error_of_the_host_itself_is_a_circle_sooner(play, release, move, mad
     assert played.endings[0].status == "stuck"
 
 
-def test_the_guard_in_words(play, branch, release):
-    """A guard that ends the run is told as one, and a host without any has none to tell of."""
+def test_the_cap_in_words(play, branch, release):
+    """A cap that ends the run is described so, and a host without a cap has no description."""
     denied = play(STOP, [GO, DONE, DONE], always(DENY), profile=branch).sessions[-1]
     released = play(STOP, [GO, DONE, DONE], always(DENY), profile=release).sessions[-1]
 
@@ -347,12 +347,12 @@ SAME = [GO, *[call("terminal", command="ls"), DONE] * 2]
         # The fourth of the like calls, of which two were made in four turns.
         (SAME, 2, {}, [7, 500]),
         (SAME, 2, {"stuck_detection": False}, [500]),
-        # A lap as long as all moves of the turn began before its prompt.
+        # A repetition as long as all moves of the turn began before its prompt.
         ([GO, DONE, DONE], 2, {}, []),
     ],
 )
 def test_what_would_end_a_loop(play, release, acts, period, options, turns):
-    """Of a loop it is told in which turn a limit of moves and the look for circles would end it."""
+    """A loop's report names the turn in which the limit of moves or of repetitions would end it."""
     played = play(STOP, acts, always(DENY), profile=release, options=options)
     session = [session for session in played.sessions if session.in_turn][-1]
     before = sum(1 for act in acts if act is not GO)
@@ -370,7 +370,7 @@ def test_what_would_end_a_loop(play, release, acts, period, options, turns):
     ],
 )
 def test_where_a_reason_comes_from(play, ended, release, answer, stderr, reason):
-    """A refusal without a reason of its own has what stands on standard error, or the host's own words."""
+    """The reason of a refusal without one is the text on standard error, or the host's default."""
     run = ended(0, json.dumps(answer), stderr)
 
     played = play(STOP, [GO, DONE], lambda *_: run, profile=release)

@@ -1,5 +1,5 @@
 """
-Qwen Code as a profile: what only this host does, at both versions.
+Qwen Code: what only this host does, at both versions.
 """
 
 import json
@@ -54,7 +54,7 @@ def permit(decision):
     ],
 )
 def test_replies(ended, code, stdout, stderr, ruling, reason):
-    """Exit code 2 speaks on standard error alone, and any other code by an answer in JSON."""
+    """Exit code 2 refuses only by standard error, and any other exit code by a JSON answer."""
     hook = Hook(event="PreToolUse", command="./x")
 
     reply = hosts.read_reply(QWEN, hook, "PreToolUse", ended(code, stdout, stderr))
@@ -70,8 +70,8 @@ def test_replies(ended, code, stdout, stderr, ruling, reason):
         (["deny", ""], True),
     ],
 )
-def test_the_last_ruling_on_a_call_holds(play, said, refused):
-    """An allow undoes a refusal that stands before it in the settings."""
+def test_the_last_ruling_on_a_call_wins(play, said, refused):
+    """An allow cancels a refusal that comes before it in the settings."""
     handlers = [{"type": "command", "command": f"./{place}"} for place in range(len(said))]
 
     played = play(
@@ -84,8 +84,8 @@ def test_the_last_ruling_on_a_call_holds(play, said, refused):
     assert [call.refused for call in played.performed] == [refused]
 
 
-def test_all_reasons_of_a_stop_are_told(play):
-    """Reasons of several refusals of a stop are one text, a line each."""
+def test_the_agent_gets_all_reasons_of_a_stop(play):
+    """The reasons of several refusals of a stop become one text, with one line for each."""
     handlers = [{"type": "command", "command": f"./{place}"} for place in range(2)]
     hooks = {"Stop": [{"hooks": handlers}]}
 
@@ -107,7 +107,7 @@ def test_all_reasons_of_a_stop_are_told(play):
     ],
 )
 def test_caps(play, profile, given, calls):
-    """The refusal that reaches the cap is the one that is overridden."""
+    """The host overrides the refusal that reaches the cap."""
     played = play({"Stop": "./x"}, [GO, *[DONE] * 120], lambda *_: BLOCK, profile=profile, **given)
 
     assert len(played.asked("Stop")) == calls
@@ -125,7 +125,7 @@ def test_a_cap_in_the_settings(play):
 
 @pytest.mark.parametrize("profile, how", [(QWEN, "capped"), (OLDER, "idle")])
 def test_calls_between_refusals(play, profile, how):
-    """Calls between refusals begin the count again at the older version alone."""
+    """Only at the older version do calls between refusals reset the count."""
     acts = [GO, *[RUN, DONE] * 101]
 
     played = play({"Stop": "./x"}, acts, lambda *_: BLOCK, profile=profile, most=5000)
@@ -135,7 +135,7 @@ def test_calls_between_refusals(play, profile, how):
 
 @pytest.mark.parametrize("profile, flags", [(QWEN, [False, True]), (OLDER, [True, True])])
 def test_the_flag_of_a_stop(play, profile, flags):
-    """The older version says from the first stop on that the agent goes on because of a hook."""
+    """The older version sets the flag from the first stop on."""
     replies = iter([BLOCK, None])
 
     played = play({"Stop": "./x"}, [GO, DONE, DONE], lambda *_: next(replies), profile=profile)
@@ -144,7 +144,7 @@ def test_the_flag_of_a_stop(play, profile, flags):
 
 
 def test_prompts_after_calls(play):
-    """Hooks of a prompt are asked again after each tool result, and only the person's prompt is submitted."""
+    """Prompt hooks run again after each tool result, and only the user's prompt is a submitted prompt."""
     played = play({"UserPromptSubmit": "./x"}, [GO, RUN, DONE], lambda *_: None, profile=QWEN)
 
     payloads = [asked.payload for asked in played.asked()]
@@ -154,7 +154,7 @@ def test_prompts_after_calls(play):
 
 
 def test_names_of_calls(play):
-    """A call has the host's name and the model's, and a batch knows it by the latter."""
+    """A call has the host's identifier and the model's, and a batch has the latter."""
     hooks = dict.fromkeys(("PreToolUse", "PostToolUse", "PostToolBatch"), "./x")
 
     played = play(hooks, [GO, RUN, DONE], lambda *_: None, profile=QWEN)
@@ -167,7 +167,7 @@ def test_names_of_calls(play):
 
 
 def test_a_failed_call(play):
-    """A call that fails comes to an event of its own, and its batch says so."""
+    """A failed call has an event of its own, and its batch says that it failed."""
     hooks = dict.fromkeys(("PostToolUse", "PostToolUseFailure", "PostToolBatch"), "./x")
 
     played = play(
@@ -184,7 +184,7 @@ def test_a_failed_call(play):
 
 
 def test_a_subagent(play):
-    """A subagent is named by its kind and its call, works, and is stopped before its caller goes on."""
+    """A subagent is named by its kind and call, works, and stops before its caller continues."""
     hooks = dict.fromkeys(("SubagentStart", "SubagentStop", "PostToolUse"), "./x")
 
     played = play(hooks, [GO, Subagent(prompt="sub", text="sub done"), DONE], lambda *_: None, profile=QWEN)
@@ -196,7 +196,7 @@ def test_a_subagent(play):
 
 
 def test_a_prompt_that_names_a_command(play):
-    """Hooks of an expansion get the text of the command, with its arguments in it."""
+    """Hooks of an expansion get the text of the command with its arguments."""
     commands = hosts.read_commands(QWEN, {"workspace/.qwen/commands/greet.md": "Greet {{args}}."})
 
     played = play(
@@ -212,8 +212,8 @@ def test_a_prompt_that_names_a_command(play):
 
 
 @pytest.mark.parametrize("mode, asked", [("", 0), ("default", 1)])
-def test_permissions_are_asked_for_outside_of_yolo(play, mode, asked):
-    """Hooks are asked for a permission unless the session needs none, and can refuse it."""
+def test_permission_hooks_run_outside_of_yolo(play, mode, asked):
+    """Permission hooks run unless the session needs no permission, and they can refuse it."""
     answer = {"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "no"}}}
 
     played = play(
@@ -238,15 +238,15 @@ def test_permissions_are_asked_for_outside_of_yolo(play, mode, asked):
     ],
 )
 def test_matchers(matcher, tool, hook_runs):
-    """A matcher is a list of names and aliases, and else a regular expression."""
+    """A matcher is a list of names and aliases, or otherwise a regular expression."""
     hook = Hook(event="PreToolUse", command="x", matcher=matcher)
 
     assert bool(hosts.select(QWEN, (hook,), "PreToolUse", tool)) is hook_runs
 
 
 @pytest.mark.parametrize("written, seconds", [(999, 999.0), (1000, 1.0), ("30", None), (0, None), (-5, None)])
-def test_limits(written, seconds):
-    """A limit counts seconds, and milliseconds from 1000 on; the host's own replaces a bad one."""
+def test_timeouts(written, seconds):
+    """A timeout counts seconds, and milliseconds from 1000 on, and an invalid one becomes the default."""
     handler = {"type": "command", "command": "x", "timeout": written}
 
     (hook,) = hosts.configure(QWEN, {}, inline={"Stop": handler}).hooks
@@ -258,15 +258,15 @@ def test_limits(written, seconds):
     "operation",
     [RunCommand(command="x"), Edit(file="a", text="t"), Edit(file="a", text="t", old="o"), Read(file="a")],
 )
-def test_calls_are_understood(operation):
-    """What a call of the host's tools does is what the call was made of."""
+def test_calls_are_read_as_their_operations(operation):
+    """A call of the host's tools is read as the operation from which it was made."""
     assert QWEN.tools.operation(QWEN.tools.call(operation, "/project"), "/project") == operation
     assert QWEN.tools.operation(ToolCall(name="web_fetch", input={}), "/project") is None
 
 
 @pytest.mark.parametrize("event", sorted(QWEN.events))
 def test_every_event_has_an_input_outside_of_a_session(event):
-    """A single hook of each event can be given an input with all keys that the event must have."""
+    """An input with all required keys of the event can be made for a hook of each event."""
     facts = hosts.facts(QWEN, workspace="/project", home="/home/dev", tmp="/tmp/x")
 
     payload = hosts.payload_for(QWEN, event, facts)

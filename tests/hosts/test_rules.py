@@ -1,5 +1,5 @@
 """
-Rules that a host can have, one by one, on a profile that differs from a known one in nothing else.
+Single rules of hosts, each on a profile that differs from a known one only in this rule.
 """
 
 import json
@@ -70,7 +70,7 @@ def said(ended, answer, code=0):
 
 def knowing(profile, *names):
     """
-    The profile with facts for replies that only other hosts have.
+    The profile with facts about replies that only other hosts have.
     """
     rules = {**profile.replies.rules, **dict.fromkeys(names, KNOWN)}
     return change(profile, "replies", rules=rules)
@@ -94,7 +94,7 @@ def knowing(profile, *names):
     ],
 )
 def test_matchers(profile, rules, matcher, fits):
-    """A matcher is trimmed, listed, wrapped, anchored and known by other names as the rules have it."""
+    """A matcher is trimmed, split, unwrapped, anchored and compared with aliases as the rules say."""
     kind = replace(profile, matchers=MatcherRules(rule=KNOWN, **rules))
     hook = Hook(event="PreToolUse", command="x", matcher=matcher)
 
@@ -102,7 +102,7 @@ def test_matchers(profile, rules, matcher, fits):
 
 
 def test_a_matcher_on_an_event_without_a_target(profile):
-    """A hook with a matcher fires on an event without a target, or never."""
+    """A hook with a matcher runs on an event without a target, or never, as the rule says."""
     hook = Hook(event="Stop", command="x", matcher="Bash")
     strict = change(profile, "matchers", untargeted=False)
 
@@ -110,8 +110,8 @@ def test_a_matcher_on_an_event_without_a_target(profile):
     assert hosts.select(strict, (hook,), "Stop", "") == ()
 
 
-def test_a_target_that_is_compared_letter_by_letter(profile):
-    """A matcher of an exact event is no list and no regular expression."""
+def test_a_target_that_is_compared_as_literal_text(profile):
+    """A matcher of an exact event is neither a list nor a regular expression."""
     exact = of_event(profile, "SessionStart", exact=True)
     hooks = tuple(
         Hook(event="SessionStart", command=word, matcher=word) for word in ("startup", "start|startup")
@@ -132,8 +132,8 @@ def test_a_target_that_is_compared_letter_by_letter(profile):
         (LimitRules(unit=0.001), "30", 0.03),
     ],
 )
-def test_limits(profile, limits, written, seconds):
-    """A limit is a number of the host's own unit, and what is odd about it may be taken."""
+def test_timeouts(profile, limits, written, seconds):
+    """A timeout is a number in the host's unit, and an odd one may be accepted."""
     kind = change(profile, "config", limits=limits, default_effect=Effect.TAKES)
     handler = {"type": "command", "command": "x", "timeout": written}
 
@@ -152,7 +152,7 @@ def test_limits(profile, limits, written, seconds):
     ],
 )
 def test_what_a_flaw_does(profile, effect, left, refused):
-    """A flaw voids its file, drops its entry, is replaced by the host's own limit or fails the session."""
+    """A flaw turns off its file, drops its entry, is replaced by the default timeout or fails the session."""
     kind = change(profile, "config", flaws={Flaw.LIMIT_TEXT: effect})
     handlers = [{"type": "command", "command": "bad", "timeout": "x"}, {"type": "command", "command": "good"}]
 
@@ -163,7 +163,7 @@ def test_what_a_flaw_does(profile, effect, left, refused):
     assert configuration.problems
 
 
-def test_a_session_with_refused_settings_does_not_begin(play, profile):
+def test_a_session_with_refused_settings_does_not_start(play, profile):
     """Settings that fail a session end it before any event."""
     rules = {**profile.config.rules, "refused": KNOWN}
     kind = change(profile, "config", flaws={Flaw.UNKNOWN_EVENT: Effect.FAILS}, rules=rules)
@@ -174,8 +174,8 @@ def test_a_session_with_refused_settings_does_not_begin(play, profile):
     assert "PreToolUze" in played.endings[0].why
 
 
-def test_a_single_thing_is_taken_for_a_list(profile):
-    """Where a host takes it, what must be a list may be the only item of one."""
+def test_a_single_item_counts_as_a_list(profile):
+    """On some hosts a single item counts as a list of one."""
     kind = change(profile, "config", flaws={Flaw.NOT_LIST: Effect.TAKES})
     text = json.dumps({"hooks": {"Stop": {"hooks": [{"type": "command", "command": "x"}]}}})
 
@@ -193,7 +193,7 @@ def test_a_single_thing_is_taken_for_a_list(profile):
         (CodeMeaning.NOTHING, "no", Ruling.NONE),
     ],
 )
-def test_codes(profile, ended, alone, words, ruling):
+def test_exit_codes(profile, ended, alone, words, ruling):
     """An exit code means what the table says, for a host or for one event alone."""
     kind = of_event(knowing(profile, "wordless"), "Stop", codes=(CodeRule(meaning=alone),))
     hook = Hook(event="Stop", command="x")
@@ -205,7 +205,7 @@ def test_codes(profile, ended, alone, words, ruling):
 
 
 def test_answers_on_standard_error(profile, ended):
-    """An answer is read where the table says, and standard output goes first if it is not blank."""
+    """An answer is read from the streams in the table, and standard output wins if it is not blank."""
     codes = (CodeRule(answer=(Stream.OUT, Stream.ERR)),)
     kind = of_event(profile, "Stop", codes=codes)
     hook, answer = Hook(event="Stop", command="x"), json.dumps(BLOCK)
@@ -231,7 +231,7 @@ def test_answers_on_standard_error(profile, ended):
     ],
 )
 def test_answers(profile, ended, answers, stdout, ruling):
-    """Answers are found and read by the host's own paths and words, and in the JSON that it takes."""
+    """Answers are found and read by the host's key paths, values and form of JSON."""
     verdict = VerdictPath(path=("permission",), rulings={"deny": Ruling.DENY}, ignores_case=True)
     rules = replace(profile.replies.answers, starts="", check=None, verdicts=(verdict,), **answers)
     kind = change(knowing(profile, "empty", "halt"), "replies", answers=rules)
@@ -248,8 +248,8 @@ def test_answers(profile, ended, answers, stdout, ruling):
         (Merging(precedence=Precedence.LAST_SAID), (BLOCK, {}), True),
     ],
 )
-def test_whose_ruling_holds(play, profile, merging, rulings, refused):
-    """The strongest ruling holds, or the last one that was said."""
+def test_which_ruling_wins(play, profile, merging, rulings, refused):
+    """The strongest ruling wins, or the last one, as the rule says."""
     kind = of_event(profile, "Stop", merging=merging)
 
     played = play({"Stop": ["./a", "./b"]}, [GO, DONE], lambda _, i: rulings[i], profile=kind, most=6)
@@ -258,7 +258,7 @@ def test_whose_ruling_holds(play, profile, merging, rulings, refused):
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    "words, expected",
     [
         (ReasonChoice.EACH, ["a", "b"]),
         (ReasonChoice.FIRST, ["a"]),
@@ -266,19 +266,19 @@ def test_whose_ruling_holds(play, profile, merging, rulings, refused):
         (ReasonChoice.JOINED, ["a\nb"]),
     ],
 )
-def test_which_reasons_are_told(play, profile, words, told):
-    """Of several reasons the agent gets each, one, or all in one."""
+def test_which_reasons_the_agent_gets(play, profile, words, expected):
+    """Of several reasons the agent gets each, one, or all in one text."""
     kind = of_event(profile, "Stop", merging=Merging(reasons=words))
     kind = change(kind, "wording", feedback="{reason}", blocked="")
     answers = [{"decision": "block", "reason": reason} for reason in "ab"]
 
     played = play({"Stop": ["./a", "./b"]}, [GO, DONE], lambda _, i: answers[i], profile=kind, most=6)
 
-    assert list(played.decisions[0].to_agent) == told
+    assert list(played.decisions[0].to_agent) == expected
 
 
-def test_hooks_that_are_asked_one_by_one(play, profile):
-    """Hooks are asked one after the other, and the first refusal ends that where the host has it so."""
+def test_hooks_that_run_one_by_one(play, profile):
+    """Hooks run one after the other, and where the rule says so none runs after the first refusal."""
     kind = change(profile, "process", one_by_one=True)
     first = of_event(kind, "Stop", merging=Merging(precedence=Precedence.FIRST_REFUSAL))
     answers = {"./a": None, "./b": BLOCK, "./c": None}
@@ -299,8 +299,8 @@ def test_hooks_that_are_asked_one_by_one(play, profile):
     assert played.decisions[0].refused
 
 
-def test_a_group_that_asks_for_it_makes_all_go_one_by_one(play, profile):
-    """One sequential group is enough for all hooks of the event."""
+def test_one_sequential_group_is_enough(play, profile):
+    """If one group is sequential, all hooks of the event run one after the other."""
     kind = change(profile, "config", sequential="sequential")
     handler = {"type": "command", "command": "x"}
     groups = [{"sequential": True, "hooks": [handler]}, {"hooks": [{**handler, "command": "y"}]}]
@@ -322,7 +322,7 @@ def test_a_group_that_asks_for_it_makes_all_go_one_by_one(play, profile):
     ],
 )
 def test_caps(play, profile, cap, asked, how):
-    """A guard steps in on the refusal of its number or after it, and a cap is kept within bounds."""
+    """The host overrides the refusal at the cap or the one after it, and a cap is kept within its bounds."""
     kind = change(profile, "cap", **cap)
 
     played = play({"Stop": "./x"}, [GO, *[DONE] * 9], always(BLOCK), profile=kind)
@@ -355,8 +355,8 @@ def test_a_cap_of_a_hook(play, profile):
 @pytest.mark.parametrize(
     "resets, asked", [(Resets.NOTHING, 2), (Resets.CALLS_DONE, 4), (Resets.CALLS_TRIED, 4)]
 )
-def test_what_begins_the_count_again(play, profile, resets, asked):
-    """A call between refusals begins the count again, or does not."""
+def test_what_resets_the_count(play, profile, resets, asked):
+    """A call between refusals resets the count, or does not, as the rule says."""
     kind = change(profile, "cap", cap=1, resets=resets)
     acts = [GO, *[RunCommand(command="true"), DONE] * 4]
 
@@ -373,7 +373,7 @@ def test_what_begins_the_count_again(play, profile, resets, asked):
     ],
 )
 def test_the_flag(play, profile, use, flags):
-    """The flag of a stop is set as the host sets it."""
+    """The flag of a stop is set when the rule says so."""
     kind = change(profile, "cap", flag=use)
 
     acts = [GO, DONE, DONE, RunCommand(command="true"), DONE]
@@ -382,22 +382,22 @@ def test_the_flag(play, profile, use, flags):
 
 
 @pytest.mark.parametrize(
-    "told, flags",
+    "given, flags",
     [
         ((False,), [False, False, False, False]),
         ((True,), [True, True, True, True]),
         ((False, True, False), [False, True, False, False]),
     ],
 )
-def test_a_flag_of_the_scenario(play, told, flags):
-    """What a scenario says about the flag is told in turn, whatever the host would say."""
+def test_a_flag_of_the_scenario(play, given, flags):
+    """The flags that a scenario gives are used in turn instead of the host's."""
     acts = [GO, DONE, DONE, DONE, DONE]
 
-    assert play({"Stop": "./x"}, acts, always(BLOCK), flags=told).flags() == flags
+    assert play({"Stop": "./x"}, acts, always(BLOCK), flags=given).flags() == flags
 
 
-def test_the_place_among_the_flags_can_be_seen(play):
-    """Two stops at different places of the scenario's flags leave different states."""
+def test_the_position_in_the_flags_is_part_of_the_state(play):
+    """Two stops at different positions of the scenario's flags leave different states."""
     seen = play({"Stop": "./x"}, [GO, DONE, DONE, DONE], always(BLOCK), flags=(False, True)).sessions
     places = [session.visible["position in flags"] for session in seen]
 
@@ -405,7 +405,7 @@ def test_the_place_among_the_flags_can_be_seen(play):
 
 
 def test_a_limit_of_moves(play, profile):
-    """A run ends at its last move, and a stop that is that move asks no hook."""
+    """A run ends at its last move, and if that is a stop, no stop hooks run."""
     kind = replace(profile, steps=StepRules(most=3, option="moves", status="finished", rule=KNOWN))
     kind = replace(kind, options={"moves": OptionRule(default=3, rule=KNOWN)})
 
@@ -418,8 +418,8 @@ def test_a_limit_of_moves(play, profile):
     assert len(play({}, [GO, *[DONE] * 9], always(None), profile=kind, options={"moves": 1}).asked()) == 0
 
 
-def test_a_look_for_circles(play, profile):
-    """A host that sees its agent do the same over and over ends the run, unless that is switched off."""
+def test_the_detection_of_repetitions(play, profile):
+    """A host that detects repetitions of its agent ends the run, unless the detection is turned off."""
 
     def look(recent):
         return "the same call four times" if len(recent) == 4 and len(set(recent)) == 1 else ""
@@ -433,7 +433,7 @@ def test_a_look_for_circles(play, profile):
 
 
 def test_a_refused_prompt_that_goes_to_the_stop(play, profile):
-    """A refused prompt asks the stop, whose refusal sends it."""
+    """A refused prompt leads to the stop, and a refusal of the stop sends the prompt."""
     kind = change(profile, "turns", refused_prompt_stops=True)
     hooks = {"UserPromptSubmit": "./p", "Stop": "./s"}
     refusals = iter([BLOCK, BLOCK, None])
@@ -449,7 +449,7 @@ def test_a_refused_prompt_that_goes_to_the_stop(play, profile):
 
 
 def test_a_refused_prompt_stays_in_the_conversation(play, profile):
-    """On such a host the next prompt that is let through brings the refused one along."""
+    """On such a host the next accepted prompt is sent together with the refused one."""
     kind = change(profile, "turns", refused_prompt_stops=True)
     refusals = iter([BLOCK, None])
 
@@ -460,8 +460,8 @@ def test_a_refused_prompt_stays_in_the_conversation(play, profile):
     assert played.seen()[:2] == ["go", "again"]
 
 
-def test_prompts_that_are_no_prompts(play, profile):
-    """Hooks of a prompt are asked about a refusal of a stop and after calls, where the host does so."""
+def test_prompt_hooks_without_a_prompt(play, profile):
+    """Prompt hooks run for the reason of a refused stop and after calls, where the host does so."""
     kind = change(profile, "turns", refusal_prompts=True, asks_after_calls=True)
     refusals = iter([BLOCK, None])
 
@@ -478,8 +478,8 @@ def test_prompts_that_are_no_prompts(play, profile):
     assert [asked.payload["prompt"] for asked in played.asked("UserPromptSubmit")] == ["go", "", "not yet"]
 
 
-def test_all_calls_are_asked_about_first(play, profile):
-    """A host may ask about all calls of a move, make them, and ask about their results."""
+def test_hooks_for_all_calls_run_first(play, profile):
+    """A host can run the hooks for all calls of a move first, and those for all results last."""
     kind = change(profile, "turns", together=True)
     calls = tuple(ToolCall(name="Bash", input={"command": word}) for word in "ab")
     settings = {"PreToolUse": "./x", "PostToolUse": "./x"}
@@ -492,7 +492,7 @@ def test_all_calls_are_asked_about_first(play, profile):
 
 
 def test_a_tool_that_stops(play, profile):
-    """A call of a finishing tool is a stop once it is made, and its refusal goes on."""
+    """A call of a finishing tool is a stop after it is made, and after a refusal the agent continues."""
     kind = change(profile, "turns", finishing={"finish": "message"})
     kind = change(
         kind, "tools", internal=lambda made: ToolResult(text="ok") if made.name == "finish" else None
@@ -509,8 +509,8 @@ def test_a_tool_that_stops(play, profile):
 @pytest.mark.parametrize(
     "asking, how, made", [(AskEffect.CALL_MADE, "stopped", 1), (AskEffect.WAITS, "waiting", 0)]
 )
-def test_asking(play, profile, asking, how, made):
-    """A call that somebody must be asked about is made, or waits for ever."""
+def test_what_ask_does(play, profile, asking, how, made):
+    """A call with the ruling ask is made, or the host waits forever, as the rule says."""
     kind = change(profile, "turns", ask_effect=asking)
 
     played = play({"PreToolUse": "./x"}, [GO, RunCommand(command="true"), DONE], always(ASK), profile=kind)
@@ -520,7 +520,7 @@ def test_asking(play, profile, asking, how, made):
 
 
 def test_a_turn_that_ends_at_once(play, profile):
-    """A hook that halts the turn keeps the call from being made, where the host ends it at once."""
+    """If a hook halts the turn, the call is not made, where the host ends the turn at once."""
     answers = replace(profile.replies.answers, halting=Halting.AT_ONCE)
     kind = change(profile, "replies", answers=answers)
 
@@ -533,7 +533,7 @@ def test_a_turn_that_ends_at_once(play, profile):
 
 
 def test_a_session_that_starts_with_its_first_prompt(play, profile):
-    """The session starts, for its hooks, with the first prompt, and without one it does not end either."""
+    """Session start occurs with the first prompt, and without a prompt there is no session end either."""
     kind = change(profile, "turns", starts_with_prompt=True)
     settings = {"SessionStart": "./x", "SessionEnd": "./x", "UserPromptSubmit": "./x"}
 
@@ -543,7 +543,7 @@ def test_a_session_that_starts_with_its_first_prompt(play, profile):
 
 
 def test_several_events_for_one_role(play, profile):
-    """Events with one role are asked in order, those for other tools are not; a refusal is enough."""
+    """Events with one role occur in order, except those for other tools, and one refusal is enough."""
     first = profile.events["PreToolUse"]
     more = {
         name: replace(first, fields=replace(first.fields, event=name), tools=tools)
@@ -558,8 +558,8 @@ def test_several_events_for_one_role(play, profile):
     assert play(settings, acts, always(BLOCK), profile=kind).events == ["PreToolUse"]
 
 
-def test_events_around_each_request(play, profile):
-    """Events stand before and after each answer of the model, where the host has them."""
+def test_events_around_each_response(play, profile):
+    """Events occur before each request and after each response of the model, where the host has them."""
     around = {}
     for name, role in (("BeforeModel", hosts.Role.BEFORE_MODEL), ("AfterModel", hosts.Role.AFTER_MODEL)):
         rule = profile.events["SessionEnd"]
@@ -579,7 +579,7 @@ def test_events_around_each_request(play, profile):
 
 
 def test_input_that_is_merged(play, profile):
-    """Changed input is merged into that of the call, and the agent is told so where the host does."""
+    """Changed input is merged into the input of the call, and the agent reads so where the host does that."""
     answers = replace(profile.replies.answers, input_merges=True)
     kind = change(change(profile, "replies", answers=answers), "wording", modified="\n[changed: {changed}]")
     own = {"hookEventName": "PreToolUse", "updatedInput": {"command": "false"}}
@@ -596,7 +596,7 @@ def test_input_that_is_merged(play, profile):
 
 
 def test_a_reason_that_replaces_a_result(play, profile):
-    """After a tool the reason of a refusal stands in for the result."""
+    """After a tool the reason of a refusal replaces the result."""
     kind = of_event(profile, "PostToolUse", power=hosts.Power.REPLACES)
 
     played = play({"PostToolUse": "./x"}, [GO, RunCommand(command="true"), DONE], always(BLOCK), profile=kind)
@@ -604,8 +604,8 @@ def test_a_reason_that_replaces_a_result(play, profile):
     assert played.seen()[-1] == "not yet"
 
 
-def test_a_subagent_is_prompted(play, profile):
-    """The hooks of a prompt are asked about the one of a subagent, where the host does so."""
+def test_the_prompt_of_a_subagent(play, profile):
+    """Prompt hooks run for the prompt of a subagent, where the host does so."""
     kind = change(profile, "turns", subagent_prompts=True)
     settings = {"UserPromptSubmit": "./x", "SubagentStart": "./x"}
 
@@ -616,7 +616,7 @@ def test_a_subagent_is_prompted(play, profile):
 
 
 def test_fields_of_standard_input(play, profile):
-    """A key has a fixed value, null, or the value of another word, and a host can have words of its own."""
+    """A key has a fixed value, null, or the value of another key, and a host can have values of its own."""
     fields = replace(
         profile.events["Stop"].fields,
         fields=(
@@ -644,7 +644,7 @@ def test_fields_of_standard_input(play, profile):
 
 
 def test_a_result_that_was_lost(profile):
-    """Of a hook whose output stayed open until the limit it is said that it had ended."""
+    """The report of a hook whose output stayed open until the timeout says that the hook had ended."""
     run = ProcessResult(ending=TimedOut(1.0, by=Cut.LIMIT, ended=Exited(2)))
 
     reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)

@@ -1,5 +1,5 @@
 """
-The task list of the host as values: what each call does with it, and what a session makes of that.
+The task list of the host as values: what each call does with it, and its part in a session.
 """
 
 import pytest
@@ -23,7 +23,7 @@ def plan(profile):
 
 
 def test_a_new_task_gets_the_next_number(plan):
-    """A task is made with a number that no other had, deleted ones included."""
+    """A new task gets a number that no other task had, deleted ones included."""
     step = plan("TaskCreate", subject="v", description="f", activeForm="doing v")
 
     assert step.created == TaskItem(id="4", subject="v", description="f", form="doing v")
@@ -33,7 +33,7 @@ def test_a_new_task_gets_the_next_number(plan):
 
 @pytest.mark.parametrize("status, completed", [("completed", "1"), ("in_progress", None), ("pending", None)])
 def test_a_task_is_changed(plan, status, completed):
-    """Only a task that becomes completed is told of as that, and the others stay as they are."""
+    """Only a task that becomes completed is returned as completed, and the other tasks stay as they are."""
     step = plan("TaskUpdate", taskId="1", status=status, description="more")
 
     assert (step.completed.id if step.completed else None) == completed
@@ -42,7 +42,7 @@ def test_a_task_is_changed(plan, status, completed):
 
 
 def test_a_task_is_completed_once(plan):
-    """A task that is completed already is not completed again."""
+    """A completed task is not completed a second time."""
     assert plan("TaskUpdate", taskId="2", status="completed").completed is None
 
 
@@ -57,8 +57,8 @@ def test_a_task_is_completed_once(plan):
         ("TaskUpdate", {}),
     ],
 )
-def test_a_call_that_cannot_be_made_fails(plan, name, given):
-    """A call without what it needs, or about a task that is not there, fails and changes nothing."""
+def test_an_invalid_call_fails(plan, name, given):
+    """A call without a required key, or about a missing task, fails and changes nothing."""
     step = plan(name, **given)
 
     assert step.result.failed
@@ -66,14 +66,14 @@ def test_a_call_that_cannot_be_made_fails(plan, name, given):
     assert (step.created, step.completed) == (None, None)
 
 
-def test_a_deleted_task_is_shown_no_more(plan):
-    """The list and the single task are shown as they stand, without those that were deleted."""
+def test_a_deleted_task_is_not_shown(plan):
+    """The list and a single task are shown as they are, without deleted tasks."""
     assert plan("TaskList").result.text == "#1 [pending] s\n#2 [completed] t"
     assert plan("TaskGet", taskId="1").result.text == "Task #1: s\nStatus: pending\nDescription: d"
     assert plan("TaskGet", taskId="3").result.response == {"task": None}
 
 
-def test_other_tools_have_nothing_to_do_with_tasks(plan):
+def test_other_tools_leave_the_task_list_alone(plan):
     """A call of any other tool is not about the task list."""
     assert plan("Bash", command="true") is None
 
@@ -82,8 +82,8 @@ CREATE = Tools(calls=(ToolCall(name="TaskCreate", input={"subject": "s", "descri
 REFUSAL = {"decision": "block", "reason": "no"}
 
 
-def test_the_list_is_part_of_what_a_session_shows(play):
-    """A task that was made is part of the state, and one that was refused is not."""
+def test_the_list_is_part_of_the_state(play):
+    """A new task is part of the state, and a refused one is not."""
     acts = [Prompt(text="go"), CREATE, Stop()]
 
     let, refused = (
@@ -94,16 +94,16 @@ def test_the_list_is_part_of_what_a_session_shows(play):
     assert refused.sessions[-1].visible["task list"] == []
 
 
-def test_without_hooks_tasks_are_made_all_the_same(play):
-    """A session without hooks keeps its task list, and asks nobody to perform the call."""
+def test_tasks_without_hooks(play):
+    """A session without hooks keeps its task list and requests no performance of the call."""
     played = play({}, [Prompt(text="go"), CREATE, Stop()], lambda *_: None)
 
     assert [performed.result.text for performed in played.performed] == ["Task #1 created successfully: s"]
     assert not any(isinstance(request, hosts.PerformCall) for request in played.requests)
 
 
-def test_a_refused_task_is_told_as_a_refusal(play):
-    """The agent is told a refused task by the event that refused it, so that it can react to that."""
+def test_the_agent_sees_which_event_refused_a_task(play):
+    """The agent's history has a refused task with the event that refused it, so that the agent can react."""
     played = play({"TaskCreated": "./x"}, [Prompt(text="go"), CREATE, Stop()], lambda *_: REFUSAL)
 
     (message,) = played.observations[1]

@@ -1,5 +1,5 @@
 """
-The tools of the host: calls, what they do, and the form of their results.
+The tools of Claude Code: calls, their operations, and the form of their results.
 """
 
 import pytest
@@ -26,7 +26,7 @@ def tools():
     ],
 )
 def test_operations_and_calls_are_inverse(tools, operation, name):
-    """An operation becomes the host's call, and that call is read as the same operation."""
+    """An operation becomes the host's call, and the call is read as the same operation."""
     call = tools.call(operation, "/project")
 
     assert call.name == name
@@ -37,13 +37,13 @@ def test_operations_and_calls_are_inverse(tools, operation, name):
     "path, file", [("/project/a", "a"), ("/project2/a", "/project2/a"), ("/etc/x", "/etc/x")]
 )
 def test_paths_outside_the_workspace_stay_absolute(tools, path, file):
-    """A path in the workspace becomes relative to it, and any other stays as it is."""
+    """A path in the workspace becomes relative to it, and any other path stays as it is."""
     assert tools.operation(ToolCall(name="Read", input={"file_path": path}), "/project").file == file
 
 
 @pytest.mark.parametrize("call", [ToolCall(name="WebFetch", input={}), ToolCall(name="Bash", input={})])
-def test_other_calls_cannot_be_performed(tools, call):
-    """A tool that the harness does not know, or an input without what it needs, is no operation."""
+def test_other_calls_are_no_operations(tools, call):
+    """A tool that the harness does not know, or an input without a required key, is no operation."""
     assert tools.operation(call, "/project") is None
 
 
@@ -59,7 +59,7 @@ def test_other_calls_cannot_be_performed(tools, call):
     ],
 )
 def test_results_of_commands(tools, done, text, failed):
-    """The agent reads output and error output, and a failure with its exit code."""
+    """The agent reads standard output and standard error, and a failure has its exit code."""
     result = tools.result(ToolCall(name="Bash", input={"command": "x"}), done, "/project")
 
     assert (result.text, result.failed) == (text, failed)
@@ -75,7 +75,7 @@ def test_results_of_commands(tools, done, text, failed):
     ],
 )
 def test_given_results_have_the_form_of_the_tool(tools, call, key):
-    """A result that the scenario gives as text has the form that hooks of this tool expect."""
+    """A result that the scenario gives as text gets the form that hooks of this tool expect."""
     result = tools.given(call, ToolResult(text="given"))
 
     assert result.text == "given"
@@ -83,7 +83,7 @@ def test_given_results_have_the_form_of_the_tool(tools, call, key):
 
 
 @pytest.mark.parametrize("given", [ToolResult(text="x", failed=True), ToolResult(text="x", response=[1])])
-def test_given_results_that_say_more_are_kept(tools, given):
+def test_given_results_with_a_form_are_kept(tools, given):
     """A result that is given as failed, or with its structured form, stays as it is."""
     assert tools.given(ToolCall(name="Bash", input={}), given) is given
 
@@ -106,7 +106,7 @@ def test_a_file_that_cannot_be_read(tools, error, text):
 
 
 def test_an_overwritten_file_is_an_update(tools):
-    """A file that was there before is updated, and the patch shows the lines that changed."""
+    """An existing file is updated, and the patch shows the changed lines."""
     call = tools.call(Edit(file="a", text="one\nTWO\n"), "/project")
     done = Performance(original="one\ntwo\n", content="one\nTWO\n")
 
@@ -117,7 +117,7 @@ def test_an_overwritten_file_is_an_update(tools):
 
 
 def test_an_edit_says_what_was_replaced(tools):
-    """The result of an edit holds both passages and the text before."""
+    """The result of an edit has both passages and the text before."""
     call = tools.call(Edit(file="a", text="b", old="a"), "/project")
 
     response = tools.result(call, Performance(original="a", content="b"), "/project").response
@@ -126,7 +126,7 @@ def test_an_edit_says_what_was_replaced(tools):
 
 
 def test_a_read_file_is_numbered(tools):
-    """The agent reads a file with line numbers, and hooks get it whole."""
+    """The agent reads a file with line numbers, and hooks get the whole file."""
     call = tools.call(Read(file="a"), "/project")
 
     result = tools.result(call, Performance(content="x\ny\n"), "/project")

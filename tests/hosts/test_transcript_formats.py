@@ -1,5 +1,5 @@
 """
-What an agent did, read from the transcripts of each host.
+The actions of an agent, read from the transcripts of each host.
 """
 
 import json
@@ -28,7 +28,7 @@ def read(*records):
 
 
 def claude_code():
-    """A session of Claude Code: a prompt, a call that works, one that fails, and a stop."""
+    """A session of Claude Code: a prompt, a call that works, a call that fails, and a stop."""
     use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "ls"}}
     return [
         {"type": "summary", "summary": "x"},
@@ -44,7 +44,7 @@ def claude_code():
 
 
 def codex():
-    """The same as a rollout of Codex, written by the same functions that write it in a simulation."""
+    """The same session as a rollout of Codex, written by the functions that the simulation uses."""
     use = {"type": "tool_use", "id": "1", "name": "exec_command", "input": {"command": "ls"}}
     failed = "Chunk ID: ab12\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno"
     return [
@@ -59,7 +59,7 @@ def codex():
 
 
 def openhands():
-    """The same as events of the OpenHands SDK."""
+    """The same session as events of the OpenHands SDK."""
     call = {"kind": "ActionEvent", "source": "agent", "tool_name": "terminal"}
     act = {"kind": "TerminalAction", "command": "ls"}
     seen = {"kind": "ObservationEvent", "source": "environment"}
@@ -76,7 +76,7 @@ def openhands():
 
 
 def openhands_before():
-    """The same as events of OpenHands before its SDK."""
+    """The same session as events of OpenHands before its SDK."""
     call = {"source": "agent", "action": "run", "args": {"command": "ls", "thought": "hm"}}
     return [
         {"id": 0, "source": "agent", "action": "system", "args": {}},
@@ -105,8 +105,8 @@ def openhands_before():
         (openhands_before, "openhands", "run"),
     ],
 )
-def test_every_form_is_read(records, form, tool):
-    """A transcript is told by its content, and gives breaks and calls with their arguments and results."""
+def test_every_format_is_read(records, form, tool):
+    """A transcript is recognised by its content, and gives breaks and calls with arguments and results."""
     stream = read(*records())
     first, done, failed, last = stream.items
 
@@ -123,22 +123,22 @@ def test_every_form_is_read(records, form, tool):
     assert not stream.left_out
 
 
-def test_records_of_nobody():
-    """Records without a known form are an error that says which forms there are."""
+def test_records_of_no_known_host():
+    """Records without a known form are an error that lists the known forms."""
     with pytest.raises(UnknownTranscript, match=r"first 2 records .* Codex"):
         read({"kind": []}, [2])
 
 
 def test_results_without_calls_are_counted():
-    """A result whose call is not there, and a record that is no object, are counted and left out."""
+    """A result without its call, and a record that is not an object, are counted and left out."""
     stream = read(*claude_code()[:3], LINE.put_message("user", result_message("9", "?", failed=False), {}), 7)
 
     assert stream.left_out == {"a result without its call": 1, "no JSON object": 1}
     assert [item.outcome for item in stream.items if isinstance(item, Action)] == [ActionResult.UNKNOWN]
 
 
-def test_streams_of_subagents_are_kept_apart():
-    """A line of a subagent belongs to its own stream."""
+def test_actions_of_subagents_are_marked():
+    """An action of a subagent names the subagent."""
     use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {}}
     side = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t", agent="helper")
     stream = read(side.put_message("assistant", assistant_message("m", "x", use, "tool_use"), {}))
@@ -146,8 +146,8 @@ def test_streams_of_subagents_are_kept_apart():
     assert stream.items[0].agent == "helper"
 
 
-def test_words_of_the_host_are_no_prompt():
-    """A line that the host marks as its own parts nothing, unless it refuses a stop."""
+def test_lines_of_the_host_are_no_prompts():
+    """A line that the host marks as its own is no break, unless it refuses a stop."""
     meta = {"isMeta": True}
     said = LINE.put_message("user", user_message("Caveat: ..."), meta)
     refused = LINE.put_message("user", user_message("Stop hook feedback:\nnot yet"), meta)
@@ -170,10 +170,10 @@ def test_words_of_the_host_are_no_prompt():
     ],
 )
 def test_outputs_of_codex(output, text, outcome):
-    """The exit code in the head of an output, or beside it, tells whether a call failed."""
+    """The exit code in the head of an output, or beside it, decides whether a call failed."""
     call = {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin", "call_id": "1"}
-    told = {"type": "custom_tool_call_output", "call_id": "1", "output": output}
-    records = [{"type": "response_item", "payload": item} for item in (call, told)]
+    answered = {"type": "custom_tool_call_output", "call_id": "1", "output": output}
+    records = [{"type": "response_item", "payload": item} for item in (call, answered)]
     (action,) = read(*records).items
 
     assert (action.arguments, action.result, action.outcome) == ({"input": "*** Begin"}, text, outcome)
@@ -194,6 +194,6 @@ def test_outputs_of_codex(output, text, outcome):
         {"source": "agent", "observation": "run", "cause": {}, "extras": {"metadata": 3}},
     ],
 )
-def test_hostile_records_are_no_trouble(record):
-    """Values of a wrong type are counted, left out or taken for nothing, and never an error."""
+def test_malformed_records_are_no_error(record):
+    """Values of a wrong type are counted, left out or ignored, and never raise an error."""
     assert read(record).form in FORMATS

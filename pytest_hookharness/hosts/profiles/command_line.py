@@ -163,7 +163,7 @@ def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
     """
     Return what the words after a host's name ask for.
     """
-    remaining, line, answer = [*words], CommandLine(), list[str]()
+    remaining, line, prompt_words = [*words], CommandLine(), list[str]()
     if rules.verb and remaining and remaining[0] not in rules.versions:
         if remaining[0] != rules.verb:
             return replace(line, unknown=f"{remaining[0]!r}; known here is {rules.verb!r}")
@@ -172,10 +172,10 @@ def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
         word = remaining.pop(0)
         name, equals, value = word.partition("=")
         if word == "--":
-            answer += remaining
+            prompt_words += remaining
             break
         if word == "-" or not word.startswith("-"):
-            answer.append(word)
+            prompt_words.append(word)
         elif name in rules.listed:
             while remaining and not remaining[0].startswith("-"):
                 del remaining[0]
@@ -184,12 +184,11 @@ def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
             line = _set(rules, line, name, value)
         else:
             line = _flag(rules, line, word)
-    prompt_words = [word for word in answer if word != "-"]
-    prompt = line.prompt or " ".join(prompt_words)
+    # "-" stands for standard input, which join_prompt adds.
+    prompt = line.prompt or " ".join(word for word in prompt_words if word != "-")
     if line.form not in rules.answer and not line.unknown:
-        line = replace(
-            line, unknown=f"the output format {line.form!r}; known here are {_sorted_list(rules.answer)}"
-        )
+        unknown = f"the output format {line.form!r}; known here are {_sorted_list(rules.answer)}"
+        line = replace(line, unknown=unknown)
     return replace(line, prompt=prompt)
 
 
@@ -219,6 +218,7 @@ def _flag(rules: CallRules, line: CommandLine, word: str) -> CommandLine:
     if word in rules.json_flags:
         return replace(line, form="json")
     if word in rules.flags or line.unknown:
+        # Only the first unknown word is reported.
         return line
     known = (*rules.flags, *rules.valued, *rules.listed, *rules.settings, *rules.hookless, *rules.formats)
     return replace(line, unknown=f"the option {word!r}; known here are {_sorted_list(known)}")

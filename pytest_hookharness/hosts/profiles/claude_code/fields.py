@@ -78,6 +78,7 @@ ANSWERS = AnswerRules(
             rulings=_PERMISSIONS,
             roles=(Role.BEFORE_TOOL,),
         ),
+        # Prompt and agent handlers answer with `ok`; a command that prints it says nothing.
         VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False),
         VerdictPath(path=("decision",), rulings=_DECISIONS),
     ),
@@ -129,6 +130,7 @@ STOPPING = (
 )
 WORD = "word"
 MERGED = Merging(in_finish_order=True)
+# Of several refusals of a call only the last one in time reaches the model.
 MERGED_FOR_TOOL = Merging(in_finish_order=True, reasons=ReasonChoice.LAST, several="last finished")
 
 

@@ -48,6 +48,7 @@ _BEFORE_TOOL = (
         keeps_reason=True,
         rule="code refuses",
     ),
+    # Every other exit code: before a tool this host fails closed.
     CodeRule(reason_streams=(), meaning=CodeMeaning.REFUSES, rule="error refuses"),
 )
 _PERMISSION = (

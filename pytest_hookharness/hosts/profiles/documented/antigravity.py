@@ -84,6 +84,7 @@ _BEFORE_TOOL = AnswerRules(
         ),
     ),
     changed_input=(("overwrite",),),
+    # An allow must be explicit.
     empty=EmptyAnswer.REFUSES,
 )
 _STOP = AnswerRules(verdicts=(VerdictPath(path=("decision",), rulings={"continue": Ruling.DENY}),))

@@ -35,7 +35,7 @@ from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-_DOCS = FactSources("droid hooks reference, 2026-07-24")
+DOCS = FactSources("droid hooks reference, 2026-07-24")
 _COMMON = (
     Field(name="session_id", kind="uuid"),
     Field(name="transcript_path", kind="path"),
@@ -67,7 +67,7 @@ def _event(
     unreachable: str = "",
 ) -> EventRule:
     return EventRule(
-        fields=_DOCS.fields(name, *_COMMON, *own),
+        fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
         power=power,
         target=target,
@@ -76,7 +76,7 @@ def _event(
         timeout=60.0,
         after_failures=after_failures,
         unreachable=unreachable,
-        rule=_DOCS.documented(fact),
+        rule=DOCS.documented(fact),
     )
 
 
@@ -156,7 +156,6 @@ _ALL = (
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
-DOCS = FactSources("droid hooks reference, 2026-07-24")
 _OWN = "hookSpecificOutput"
 
 MATCHERS = MatcherRules(

@@ -121,6 +121,8 @@ ANSWERS = AnswerRules(
 REPLIES = ReplyRules(
     codes=(
         CodeRule(codes=(0,), answer=_EITHER, meaning=CodeMeaning.PLAIN),
+        # Exit code 1 never refuses. Every code that no rule names, such as 2 or 127, refuses if there is
+        # text.
         CodeRule(codes=(1,), answer=_EITHER, meaning=CodeMeaning.FAILS),
         CodeRule(
             answer=_EITHER, reason_streams=_EITHER, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"
@@ -174,6 +176,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("bash", "-c"),
     stdio=Stdio.SOCKET,
     pipe_wait=None,
+    # No SIGKILL follows, so a hook that ignores SIGTERM blocks the host forever.
     kill=KillPolicy(signals=(15,), scope=KillScope.CHILD, close_wait=None),
     env={
         "GEMINI_PROJECT_DIR": "{workspace}",

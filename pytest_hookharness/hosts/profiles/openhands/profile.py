@@ -44,6 +44,7 @@ MATCHERS = MatcherRules(
     wrapper="/",
     anchored=True,
     literal_if_malformed=True,
+    # Most other hosts ignore a matcher on an event without a tool.
     untargeted=False,
     rule=observed(
         "a matcher without a metacharacter is one exact name; any other matcher, and one between "

@@ -184,6 +184,7 @@ ANSWERS = AnswerRules(
             rulings={word: _WORDS[word] for word in ("allow", "deny", "ask")},
             roles=(Role.BEFORE_TOOL,),
         ),
+        # Prompt handlers answer with `ok`; a command that prints it says nothing.
         VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False),
         VerdictPath(path=("decision",), rulings=_WORDS),
     ),

@@ -36,6 +36,7 @@ MATCHERS = MatcherRules(
     trims=True,
     plain=".*",
     trims_names=True,
+    # A list in which no name matches is tried as a regular expression.
     lists_only=False,
     aliases={
         "run_shell_command": ("Bash", "Shell", "ShellTool"),

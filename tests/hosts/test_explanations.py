@@ -1,5 +1,5 @@
 """
-What is told of hosts: made-up fires, read by the functions that simulate.
+Explanations of hosts: invented hook runs, read by the functions of the simulation.
 """
 
 import json
@@ -18,10 +18,10 @@ CALL = [Prompt(text="go"), RunCommand(command="ls"), Stop(text="done")]
 
 def meaning(name, event, case):
     """
-    What one way to end means on one event of a host; the last of that name.
+    What one end of a hook run means on one event of a host; the last case of that name.
     """
-    (told,) = hosts.explain(hosts.find(name), event)
-    return [one for one in told.meanings if one.case == case][-1]
+    (explained,) = hosts.explain(hosts.find(name), event)
+    return [one for one in explained.meanings if one.case == case][-1]
 
 
 @pytest.mark.parametrize(
@@ -43,19 +43,19 @@ def meaning(name, event, case):
     ],
 )
 def test_whether_a_hook_refuses(name, event, case, refuses):
-    """Each way to end is told as the host reads it."""
+    """Each end of a hook run is explained as the host reads it."""
     assert meaning(name, event, case).refuses is refuses
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_every_event_is_explained(profile):
-    """Every event that a session comes to is told with its limit and a known fact for each way to end."""
-    told = hosts.explain(profile)
+    """Every event of a session is explained with its timeout, and each end of a hook run with a fact."""
+    explained = hosts.explain(profile)
 
-    assert [one.event for one in told] == [
+    assert [one.event for one in explained] == [
         name for name, rule in profile.events.items() if not rule.unreachable
     ]
-    for one in told:
+    for one in explained:
         assert one.limit > 0
         assert len(one.meanings) >= 12
         for each in one.meanings:
@@ -66,17 +66,17 @@ def test_every_event_is_explained(profile):
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 @pytest.mark.parametrize("role", [hosts.Role.STOP, hosts.Role.BEFORE_TOOL])
-def test_what_is_told_is_what_is_played(play, ended, profile, role):
-    """A session with such a hook does and tells its agent what the explanation says."""
+def test_explanations_agree_with_simulations(play, ended, profile, role):
+    """A session with such a hook does what the explanation says, and its agent gets the same texts."""
     event = profile.by_role(role).name
-    (told,) = hosts.explain(profile, event)
+    (explained,) = hosts.explain(profile, event)
     code = {"exit 1": 1, "exit 2": 2, "exit 3": 3, "no such": 127}
 
-    for one in told.meanings:
+    for one in explained.meanings:
         if one.case == "killed at its timeout":
             continue
         words = one.case.endswith("stderr")
-        err = "WORDS" if words else "sh: ./hook: not found" if "no such" in one.case else ""
+        err = "TEXT" if words else "sh: ./hook: not found" if "no such" in one.case else ""
         run = ended(code.get(one.case[:6].strip(), code.get(one.case[:7], 0)), one.printed, err)
         settings = {event: "./hook"}
 
@@ -85,22 +85,22 @@ def test_what_is_told_is_what_is_played(play, ended, profile, role):
 
         decision = next(made for made in played.decisions if made.event == event)
         assert decision.refused is one.refuses, one.case
-        heard = () if played.endings and played.endings[0].how == "waiting" else decision.to_agent
-        assert len(heard) == len(one.to_agent), one.case
+        received = () if played.endings and played.endings[0].how == "waiting" else decision.to_agent
+        assert len(received) == len(one.to_agent), one.case
         assert decision.rule == one.rule, one.case
 
 
-def test_own_refusals_are_in_the_host_s_own_form():
-    """The refusal that is shown is made of the paths that the host reads."""
+def test_refusals_are_shown_in_the_host_s_own_form():
+    """The shown refusal is made of the key paths that the host reads."""
     cursor = meaning("cursor", "stop", "the host's own refusal")
     droid = meaning("droid", "PreToolUse", "ask")
 
-    assert json.loads(cursor.printed) == {"followup_message": "WORDS"}
+    assert json.loads(cursor.printed) == {"followup_message": "TEXT"}
     assert json.loads(droid.printed)["hookSpecificOutput"]["permissionDecision"] == "ask"
 
 
-def test_another_rule_is_told_otherwise():
-    """With another rule for exit code 1 the explanation of it is another."""
+def test_another_rule_gives_another_explanation():
+    """With another rule for exit code 1 its explanation differs."""
     claude = hosts.find("claude-code")
     codes = tuple(
         replace(code, meaning=CodeMeaning.REFUSES) if code.codes is None else code
@@ -108,14 +108,14 @@ def test_another_rule_is_told_otherwise():
     )
     other = replace(claude, replies=replace(claude.replies, codes=codes))
 
-    (told,) = hosts.explain(other, "Stop")
+    (explained,) = hosts.explain(other, "Stop")
 
-    case = next(one for one in told.meanings if one.case.startswith("exit 1"))
+    case = next(one for one in explained.meanings if one.case.startswith("exit 1"))
     assert (case.refuses, case.action) == (True, "the agent continues")
 
 
 def test_an_unknown_event_is_an_error():
-    """An event that the host does not have is an error that names the nearest."""
+    """An event that the host does not have is an error that names the nearest event."""
     with pytest.raises(ValueError, match="did you mean 'Stop'"):
         hosts.explain(hosts.find("kimi"), "Stp")
 
@@ -130,13 +130,13 @@ def test_an_unknown_event_is_an_error():
         ("goose", "none is known"),
     ],
 )
-def test_guards_in_a_line(name, cap):
-    """A guard is summed up by the refusal at which it acts, and one that is not known is not denied."""
+def test_caps_in_a_line(name, cap):
+    """A cap is summarised by the refusal at which it acts, and an unknown cap is not called none."""
     assert hosts.summarise(hosts.find(name)).cap == cap
 
 
 def test_facts_are_counted_once():
-    """All facts of a profile are found, wherever they stand, and each counts once."""
+    """All facts of a profile are found, wherever they are, and each counts once."""
     droid = hosts.find("droid")
     extra = Rule("one more", Basis.OBSERVED, "this test")
     events = {
@@ -152,9 +152,9 @@ def test_facts_are_counted_once():
 
 
 def test_second_names_are_not_counted():
-    """An event with two names is one event."""
+    """An event with two names counts as one event."""
     copilot = hosts.find("copilot-cli")
 
-    told = hosts.summarise(copilot)
+    explained = hosts.summarise(copilot)
 
-    assert told.events + told.unreached < len(copilot.events)
+    assert explained.events + explained.unreached < len(copilot.events)

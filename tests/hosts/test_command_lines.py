@@ -1,5 +1,5 @@
 """
-How hosts are called from a shell, and what they print at the end.
+The command lines of hosts, and what hosts print at the end.
 """
 
 import json
@@ -38,8 +38,8 @@ CLAUDE, CODEX, GEMINI = (hosts.find(name).calling for name in ("claude-code", "c
         (GEMINI, ["Do", "it."], {"prompt": "Do it."}),
     ],
 )
-def test_a_call_is_read_as_the_host_reads_it(rules, words, wanted):
-    """Prompt, form, folder and settings are taken from where the host takes them."""
+def test_command_lines(rules, words, wanted):
+    """The prompt, the output format, the folder and the settings are read as the host reads them."""
     assert hosts.read_command_line(rules, words) == hosts.CommandLine(**wanted)
 
 
@@ -55,14 +55,14 @@ def test_a_call_is_read_as_the_host_reads_it(rules, words, wanted):
         (CODEX, ["resume"], "'resume'; known here is 'exec'"),
     ],
 )
-def test_what_is_not_known_is_not_guessed(rules, words, named):
-    """A word that could mean anything is named, with what is known instead."""
+def test_unknown_words_are_reported(rules, words, named):
+    """A word of unknown meaning is reported, with the known ones."""
     assert hosts.read_command_line(rules, words).unknown.startswith(named)
 
 
 @pytest.mark.parametrize("rules", [CLAUDE, CODEX, GEMINI])
-def test_an_answer_has_the_form_that_was_asked_for(rules):
-    """The usual answer is the bare text, and JSON is JSON that holds it."""
+def test_output_formats(rules):
+    """The default format is the bare text, and the JSON format is JSON that contains it."""
     said = hosts.FinalAnswer(text='It is "done".', session="s-1", turns=1)
 
     assert hosts.write_answer(rules, "", said) == 'It is "done".\n'
@@ -71,8 +71,8 @@ def test_an_answer_has_the_form_that_was_asked_for(rules):
     assert "s-1" in json.dumps(lines)
 
 
-def test_what_is_piped_in_joins_the_prompt():
-    """Prompt and standard input become one prompt, and either alone stays as it is."""
+def test_standard_input_joins_the_prompt():
+    """Prompt and standard input become one prompt, and each alone stays as it is."""
     assert hosts.join_prompt(CLAUDE, "Explain:", "a log") == "Explain:\na log"
     assert hosts.join_prompt(GEMINI, "Explain it.", "a log") == "a log\n\nExplain it."
     assert hosts.join_prompt(CLAUDE, "Explain.", " \n") == "Explain."

@@ -1,5 +1,5 @@
 """
-Refusals that a host does not hear: each is pointed out, since the hook itself believes that it refused.
+Refusals that a host ignores: each is reported, because the hook means to refuse.
 """
 
 import json
@@ -44,8 +44,8 @@ def read(ended, host, role, code=0, answer=None, text="", stderr=""):
         ("cursor", 0, BLOCK, "", "", "knows none of the keys decision"),
     ],
 )
-def test_an_unheard_refusal(ended, host, code, answer, text, stderr, fault):
-    """A refusal in a form that the host does not know comes to nothing, and that is noted."""
+def test_an_ignored_refusal(ended, host, code, answer, text, stderr, fault):
+    """A refusal in a form that the host does not know has no effect, and the reply has a note about it."""
     reply = read(ended, host, hosts.Role.BEFORE_TOOL, code, answer, text, stderr)
 
     assert reply.ruling in (Ruling.NONE, Ruling.ALLOW)
@@ -65,13 +65,13 @@ def test_an_unheard_refusal(ended, host, code, answer, text, stderr, fault):
         ("gemini-cli", 0, {"decision": "allow", "reason": "fine"}, ""),
     ],
 )
-def test_what_is_heard(ended, host, code, answer, stderr):
-    """A word that the host understands gives no such note."""
+def test_a_refusal_that_is_read(ended, host, code, answer, stderr):
+    """A refusal that the host understands has no such note."""
     assert read(ended, host, hosts.Role.BEFORE_TOOL, code, answer, stderr=stderr).fault is None
 
 
-def test_a_refusal_that_its_own_context_undoes(play):
-    """OpenHands sends a refused prompt that comes with a text for the model, by the rule of that event."""
+def test_a_refusal_that_its_own_context_cancels(play):
+    """OpenHands sends a refused prompt whose reply has a text for the model, by the rule of that event."""
     profile = hosts.find("openhands")
     answer = {**DENY, "additionalContext": "see the rules"}
     played = play(
