@@ -49,6 +49,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     if configured or announced or not rule.waits:
         return reader.no_opinion("async")
     reply = _read_run(reader, run)
+    # Of a cut answer nothing sure is known, so this fault replaces any other.
     cut = run.stdout.cut_at
     if cut is not None:
         who = "the harness keeps" if profile.process.output_limit is None else "the host reads"
@@ -59,6 +60,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
 
 
 def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
+    # A child that holds the output open changes nothing about the hook's own end.
     ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
     if reader.event.role is Role.WORKTREE:
         return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
@@ -121,6 +123,7 @@ def _fail(reader: AnswerReader, fault: str, rule: str) -> Reply:
 
 
 def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Reply:
+    # The most special table of exit codes applies: imported hooks, then the event, then the host.
     own = reader.event.foreign_codes if reader.hook.foreign else ()
     table = own or reader.event.codes or reader.profile.replies.codes
     rule = next((one for one in table if one.codes is None or code in one.codes), _NO_OUTPUT)

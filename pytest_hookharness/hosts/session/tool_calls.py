@@ -84,6 +84,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         return session.schedule(*_permission_events(session, call, Ruling.NONE), MakeCall(call))
     rules = session.profile.answers(decision.event)
     if decision.halt is not None:
+        # Some hosts end the turn here, others only after all calls of the move: then it stays pending.
         if rules.halting is Halting.AT_ONCE:
             session = _refuse(session, call, "", (), event=decision.event, shown=False)
             return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
@@ -158,6 +159,7 @@ def apply_permission_decision(session: Session, call: PendingCall, decision: Dec
         return session
     if decision.halt is not None:
         session = replace(session, pending_halt=(decision.halt, decision.rule))
+    # ``apply_call_decision`` has put the call right after its permission; it is taken off or changed here.
     place = next(at for at, task in enumerate(session.agenda) if isinstance(task, MakeCall))
     before, rest = session.agenda[:place], session.agenda[place + 1 :]
     if decision.ruling is Ruling.DENY:
@@ -202,6 +204,7 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
 
 
 def _result_event(session: Session, call: PendingCall, result: ToolResult) -> AskHooks:
+    # Made up like all values of the host: 3 to 42 ms, always the same for a seed and position.
     duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
     values: dict[str, Json] = {**_call_values(session, call), "duration_ms": duration}
     after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
