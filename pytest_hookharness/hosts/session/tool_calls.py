@@ -98,7 +98,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         return session.finish("halted", "a hook deferred a call, which ends the turn", decision.rule)
     asking = session.profile.turns.asking
     if decision.ruling is Ruling.ASK and asking is Asking.WAITS:
-        return _wait_for_person(session, call, decision)
+        return _wait_for_user(session, call, decision)
     if decision.ruling is Ruling.DENY or (decision.ruling is Ruling.ASK and asking is Asking.REFUSED):
         text, *others = decision.to_agent
         return _refuse(session, call, text, others, event=decision.event)
@@ -109,7 +109,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
     return session.schedule(*_permission_events(session, call, decision.ruling), MakeCall(call))
 
 
-def _wait_for_person(session: Session, call: PendingCall, decision: Decision) -> Session:
+def _wait_for_user(session: Session, call: PendingCall, decision: Decision) -> Session:
     session = _refuse(session, call, "", (), event=decision.event, shown=False)
     why = "a hook asked for the user's approval, and the host waits for it without a limit"
     session = session.finish("waiting", why, decision.rule)
