@@ -158,7 +158,7 @@ class _FileReader:
             case Effect.TAKES:
                 return False
             case Effect.DEFAULTS:
-                self._report(bad.path, bad.text, "the host's own limit holds", "malformed")
+                self._report(bad.path, bad.text, "the host uses its own limit", "malformed")
                 return False
             case Effect.DROPS:
                 after = "it is left out"
