@@ -139,6 +139,7 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     if isinstance(answer, Unparsable) and rule.alone is Alone.PLAIN:
         fault = f"mangled: the output begins like JSON but cannot be parsed: {answer.why}"
         return reader.no_opinion("unparsable", fault)
+    # No usable answer: from here on the exit code alone decides, and the fault says what was lost.
     kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
     text = f"exit code {code}: {_first_line(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
@@ -225,6 +226,7 @@ def _read_plain(reader: AnswerReader, stdout: str, stderr: str) -> Reply:
 
 def _read_valid(reader: AnswerReader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
     reply = read_answer(reader, answer, {Stream.OUT: stdout, Stream.ERR: stderr})
+    # On some hosts an exit code that refuses wins over an answer that does not.
     if not rule.wins or reply.ruling is Ruling.DENY:
         return reply
     refusal = _refuse_by_code(reader, rule, stdout, stderr)

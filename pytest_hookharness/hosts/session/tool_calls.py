@@ -196,6 +196,7 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
     )
     if session.profile.cap.resets is Resets.CALLS_DONE and not refused:
         session = replace(session, refusals_in_row=0, calls_refused=False)
+    # A call that failed with a response of its own counts as done for hosts that search for repetitions.
     kind = "failed" if result.failed and result.response is None else "call"
     session = remember_move(
         session, kind, call.tool_call.name, sorted(call.tool_call.input.items()), result.text
@@ -208,6 +209,7 @@ def _result_event(session: Session, call: PendingCall, result: ToolResult) -> As
     duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
     values: dict[str, Json] = {**_call_values(session, call), "duration_ms": duration}
     after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
+    # A host without an event for failures runs the event after a call for them too, or else no hook.
     if result.failed and (failed is not None or (after is not None and not after.after_failures)):
         values |= {"error": result.text, "is_interrupt": False}
         return AskHooks(role=Role.TOOL_FAILED, values=values, call=call)
