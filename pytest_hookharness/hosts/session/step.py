@@ -237,7 +237,7 @@ def _do_task(session: Session) -> _TaskResult:
         case CloseBatch():
             return close_batch(session)
         case AwaitAct():
-            # The host's limits end the turn before the next move; the hooks of the last move have run by then.
+            # The host's limits end the turn before the next move; hooks of the last move have run.
             return find_end(session) or _await_act(replace(session, waiting=task))
         case CloseSession():
             rule = session.profile.replies.rules["no hooks"]
