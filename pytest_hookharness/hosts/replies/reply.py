@@ -150,7 +150,7 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     if rule.alone is Alone.IGNORED:
         fault = f"ignored: exit code {code} has no effect on {reader.event.name}"
     elif code == 0:
-        fault = "mangled: the output is not an answer that the host knows"
+        fault = "mangled: what it printed is no answer that the host knows"
     failed = replace(rule, rule=name) if rule.alone is Alone.FAILS else rule
     return _read_alone(reader, failed, stdout, stderr, fault)
 
