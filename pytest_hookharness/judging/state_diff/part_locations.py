@@ -17,12 +17,7 @@ from pathlib import PurePosixPath
 
 from pytest_hookharness.judging.state_diff.file_series import FileSeries, SeriesKind
 from pytest_hookharness.judging.state_diff.progressions import Counting, CurrentTime, kind_of
-from pytest_hookharness.judging.state_diff.templates import (
-    AppendedBlock,
-    Template,
-    TemplateSlot,
-    newest_text,
-)
+from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Template, TemplateSlot, newest_text
 from pytest_hookharness.model.probes import PartKind, StatePart
 
 # In a longer text, places are named by their lines only.

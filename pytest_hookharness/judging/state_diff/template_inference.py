@@ -28,12 +28,7 @@ from pytest_hookharness.judging.state_diff.progressions import (
     Varying,
 )
 from pytest_hookharness.judging.state_diff.slots import fixed_pieces, infer_pieces
-from pytest_hookharness.judging.state_diff.templates import (
-    AppendedBlock,
-    Item,
-    Template,
-    TemplateSlot,
-)
+from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Item, Template, TemplateSlot
 from pytest_hookharness.judging.state_diff.timestamps import (
     BOUNDS,
     Reading,

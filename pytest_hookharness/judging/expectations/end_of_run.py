@@ -13,16 +13,7 @@ from typing import assert_never
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import look_up, nearest
 from pytest_hookharness.model.expectations import Expectation, FileExpectations, Range, counted
-from pytest_hookharness.model.moves import (
-    Edit,
-    Move,
-    Read,
-    RunCommand,
-    Stop,
-    Subagent,
-    Tools,
-    unlabelled,
-)
+from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand, Stop, Subagent, Tools, unlabelled
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
 from pytest_hookharness.model.timings import Timing, timings
