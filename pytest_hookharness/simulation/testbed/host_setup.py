@@ -209,13 +209,13 @@ def _check(
     scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration, workspace: HostFolders
 ) -> None:
     if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
-        raise SimulationError(f"setup: {profile.id} has no event for it; leave the key out")
+        raise SimulationError(f"world.setup: {profile.id} has no event for it; leave the key out")
     if scenario.flags and not profile.tells(_FLAG):
         raise SimulationError(f"flag: {profile.id} tells hooks nothing of {_FLAG}; leave the key out")
     if not scenario.worktree:
         return
     if profile.worktrees is None:
-        raise SimulationError(f"worktree: {profile.id} starts no session in one; leave the key out")
+        raise SimulationError(f"world.worktree: {profile.id} starts no session in one; leave the key out")
     rule = profile.by_role(hosts.Role.WORKTREE)
     hooked = rule is not None and any(hook.event == rule.name for hook in configuration.hooks)
     if not hooked and not (workspace.root / ".git").exists():
