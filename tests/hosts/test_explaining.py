@@ -61,7 +61,7 @@ def test_every_event_is_explained(profile):
         for each in one.meanings:
             assert isinstance(each.rule.basis, Basis)
             assert each.rule.source
-            assert each.deed
+            assert each.action
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
@@ -110,7 +110,7 @@ def test_another_rule_is_told_otherwise():
     (told,) = hosts.explain(other, "Stop")
 
     case = next(one for one in told.meanings if one.case.startswith("exit 1"))
-    assert (case.refuses, case.deed) == (True, "the agent goes on")
+    assert (case.refuses, case.action) == (True, "the agent goes on")
 
 
 def test_an_unknown_event_is_an_error():
