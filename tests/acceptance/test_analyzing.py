@@ -35,7 +35,7 @@ def test_a_transcript_with_a_loop(tmp_path):
     assert run.stdout.startswith("1 loop in 7 actions: ")
     assert "  cycle of 2, line 3 to line 13\n" in run.stdout
     assert "Next: " in run.stdout
-    assert "left out: 1 x no JSON" in run.stdout
+    assert "left out: 1 x not JSON" in run.stdout
 
 
 def test_a_transcript_without(tmp_path, capsys):
@@ -65,7 +65,7 @@ def test_hostile_text_is_escaped(tmp_path, capsys):
     ("text", "says"),
     [
         ("", "none of the first 0 records"),
-        ("hello\n", "left out: 1 x no JSON"),
+        ("hello\n", "left out: 1 x not JSON"),
         ('{"a": 1}\n', "has the form of a known transcript"),
         (None, "No such file"),
     ],

@@ -174,7 +174,7 @@ def test_a_noisy_login_shell_is_in_the_way_of_answers_in_json(play):
     hook = f"#!/bin/sh\necho '{json.dumps({'hookSpecificOutput': DENIES})}'\n"
     keys = {"host": "codex", "files": {"g.sh": hook}, "hooks": {"PreToolUse": "./g.sh"}}
     agent = [{"run": "ls", "result": "x"}, {"stop": "Done."}]
-    noisy = {"env": {"SHELL": "/bin/bash"}, "home": {".bash_profile": "echo Welcome.\n"}}
+    noisy = {"env": {"SHELL": "/bin/bash"}, "world": {"home": {".bash_profile": "echo Welcome.\n"}}}
 
     assert play(agent=agent, **keys).blocks() == 1
     assert play(agent=agent, **keys, **noisy).blocks() == 0
