@@ -247,7 +247,7 @@ def differences_of(expected: dict[str, Line], seen: dict[str, Line], sets: tuple
         if not name.startswith(tuple(prefixes[each] for each in sets)):
             continue
         if name not in seen:
-            runs.append(f"{name}: was not played")
+            told.append(f"{name}: was not played")
             continue
         told += [
             f"{name}: {key}: expected {value!r}, seen {seen[name].get(key)!r}"

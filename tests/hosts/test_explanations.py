@@ -110,13 +110,8 @@ def test_another_rule_gives_another_explanation():
 
     (explained,) = hosts.explain(other, "Stop")
 
-<<<<<<< HEAD:tests/hosts/test_explanations.py
     case = next(one for one in explained.meanings if one.case.startswith("exit 1"))
     assert (case.refuses, case.action) == (True, "the agent continues")
-=======
-    case = next(one for one in told.meanings if one.case.startswith("exit 1"))
-    assert (case.refuses, case.action) == (True, "the agent goes on")
->>>>>>> w-data:tests/hosts/test_explaining.py
 
 
 def test_an_unknown_event_is_an_error():
