@@ -33,7 +33,7 @@ __version__ = "0.1.0"
 
 
 _MODULES = {
-    "frontends.cli.explore": ["explore"],
+    "frontends.harness": ["explore"],
     "campaigns.run": ["simulate"],
     "model.expectations": ["Expectation", "Range"],
     "model.moves": [

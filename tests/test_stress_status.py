@@ -1,12 +1,13 @@
 """
-Claims about the exit status that an outcome of stress comes to, on plain values.
+Claims about the exit status of `check --stress`, on plain values.
 """
 
 from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.frontends.cli.stress import AS_DECLARED, OTHERWISE, UNKNOWN, judge
+from pytest_hookharness.frontends.checkup import CLEAN, FOUND, UNKNOWN
+from pytest_hookharness.frontends.cli.check_stress import judge
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
 from pytest_hookharness.model.faults import TrialResult
 from pytest_hookharness.model.outcome import Outcome
@@ -54,19 +55,19 @@ def with_finding(outcome, code):
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SessionStart", "SessionEnd"])
 def test_who_only_takes_notes_is_as_declared(event):
     """A hook that guards no tool call and refuses nothing is fine where every cell is."""
-    assert judge(asked(event)) == AS_DECLARED
+    assert judge(asked(event)) == CLEAN
 
 
 def test_a_guard_must_refuse_something():
     """Hooks before tools that refuse nothing tell nothing, even if a stop was refused."""
     assert judge(asked("PreToolUse")) == UNKNOWN
-    assert judge(asked("PreToolUse", refused=True)) == AS_DECLARED
+    assert judge(asked("PreToolUse", refused=True)) == CLEAN
 
 
 def test_an_author_says_that_nothing_is_refused():
     """Hooks before tools that are said to refuse nothing are fine if they do not, and wrong if they do."""
-    assert judge(asked("PreToolUse"), refuses_nothing=True) == AS_DECLARED
-    assert judge(asked("PreToolUse", refused=True), refuses_nothing=True) == OTHERWISE
+    assert judge(asked("PreToolUse"), refuses_nothing=True) == CLEAN
+    assert judge(asked("PreToolUse", refused=True), refuses_nothing=True) == FOUND
 
 
 @pytest.mark.parametrize("code", [NEVER_FIRED, UNREACHED])
@@ -79,4 +80,4 @@ def test_a_cell_that_is_not_fine_is_told():
     """A single cell that is not as declared decides."""
     odd = replace(FINE, verdict="open")
 
-    assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == OTHERWISE
+    assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == FOUND

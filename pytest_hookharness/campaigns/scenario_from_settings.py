@@ -1,19 +1,18 @@
 """
-Drafts: a scenario for a host's settings file that nobody wrote one for.
+A scenario for hooks that have none: the session of `check --stress`.
 
-The session wakes what is configured, with calls as the host itself would make them. What guards
-commonly refuse is only asked about, so that nothing of it is carried out.
+It triggers every configured event, with calls as the host itself would make them. Calls that guards commonly
+refuse have their results already (``given``), so that none of them is carried out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
-from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.alterations import GIVEN
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -32,7 +31,6 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 EVERYTHING = tuple(map(Wish, KINDS))
-_WORKSPACE = "workspace/"
 _PLAIN: tuple[Act, ...] = (
     RunCommand(command="true"),
     Edit(file="file.txt", text="text\n"),
@@ -46,43 +44,35 @@ _COMMONLY_REFUSED: tuple[Act, ...] = (
 )
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
-# So many refusals of stops are enough to see how a hook takes what is different.
+# Enough refused stops to see how a hook reacts to a mutation.
 _TURNS = 16
 
 
-def draft(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenario:
+def draft(hook_set: HookSet, *, host: str = "", refused: Sequence[str] = ()) -> Scenario:
     """
-    The scenario of a settings file, with the project folder that it belongs to.
+    Return a scenario that triggers the hooks of a hook set.
 
     Args:
-        file: The file, at its place in the project.
-        host: The host that reads it; empty for the first that looks there.
-        refused: Shell commands that the hooks must refuse; without any, those that guards commonly do.
+        hook_set: The hooks, with the project folder that they belong to.
+        host: The host to play, with or without a version; empty for the one of the hook set.
+        refused: Shell commands that the hooks must refuse; empty for those that guards commonly refuse.
 
     Raises:
-        SimulationError: There is no such file, no host looks there, or it configures no hook.
+        SimulationError: The settings configure no hook.
         UnknownHost: There is no such host.
     """
-    if file.exists() and not file.is_file():
-        raise SimulationError(f"{file}: is not a file; name a host's settings file, or FILE::item")
-    if not file.is_file():
-        raise SimulationError(f"{file}: there is no such file; name a host's settings file, or FILE::item")
-    whole = file.resolve()
-    profile, place = look_up(whole, host)
-    try:
-        text = whole.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SimulationError(f"{file}: cannot be read: {error}") from error
-    configuration = hosts.configure(profile, {f"{_WORKSPACE}{place}": text})
-    if not configuration.hooks:
-        said = "; ".join(problem.text for problem in configuration.problems) or "it names none"
-        raise SimulationError(f"{file}: {profile.id} finds no hook in it: {said}")
-    roles = {profile.events[hook.event].role for hook in configuration.hooks}
+    profile = hosts.find(host or hook_set.host)
+    if not hook_set.hooks:
+        flaws = "; ".join(hook_set.flaws) or "it names none"
+        file = hook_set.root / hook_set.files[0]
+        raise SimulationError(f"{file}: {profile.id} finds no hook in it: {flaws}")
+    roles = {profile.events[hook.event].role for hook in hook_set.hooks}
     return Scenario(
-        name="stress",
-        host=host or profile.name,
-        project=whole.parents[place.count("/")],
-        hooks=place,
+        name="check",
+        host=host or hook_set.host,
+        project=None if hook_set.plugin else hook_set.root,
+        plugin=hook_set.root if hook_set.plugin else None,
+        hooks=hook_set.only or None,
         script=Script(acts=tuple(_acts(roles, refused))),
         turns=_TURNS,
         vary=EVERYTHING,
@@ -92,28 +82,10 @@ def draft(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenari
 
 def stressed(scenario: Scenario) -> Scenario:
     """
-    The same scenario with everything to be tried on it.
+    Return the same scenario with every mutation in ``vary``.
     """
     named = {wish.kind for wish in scenario.vary}
     return replace(scenario, vary=(*scenario.vary, *(wish for wish in EVERYTHING if wish.kind not in named)))
-
-
-def look_up(file: Path, host: str) -> tuple[hosts.Profile, str]:
-    """
-    Who reads a file, and its path in the project.
-    """
-    profiles = (hosts.find(host),) if host else hosts.known()
-    for profile in profiles:
-        for pattern in profile.settings_paths:
-            inside = pattern.removeprefix(_WORKSPACE)
-            place = "/".join(file.parts[-1 - inside.count("/") :])
-            if inside != pattern and fnmatchcase(place, inside):
-                return profile, place
-    who = hosts.find(host).id if host else "any host"
-    raise SimulationError(
-        f"{file}: that is no place where {who} looks for settings, such as .claude/settings.json below a "
-        "project; write a scenario file with `hooks: PATH` and name that"
-    )
 
 
 def _acts(roles: set[hosts.Role], refused: Sequence[str]) -> Iterator[Act]:

@@ -23,6 +23,7 @@ from pytest_hookharness.execution.coverage.recorder import read_recordings
 from pytest_hookharness.execution.coverage.source_map import GONE
 from pytest_hookharness.execution.coverage.statements import ShellExtraMissing, lines_run, read_script
 from pytest_hookharness.execution.paths import remove_tree
+from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -64,14 +65,12 @@ def open_ledger(*, settings: str | bool = True, branch: bool = False) -> Coverag
     Begin to record.
 
     Raises:
-        pytest.UsageError: The settings of coverage cannot be read.
+        OptionError: The settings of coverage cannot be read.
     """
     try:
         asked = Coverage(data_file=None, config_file=settings).get_option("run:branch")
     except CoverageException as error:
-        raise pytest.UsageError(
-            f"hooks cannot be recorded with these settings of coverage: {error}"
-        ) from error
+        raise OptionError(f"hooks cannot be recorded with these settings of coverage: {error}") from error
     return CoverageStore(
         folder=Path(tempfile.mkdtemp(prefix="hookharness-lines-")), branch=branch or bool(asked)
     )
@@ -218,21 +217,17 @@ def _write(
 
 
 @contextmanager
-def recording(*, asked: bool) -> Generator[CoverageStore | None]:
+def recording() -> Generator[CoverageStore]:
     """
-    A ledger for what is played meanwhile, if it is asked for; what it shows is printed at the end.
+    Open a coverage store for the simulations inside; print at the end which lines they ran.
     """
-    if not asked:
-        yield None
-        return
-    ledger = open_ledger()
+    store = open_ledger()
     try:
-        yield ledger
-        print(
-            *publish(ledger, CoverageOptions(sources=(os.path.realpath(Path.cwd()),), verbose=True)), sep="\n"
-        )
+        yield store
+        options = CoverageOptions(sources=(os.path.realpath(Path.cwd()),), verbose=True)
+        print(*publish(store, options), sep="\n")
     finally:
-        remove_tree(ledger.folder)
+        remove_tree(store.folder)
 
 
 _LEDGER = pytest.StashKey[CoverageStore]()

@@ -39,7 +39,7 @@ def test_nobody_to_ask(checked, capsys):
     assert main.main(["check"]) == 2
     told = capsys.readouterr()
     assert f"hookharness: {folder}: its hooks would be run here for the first time" in told.err
-    assert "give --yes" in told.err
+    assert "add --yes" in told.err
     assert "hooks/hook.sh" in told.err
     assert not told.out
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.pytest_plugin import options
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = """
@@ -93,7 +93,7 @@ def test_a_number_of_slow_hooks_is_none_or_more(pytestconfig, monkeypatch):
     monkeypatch.setattr(pytestconfig.option, "hook_durations", -1)
 
     with pytest.raises(pytest.UsageError, match="--hook-durations: '-1' is not a whole number of 0 or more"):
-        harness.settings(pytestconfig)
+        options.settings(pytestconfig)
 
 
 @pytest.mark.slow

@@ -125,7 +125,7 @@ def test_hooks_are_not_recorded_twice(tmp_path):
     (wrapped,) = recording.plan(tmp_path, "", tmp_path / "kept")
     file.write_bytes(wrapped.meanwhile)
 
-    with pytest.raises(SimulationError, match="its hooks are recorded already"):
+    with pytest.raises(SimulationError, match="its hooks are being recorded already"):
         recording.plan(tmp_path, "", tmp_path / "kept")
 
 
@@ -156,7 +156,7 @@ def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, caps
 
     assert main.main(command) == 2
     assert (tmp_path / "project" / "two.json").read_text() == "before"
-    assert "one.json: could not be put back" in capsys.readouterr().out
+    assert "one.json: was not restored" in capsys.readouterr().out
     (tmp_path / "project" / "one.json").write_text("meanwhile")
     assert main.main(command) == 0
     assert (tmp_path / "project" / "one.json").read_text() == "before"
@@ -257,7 +257,7 @@ def test_scenarios_promise_nothing_of_hooks_that_they_do_not_have(ignoring, caps
 
     assert "left out: the hooks of .claude/settings.local.json" in capsys.readouterr().out
     text = (ignoring / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
-    assert "The hooks of .claude/settings.json let go of an agent" in text
+    assert "The hooks of .claude/settings.json let an agent stop" in text
 
 
 def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
@@ -265,5 +265,5 @@ def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
     (ignoring / ".claude" / "settings.json").unlink()
 
     assert main.main(["init", str(ignoring)]) == 2
-    assert "git ignores .claude/settings.local.json, so that no copy" in capsys.readouterr().err
+    assert "git ignores .claude/settings.local.json, so no copy" in capsys.readouterr().err
     assert not (ignoring / "scenarios").exists()

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.pytest_plugin import options
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 
@@ -285,7 +285,7 @@ def test_a_wrong_host(pytestconfig, monkeypatch, name):
     """A host that there is not is one usage error, which says how several are named."""
     monkeypatch.setattr(pytestconfig.option, "hook_host", [name])
     with pytest.raises(pytest.UsageError, match="repeat the option for several hosts") as caught:
-        harness.settings(pytestconfig)
+        options.settings(pytestconfig)
 
     assert ("did you mean 'claude-code'?" in str(caught.value)) == bool(name)
 

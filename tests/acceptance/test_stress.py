@@ -1,5 +1,5 @@
 """
-Claims about ``hookharness stress`` and ``pytest --hook-stress``, as processes of their own.
+Claims about ``hookharness check --stress`` and ``pytest --hook-stress``, as processes of their own.
 """
 
 import json
@@ -36,7 +36,16 @@ def stress(project):
     """Run the command on the settings of the project."""
 
     def run(*arguments, target=SETTINGS):
-        command = [sys.executable, "-m", "pytest_hookharness", "stress", target, *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest_hookharness",
+            "check",
+            "--stress",
+            "--yes",
+            target,
+            *arguments,
+        ]
         return subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=project.path, check=False
         )
@@ -53,7 +62,7 @@ def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
     row, evidence, again = result.stdout.partition(f"{CLOSED} ")[2].splitlines()[:3]
     assert (result.returncode, row.strip()) == (1, "open")
     assert "refuses (exit 2); then does not refuse" in evidence
-    assert again.strip() == f"again:  hookharness stress {SETTINGS} --only '{CLOSED}' --seed 0"
+    assert again.strip() == f"again:  hookharness check --stress {SETTINGS} --yes --only '{CLOSED}' --seed 0"
     assert "1 difference: 1 open" in result.stdout
     assert "HH201 FAILS-OPEN" in result.stdout
 
@@ -117,9 +126,9 @@ def test_a_file_that_no_host_reads(project, stress):
 def test_an_interrupt_tells_what_was_found(guarded):
     """Ctrl-C ends everything and prints the table of what was tried until then."""
     folder = guarded()
-    command = ["-m", "pytest_hookharness", "stress", SETTINGS]
+    command = ["-m", "pytest_hookharness", "check", "--stress", "--yes", SETTINGS]
     child = pexpect.spawn(sys.executable, command, cwd=folder, env={**os.environ, "TERM": "dumb"}, timeout=60)
-    child.expect(r"[3-9] of \d+ tried")
+    child.expect(r"mutations: \d+ of \d+")
     child.sendintr()
     child.expect("interrupted: this was seen until then")
     child.expect("there was no time left")
@@ -143,4 +152,6 @@ def test_pytest_puts_stress_on_scenarios(project):
     stressed = project.run("--hook-scenarios", "--hook-stress")
 
     stressed.assert_outcomes(failed=1)
-    stressed.stdout.fnmatch_lines([f"{CLOSED}*open*", "*hookharness stress 'scenarios/guard.scenario.yaml*"])
+    stressed.stdout.fnmatch_lines(
+        [f"{CLOSED}*open*", "*hookharness check --stress 'scenarios/guard.scenario.yaml*"]
+    )

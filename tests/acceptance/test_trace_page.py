@@ -73,7 +73,7 @@ def test_tests_that_say_nothing(project):
     project.write("test_it.py", UNSURE)
 
     result = project.run(
-        "test_it.py", "--hook-report", "all.html", "--hook-trace-dir", "x", "--hook-entry-dir=x"
+        "test_it.py", "--hook-report", "all.html", "--hook-trace-dir", "x", "--hook-incident-dir=x"
     )
 
     result.assert_outcomes(failed=1, skipped=1, xfailed=1)
@@ -168,4 +168,4 @@ def test_a_page_made_later(project, monkeypatch, capsys):
         *EXPECTED[:2],
         ("test_it", "livelock", "left to its test"),
     ]
-    assert "report: a page is a file for a browser" in capsys.readouterr().err
+    assert "report: a page needs a file" in capsys.readouterr().err

@@ -4,7 +4,7 @@ Claims about ``--hook-update``.
 
 import pytest
 
-from pytest_hookharness.frontends.output.incident_files import replace_file
+from pytest_hookharness.frontends.output.files import replace_file
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 # Another process, such as an editor, writes while the tests run.

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
-from pytest_hookharness.campaigns.check.discovery import find_places
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.frontends import checkup as checkups
-from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.harness import USER_ERRORS, Harness
+from pytest_hookharness.frontends.pytest_plugin import options
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import check_report as reports
@@ -64,9 +65,9 @@ class CheckItem(pytest.Item):
         Raises:
             Unwell: Something is wrong with them, or it could not be told.
         """
-        with harness.Harness(harness.settings(self.config)) as keeper:
-            checkup = checkups.check(self.place, keeper)
-        if checkups.judge([checkup]) != checkups.CLEAN:
+        with Harness(options.settings(self.config)) as harness:
+            checkup = checkups.check(self.place, harness)
+        if checkups.status_of([checkup]) != checkups.CLEAN:
             raise CheckFailed(checkup)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -82,13 +83,15 @@ class CheckItem(pytest.Item):
         problem = excinfo.value
         if isinstance(problem, CheckFailed):
             return self._told(reports.headline(problem.checkup), reports.told(problem.checkup, self._again))
-        if isinstance(problem, harness.TROUBLE):
+        if isinstance(problem, USER_ERRORS):
             said = plain(str(problem), 1000)
             return self._told(said, f"{self.name} could not be checked: {said}")
         return super().repr_failure(excinfo)
 
     def _again(self, problem: Problem) -> str:
-        return checkups.command(problem, self.place.root, self.place.host, harness.settings(self.config))
+        return checkups.problem_command(
+            problem, self.place.root, self.place.host, options.settings(self.config)
+        )
 
     def _told(self, line: str, text: str) -> ReprExceptionInfo:
         # Only these very classes survive the way from an xdist worker to the controller.
@@ -107,8 +110,8 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
     """
     path = session.config.rootpath / str(session.config.getoption("--hook-check"))
     try:
-        places = find_places(path)
-    except harness.TROUBLE as error:
+        places = find_hook_sets(path)
+    except USER_ERRORS as error:
         raise pytest.UsageError(f"--hook-check: {error}") from None
     for place in places:
         file = SettingsFile.from_parent(session, path=place.root / place.files[0])

@@ -16,8 +16,9 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.scenario_from_settings import stressed
 from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.pytest_plugin import options
+from pytest_hookharness.frontends.replay_command import replay_command
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
@@ -69,6 +70,8 @@ class ScenarioFile(pytest.Module):
         except scenario_files.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
         if self.config.getoption("--hook-stress"):
+            from pytest_hookharness.campaigns.scenario_from_settings import stressed
+
             scenarios = tuple(map(stressed, scenarios))
         for scenario in scenarios:
             item = ScenarioItem.from_parent(
@@ -85,8 +88,8 @@ def _short(path: Path) -> Path:
 
 
 def _play(scenario: Scenario) -> Callable[..., None]:
-    def play(_hook_bench: Any, request: pytest.FixtureRequest) -> None:
-        outcome = _hook_bench.play(scenario, request.node.siblings)
+    def play(_hook_context: Any, request: pytest.FixtureRequest) -> None:
+        outcome = _hook_context.play(scenario, request.node.siblings)
         if not outcome.passed:
             raise ScenarioFailed(outcome)
 
@@ -128,7 +131,7 @@ class ScenarioItem(pytest.Function):
             return False
         # What fixtures of others prepare for each single item is there only in its own turn.
         used = other._fixtureinfo.name2fixturedefs
-        return all(name == "_hook_bench" or found[-1].scope != "function" for name, found in used.items())
+        return all(name == "_hook_context" or found[-1].scope != "function" for name, found in used.items())
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """
@@ -144,10 +147,10 @@ class ScenarioItem(pytest.Function):
         if isinstance(problem, ScenarioFailed):
             outcome = problem.outcome
             broken = gravest(outcome)
-            again = harness.again(self.scenario, harness.settings(self.config))
+            again = replay_command(self.scenario, options.settings(self.config))
             told = story.story(outcome, again=again)
             return self._told(broken.path if broken else "expect", story.first_line(outcome), told)
-        if isinstance(problem, harness.TROUBLE):
+        if isinstance(problem, harness.USER_ERRORS):
             said = plain(str(problem), 1000)
             return self._told("name", said, f"{self.name} could not be played: {said}")
         return super().repr_failure(excinfo)

@@ -27,8 +27,8 @@ class HookLoop:
     Simulate a whole session and give its outcome.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, scenario: Scenario | str | Path | None = None, /, **keys: Any) -> Outcome:
         """
@@ -41,16 +41,16 @@ class HookLoop:
             ValueError: A keyword or its value is not one a scenario can have.
         """
         if scenario is None:
-            return self._bench.simulate(self._bench.scenario(keys))
+            return self._context.simulate(self._context.scenario(keys))
         if isinstance(scenario, Scenario):
-            return self._bench.simulate(replace(scenario, **keys) if keys else scenario)
+            return self._context.simulate(replace(scenario, **keys) if keys else scenario)
         name = str(scenario)
         if "::" not in name and not name.endswith(".scenario.yaml"):
             raise ValueError(
                 f"hook_loop({name!r}): this is no scenario file; to loop on a hook, name its event: "
                 f"hook_loop(Stop={name!r})"
             )
-        return self._bench.simulate(pick(name, self._bench.folder))
+        return self._context.simulate(pick(name, self._context.folder))
 
 
 class HookFire:
@@ -58,8 +58,8 @@ class HookFire:
     Fire the hooks of one event once and give the host's decision.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, event: str, command: Json = None, /, **fields: Any) -> Response:
         """
@@ -70,9 +70,9 @@ class HookFire:
         Raises:
             ValueError: The host has no such event, the event no such field, or no hook was fired.
         """
-        scenario = self._bench.scenario({event: command} if command is not None else {})
-        response = ask(self._bench.stage(scenario), event, fields)
-        self._bench.told.responses.append(response)
+        scenario = self._context.scenario({event: command} if command is not None else {})
+        response = ask(self._context.stage(scenario), event, fields)
+        self._context.results.responses.append(response)
         if not response.hook_runs:
             raise ValueError(
                 f"hook_fire({event!r}): no hook was fired; either none is configured for this event, "
@@ -86,8 +86,8 @@ class HookPayload:
     Make up the payload of an event, as its host would write it.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, event: str, /, *, host: str = "claude-code", **fields: Any) -> dict[str, Any]:
         """
@@ -97,7 +97,7 @@ class HookPayload:
             ValueError: The host has no such event, or the event no such field.
         """
         profile = hosts.find(host)
-        rule, seed = hosts.find_event(profile, event), self._bench.harness.settings.seed
+        rule, seed = hosts.find_event(profile, event), self._context.harness.settings.seed
 
         def sample(folder: str, operations: tuple[hosts.Operation, ...]) -> Mapping[str, Any]:
             facts = hosts.facts(profile, workspace=folder, home=folder, tmp=folder, seed=seed)
@@ -111,21 +111,21 @@ class HookWorkspace:
     Set up the workspace that the other hook fixtures of a test start from.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, **keys: Any) -> HookWorkspace:
         """
         Keys of a scenario that every simulation of this test starts from, such as ``git=True``.
         """
-        self._bench.keys.update(keys)
+        self._context.keys.update(keys)
         return self
 
     def write(self, path: str, text: str) -> HookWorkspace:
         """
         Add a file; a text that begins with ``#!`` makes it executable.
         """
-        self._bench.keys.setdefault("files", {})[path] = text
+        self._context.keys.setdefault("files", {})[path] = text
         return self
 
 
@@ -149,8 +149,8 @@ class Command:
     A double of a test, with the calls that were made of it.
     """
 
-    def __init__(self, bench: TestContext, name: str) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext, name: str) -> None:
+        self._context = context
         self.name = name
 
     @property
@@ -158,7 +158,7 @@ class Command:
         """
         Every call so far: argument vector, standard input where it was its own, working folder.
         """
-        return self._bench.calls(self.name)
+        return self._context.calls(self.name)
 
 
 class CommandMaker:
@@ -166,8 +166,8 @@ class CommandMaker:
     Put stand-in commands first on the PATH of the hooks and of the agent's shell.
     """
 
-    def __init__(self, bench: TestContext, defaults: Mapping[str, Any]) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext, defaults: Mapping[str, Any]) -> None:
+        self._context = context
         self._defaults = defaults
 
     def __call__(self, name: str, **how: Any) -> Command:
@@ -178,5 +178,5 @@ class CommandMaker:
             ValueError: A keyword is not one of them.
         """
         keys = {"name": "double", "commands": {name: {**self._defaults, **how}}}
-        self._bench.commands.update(scenario_files.scenario_from(keys).commands)
-        return Command(self._bench, name)
+        self._context.commands.update(scenario_files.scenario_from(keys).commands)
+        return Command(self._context, name)

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness.frontends import harness
 from pytest_hookharness.frontends.output import incident_files
-from pytest_hookharness.frontends.output.trace_files import TraceItem
-from pytest_hookharness.frontends.pytest_plugin import ci_files, update_files
+from pytest_hookharness.frontends.pytest_plugin import ci_files, options, update_files
 from pytest_hookharness.frontends.pytest_plugin.test_context import TestResults
+from pytest_hookharness.frontends.replay_command import TraceItem, replay_command, stress_command
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.safe_text import plain
@@ -73,16 +72,19 @@ def enrich(
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(
-                ("hook story", story.story(outcome, again=TraceItem.of_test(item.nodeid, outcome.seed).again))
+                (
+                    "hook story",
+                    story.story(outcome, again=TraceItem.of_test(item.nodeid, outcome.seed).replay),
+                )
             )
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
     if report.failed and item.config.getoption("--hook-sarif") is not None:
         said = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
         report.user_properties.append((ci_files.NAME, ci_files.told(item, outcomes, said)))
-    folder = item.config.getoption("--hook-entry-dir")
+    folder = item.config.getoption("--hook-incident-dir")
     if report.failed and folder is not None:
-        report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))
+        report.user_properties.append(("hook_incident", _write_incident(item, Path(folder), told)))
     if report.failed:
         for outcome in outcomes:
             if outcome.kept_workspace:
@@ -90,29 +92,29 @@ def enrich(
 
 
 def _table(item: pytest.Item, outcome: Outcome) -> str:
-    chosen = harness.settings(item.config)
+    settings = options.settings(item.config)
     return stress_table.table(
-        outcome, lambda words: harness.again_with(words, outcome.scenario, chosen), width=160
+        outcome, lambda words: stress_command(words, outcome.scenario, settings), width=160
     )
 
 
-def _write_entry(item: pytest.Item, folder: Path, told: TestResults) -> str:
-    outcome = incident_files.most_telling(told.outcomes)
-    by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).again
-    again = harness.again(outcome.scenario, harness.settings(item.config)) or by_pytest
+def _write_incident(item: pytest.Item, folder: Path, told: TestResults) -> str:
+    outcome = incident_files.most_informative(told.outcomes)
+    by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).replay
+    again = replay_command(outcome.scenario, options.settings(item.config)) or by_pytest
     name = redacted(item.nodeid, incident_files.secrets_of(outcome.scenario))
     return str(incident_files.write_in(folder, name, incident_files.compose(outcome, again, told.responses)))
 
 
-def _write_entries(terminalreporter: pytest.TerminalReporter) -> None:
+def _write_incidents_line(terminalreporter: pytest.TerminalReporter) -> None:
     paths = {
         value
         for reports in terminalreporter.stats.values()
         for report in reports
         for name, value in getattr(report, "user_properties", ())
-        if name == "hook_entry"
+        if name == "hook_incident"
     }
-    folder = terminalreporter.config.getoption("--hook-entry-dir")
+    folder = terminalreporter.config.getoption("--hook-incident-dir")
     number = "1 debugging entry" if len(paths) == 1 else f"{len(paths)} debugging entries"
     terminalreporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
 
@@ -130,8 +132,8 @@ def write(
     _write_durations(terminalreporter, [row for each in found for row in each.get("hook_timings", ())])
     if reports and ci_files.is_wanted(terminalreporter.config):
         ci_files.write(terminalreporter, reports)
-    if terminalreporter.config.getoption("--hook-entry-dir") is not None:
-        _write_entries(terminalreporter)
+    if terminalreporter.config.getoption("--hook-incident-dir") is not None:
+        _write_incidents_line(terminalreporter)
     traces = terminalreporter.config.getoption("--hook-trace-dir")
     if traces is not None:
         where = plain(str(traces), 400)

@@ -13,7 +13,7 @@ from typing import Any, Self
 from pytest_hookharness import scenario_files
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchored
-from pytest_hookharness.frontends.output.trace_files import TraceItem
+from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import DoubleCall
@@ -47,7 +47,7 @@ class TestContext:
         self.harness = harness
         self.folder = folder
         self.test = test
-        self.told = TestResults()
+        self.results = TestResults()
         self.keys: dict[str, Any] = {}
         self.commands: dict[str, Double] = {}
         self._stage: tuple[Scenario, Testbed] | None = None
@@ -65,7 +65,7 @@ class TestContext:
         """
         Every call of a double so far, in simulations and in single fires.
         """
-        played = [call for outcome in self.told.outcomes for call in outcome.calls.get(name, ())]
+        played = [call for outcome in self.results.outcomes for call in outcome.calls.get(name, ())]
         staged = self._stage[1].workspace.calls(name) if self._stage is not None else ()
         return (*played, *staged)
 
@@ -101,7 +101,7 @@ class TestContext:
         """
         item = TraceItem.of_test(self.test, self.harness.settings.seed)
         outcome = self.harness.simulate(scenario, item=item)
-        self.told.outcomes.append(outcome)
+        self.results.outcomes.append(outcome)
         return outcome
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Outcome:
@@ -109,8 +109,8 @@ class TestContext:
         The same, beside others that are to be played later.
         """
         played = self.harness.play(scenario, siblings)
-        self.told.outcomes.append(played.outcome)
-        self.told.seconds = played.seconds
+        self.results.outcomes.append(played.outcome)
+        self.results.seconds = played.seconds
         return played.outcome
 
     def stage(self, scenario: Scenario) -> Testbed:
@@ -121,6 +121,6 @@ class TestContext:
             return self._stage[1]
         if self._stage is not None:
             self._stage[1].close()
-        stage = self.harness.stage(scenario)
+        stage = self.harness.open_testbed(scenario)
         self._stage = (scenario, stage)
         return stage

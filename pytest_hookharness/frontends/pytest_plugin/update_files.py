@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.frontends.output.incident_files import replace_file
+from pytest_hookharness.frontends.output.files import replace_file
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.scenario_files.update.revise import ObservedRun
