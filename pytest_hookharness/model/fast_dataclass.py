@@ -1,12 +1,12 @@
 """
 Dataclasses that take little time to create.
 
-The package has about 420 dataclasses. The standard decorator takes about 0.75 ms for each, as it compiles every
-method, which is half of the time that a command needs to start. Here all classes share the same methods, and the
-constructor of a class is compiled when it is first called.
+The package has about 420 dataclasses. The standard decorator takes about 0.75 ms for each, as it compiles
+every method, which is half of the time that a command needs to start. Here all classes share the same methods,
+and the constructor of a class is compiled when it is first called.
 
-Type checkers see the standard decorator, and instances behave the same in `replace`, `fields`, `match`, `pickle` and
-`copy`. `InitVar` is not supported.
+Type checkers see the standard decorator, and instances behave the same in `replace`, `fields`, `match`,
+`pickle` and `copy`. `InitVar` is not supported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass as dataclass
+    from dataclasses import dataclass as dataclass  # noqa: PLC0414 - exports the name
 else:
 
     def dataclass(
