@@ -148,7 +148,7 @@ def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command)
 
 def test_no_fire_is_no_answer(hook_fire):
     """Asking an event for which no hook is configured is an error, and no permission."""
-    with pytest.raises(ValueError, match=r"no hook was fired"):
+    with pytest.raises(ValueError, match=r"no hook ran"):
         hook_fire("PreToolUse", [{"matcher": "Bsh", "hooks": [{"type": "command", "command": "true"}]}])
 
 

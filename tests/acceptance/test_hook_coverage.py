@@ -16,7 +16,7 @@ from pytest_hookharness.coverage import bash_files
 from pytest_hookharness.execution.coverage.recorder import write_recording
 from pytest_hookharness.frontends import coverage_data
 from pytest_hookharness.frontends.cli import main
-from pytest_hookharness.frontends.coverage_data import CoverageOptions, open_ledger, publish
+from pytest_hookharness.frontends.coverage_data import CoverageOptions, open_store, publish
 from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage, TracedLine
 
@@ -223,7 +223,7 @@ def test_settings_that_coverage_cannot_read_are_an_error_of_usage(tmp_path):
     """What is wrong with the settings of coverage is said before anything is played."""
     (tmp_path / "settings").write_text("[run]\nbranch = maybe\n")
     with pytest.raises(OptionError, match="Not a boolean: maybe"):
-        open_ledger(settings=str(tmp_path / "settings"))
+        open_store(settings=str(tmp_path / "settings"))
 
 
 def test_only_files_are_looked_into(tmp_path):

@@ -107,7 +107,7 @@ def test_a_run_without_a_simulation(project, before):
 
     result = project.run("--hook-report", "page.html")
 
-    result.stdout.fnmatch_lines(["hook harness: no simulation was played, so there is no page"])
+    result.stdout.fnmatch_lines(["hook harness: no simulation ran, so no page was written"])
     assert (file.read_text() if file.exists() else "") == before
     assert file.exists() is bool(before)
 

@@ -34,7 +34,7 @@ def test_a_broken_promise_is_written(project):
     assert sorted(polite.parent.iterdir()) == [polite, stubborn]
     result.stdout.fnmatch_lines(
         [
-            "scenarios/polite.scenario.yaml: changed; run it again to see that it holds",
+            "scenarios/polite.scenario.yaml: changed; run it again to confirm",
             "  - within: 1",
             "  - blocks: 7",
             "  + within: 2",
@@ -72,7 +72,7 @@ def test_a_file_that_was_changed_meanwhile(project):
     result = project.run("--hook-scenarios", "--hook-update")
 
     assert polite.read_text() == before + "# later\n"
-    result.stdout.fnmatch_lines(["*polite.scenario.yaml: not changed: it is not the text that was played*"])
+    result.stdout.fnmatch_lines(["*polite.scenario.yaml: not changed: the file was edited during the run*"])
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """
 What a pytest run prints about its simulations.
 
-What crosses from an xdist worker to the controller is plain JSON in ``user_properties``.
+An xdist worker sends it to the controller as JSON in ``user_properties``.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from pytest_hookharness.reports.terminal import (
 )
 from pytest_hookharness.reports.terminal.turns import write_response
 
-# A test that plays the loop in a loop should still have a readable report.
+# A test that plays hundreds of simulations still needs a readable report.
 MOST_STORIES = 5
-# How many of the slowest hooks are told unasked, and from how many seconds on.
+# Without --hook-durations: the number of slowest hooks that are printed, and their least duration in seconds.
 USUAL, LEAST = 5, 0.1
 
 
 def enrich(
-    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: TestResults
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, seen: TestResults
 ) -> None:
     """
-    Put a row for the table, and for a failed Python test the story, into its report.
+    Add to the report of a test: its row of the table and, for a failed Python test, the stories.
     """
     is_scenario = hasattr(item, "scenario")
-    # A broken promise is the only way in which a scenario fails; all else is trouble of the harness.
+    # A scenario fails only by its expectations; any other exception is an error of the harness.
     broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
     if is_scenario and report.failed and not broken:
         report.user_properties.append(("hook_error", True))
     if report.failed:
-        for response in told.responses[-MOST_STORIES:]:
+        for response in seen.responses[-MOST_STORIES:]:
             report.sections.append(("hook fire", write_response(response)))
-    outcomes = told.outcomes
+    outcomes = seen.outcomes
     if not outcomes:
         return
-    if told.seconds is not None:
-        report.duration = told.seconds
+    if seen.seconds is not None:
+        report.duration = seen.seconds
     if is_scenario:
         report.user_properties.append(("hook_row", table.row(outcomes[-1])))
         if outcomes[-1].varied:
@@ -63,10 +63,10 @@ def enrich(
             report.user_properties.append(("hook_way", host_paths.way(outcomes[-1])))
     report.user_properties.append(("hook_timings", durations.rows(outcomes)))
     if is_scenario and item.config.getoption("--hook-update"):
-        report.user_properties.append((update_files.PROPERTY, update_files.tell(item, outcomes[-1])))
+        report.user_properties.append((update_files.PROPERTY, update_files.result_of(item, outcomes[-1])))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
     report.user_properties.extend(properties)
-    # The JUnit report takes what the item has when it is torn down; of a rerun it has the last.
+    # The JUnit report has the item's properties at teardown; after a rerun, only the last may remain.
     others = (pair for pair in item.user_properties if not pair[0].startswith("hook."))
     item.user_properties[:] = [*others, *properties]
     if report.failed and not is_scenario:
@@ -80,11 +80,11 @@ def enrich(
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
     if report.failed and item.config.getoption("--hook-sarif") is not None:
-        said = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
-        report.user_properties.append((ci_files.NAME, ci_files.told(item, outcomes, said)))
+        message = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
+        report.user_properties.append((ci_files.NAME, ci_files.sarif_results(item, outcomes, message)))
     folder = item.config.getoption("--hook-incident-dir")
     if report.failed and folder is not None:
-        report.user_properties.append(("hook_incident", _write_incident(item, Path(folder), told)))
+        report.user_properties.append(("hook_incident", _write_incident(item, Path(folder), seen)))
     if report.failed:
         for outcome in outcomes:
             if outcome.kept_workspace:
@@ -98,12 +98,12 @@ def _table(item: pytest.Item, outcome: Outcome) -> str:
     )
 
 
-def _write_incident(item: pytest.Item, folder: Path, told: TestResults) -> str:
-    outcome = incident_files.most_informative(told.outcomes)
+def _write_incident(item: pytest.Item, folder: Path, seen: TestResults) -> str:
+    outcome = incident_files.most_informative(seen.outcomes)
     by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).replay
-    again = replay_command(outcome.scenario, options.settings(item.config)) or by_pytest
+    replay = replay_command(outcome.scenario, options.settings(item.config)) or by_pytest
     name = redacted(item.nodeid, incident_files.secrets_of(outcome.scenario))
-    return str(incident_files.write_in(folder, name, incident_files.compose(outcome, again, told.responses)))
+    return str(incident_files.write_in(folder, name, incident_files.compose(outcome, replay, seen.responses)))
 
 
 def _write_incidents_line(terminalreporter: pytest.TerminalReporter) -> None:
@@ -115,7 +115,7 @@ def _write_incidents_line(terminalreporter: pytest.TerminalReporter) -> None:
         if name == "hook_incident"
     }
     folder = terminalreporter.config.getoption("--hook-incident-dir")
-    number = "1 debugging entry" if len(paths) == 1 else f"{len(paths)} debugging entries"
+    number = "1 incident report" if len(paths) == 1 else f"{len(paths)} incident reports"
     terminalreporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
 
 
@@ -123,7 +123,7 @@ def write(
     terminalreporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None
 ) -> None:
     """
-    Write what the run has to say about its simulations.
+    Write the tables and lines about the simulations of a run.
     """
     found = [dict(getattr(report, "user_properties", ())) for report in reports]
     played = [properties for properties in found if "hook_row" in properties]
@@ -147,7 +147,7 @@ def write(
 def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
     rows = [found["hook_row"] for found in properties]
     terminalreporter.section("hook scenarios")
-    # In a file or a CI log nothing is gained by cutting names.
+    # A file or a CI log has no width that names must fit.
     width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
     for line in table.render(rows, width=width).splitlines():
         terminalreporter.write_line(line)

@@ -28,7 +28,7 @@ def test_each_failed_item_has_an_entry(project):
     traces = [path.read_text().splitlines() for path in (project.path / "traces").iterdir()]
     assert [lines[-1].startswith('{"record":"end"') for lines in traces] == [True] * 3
     folder = project.path / "notes" / "of today"
-    result.stdout.fnmatch_lines([f"hook harness: 2 debugging entries written to {folder}"])
+    result.stdout.fnmatch_lines([f"hook harness: 2 incident reports written to {folder}"])
     texts = {path.name: path.read_text() for path in folder.iterdir()}
     assert len(texts) == 2
     (scenario,) = (text for name, text in texts.items() if name.startswith("scenarios-stubborn"))
