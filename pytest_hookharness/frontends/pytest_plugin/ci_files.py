@@ -31,15 +31,6 @@ from pytest_hookharness.reports.terminal.table import Row
 _LOCATED = re.compile(r"(?P<file>.+?):(?P<line>\d+):\d+ (?P<message>.*)")
 
 
-def is_wanted(config: pytest.Config) -> bool:
-    """
-    Return whether GitHub Actions reads the output of this process, or the option is given.
-    """
-    if hasattr(config, "workerinput"):
-        return False
-    return bool(config.getoption("--hook-github") or os.environ.get("GITHUB_ACTIONS") == "true")
-
-
 def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
     """
     Write an annotation for each failure, and the step summary if there is a file for it.

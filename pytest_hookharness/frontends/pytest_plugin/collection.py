@@ -22,8 +22,7 @@ from pytest_hookharness.frontends.replay_command import replay_command
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.reports.terminal.headline import gravest
+from pytest_hookharness.reports.terminal.headline import first_line, gravest
 
 # Markers of items that may not be run.
 _SKIPPING = frozenset({"skip", "skipif", "xfail"})
@@ -40,7 +39,7 @@ class ScenarioFailed(Exception):
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
-        super().__init__(story.first_line(outcome))
+        super().__init__(first_line(outcome))
 
 
 class ScenarioFile(pytest.Module):
@@ -145,11 +144,13 @@ class ScenarioItem(pytest.Function):
         """
         problem = excinfo.value
         if isinstance(problem, ScenarioFailed):
+            from pytest_hookharness.reports.terminal import story
+
             outcome = problem.outcome
             broken = gravest(outcome)
             again = replay_command(self.scenario, options.settings(self.config))
             text = story.story(outcome, again=again)
-            return self._failure(broken.path if broken else "expect", story.first_line(outcome), text)
+            return self._failure(broken.path if broken else "expect", first_line(outcome), text)
         if isinstance(problem, harness.USER_ERRORS):
             message = plain(str(problem), 1000)
             return self._failure("name", message, f"{self.name} could not be played: {message}")
