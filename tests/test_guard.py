@@ -35,7 +35,7 @@ def fire(tmp_path):
 
 
 def said(run):
-    """What a fire says to the agent; empty for nothing."""
+    """The text of a hook run for the agent; empty for none."""
     assert (run.returncode, run.stderr) == (0, "")
     return json.loads(run.stdout)["hookSpecificOutput"] if run.stdout else {}
 
@@ -65,7 +65,7 @@ def test_a_prompt_is_a_break(fire):
 
 
 def test_a_failed_edit_is_warned_of(fire, tmp_path):
-    """After a failed edit the agent is told what to do, and shown the file unless it lies outside."""
+    """After a failed edit the agent reads what to do, and the file unless it is outside of the project."""
     (tmp_path / "project" / "a.py").write_text("line one\n")
     (tmp_path / "secret.py").write_text("secret\n")
     texts = []
@@ -94,7 +94,7 @@ def test_a_failed_edit_is_warned_of(fire, tmp_path):
     ],
 )
 def test_trouble_is_said_and_refuses_nothing(fire, options, text, says):
-    """A limit out of reach and a payload that is none end with a message that no host takes for a refusal."""
+    """An impossible limit and an invalid payload end with a message that no host takes for a refusal."""
     run = fire("PreToolUse", *options, text=text)
 
     assert (run.returncode, run.stdout) == (1, "")

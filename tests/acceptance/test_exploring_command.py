@@ -45,7 +45,7 @@ def explore(project):
 
 @pytest.mark.slow
 def test_a_lock_out_is_told_with_what_each_move_meets(explore, project):
-    """The way in, the answer to each move and the command that finds it again are printed, with status 1."""
+    """The way in, the answer to each move and the replay command are printed, with status 1."""
     # What is removed as a file does not go.
     result = explore("Stop", LOCKS, "--agent-may-run", "mkdir -p .lock")
 
@@ -61,7 +61,7 @@ def test_a_lock_out_is_told_with_what_each_move_meets(explore, project):
 
 @pytest.mark.slow
 def test_a_remedy_that_is_there_is_found(explore, project):
-    """A program that the refusal names, and that opens the lock, makes all states free, with status 0."""
+    """A program that the refusal names, and that opens the lock, frees all states, with status 0."""
     project.write("open", "#!/bin/sh\nrm -f .lock\n", 0o755)
 
     result = explore("Stop", LOCKS, "--agent-may-run", "touch .lock")
@@ -73,7 +73,7 @@ def test_a_remedy_that_is_there_is_found(explore, project):
 
 @pytest.mark.slow
 def test_what_is_not_covered_is_told(explore):
-    """A hook that counts has always one more state: status 2, with how many moves are open."""
+    """A hook that counts always has one more state: status 2, with the number of untried moves."""
     result = explore("PreToolUse", COUNTS, "--states", "3")
 
     assert result.returncode == 2, result.stdout + result.stderr
@@ -94,7 +94,7 @@ class Interrupted(Executor):
 
 @pytest.mark.slow
 def test_an_interrupt_is_told(project, monkeypatch, capsys):
-    """Ctrl-C ends exploring, and it is said that nothing is known of it: status 2."""
+    """Ctrl-C ends the exploration, and the result is unknown: status 2."""
     project.write(
         SETTINGS, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}})
     )
@@ -109,7 +109,7 @@ def test_an_interrupt_is_told(project, monkeypatch, capsys):
 
 
 def test_a_file_that_is_none_is_an_error_in_a_line(explore):
-    """A target that does not exist is told in a line, with status 2."""
+    """A target that does not exist is an error in one line, with status 2."""
     result = explore("Stop", LOCKS, target="missing.json")
 
     assert result.returncode == 2

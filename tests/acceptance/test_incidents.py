@@ -87,7 +87,7 @@ def test_entries_of_other_runs_stay(tmp_path):
 
 
 def test_an_entry_needs_a_folder(project, capsys, monkeypatch):
-    """A folder without a name, or one that is not there, is told before anything is played."""
+    """A folder without a name, or one that does not exist, is an error before anything is played."""
     monkeypatch.chdir(project.path)
     project.scenario("polite")
     with pytest.raises(OptionError, match="--hook-incident-dir: names no folder"):

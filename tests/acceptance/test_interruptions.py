@@ -1,5 +1,5 @@
 """
-Ctrl-C at the shell command: it is told in a line, and never by a traceback.
+Claims about Ctrl-C at the shell command: it is reported in a line, and never by a traceback.
 """
 
 import subprocess

@@ -1,5 +1,5 @@
 """
-Claims about the files and folders that commands of the shell are told to write.
+Claims about the output files and folders of shell commands.
 """
 
 import json
@@ -32,7 +32,7 @@ def here(tmp_path, monkeypatch):
     ],
 )
 def test_where_nothing_can_be_written(here, capsys, option, words):
-    """A file or folder that cannot be made is told in a sentence that says what to do."""
+    """A file or folder that cannot be made is an error in a sentence that says what to do."""
     (here / "a.scenario.yaml").write_text("name: a\nhooks: {Stop: [exit 0]}\n")
     assert main.main(words) == 2
     said = capsys.readouterr().err
@@ -42,6 +42,6 @@ def test_where_nothing_can_be_written(here, capsys, option, words):
 
 
 def test_a_report_that_is_there(here, capsys):
-    """A report is not written over, and another file is asked for."""
+    """A report never overwrites a file, and the error asks for another one."""
     assert main.main(["report", "a.jsonl", "-o", "a.jsonl"]) == 2
     assert "name another file, or move it away" in capsys.readouterr().err

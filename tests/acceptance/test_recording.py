@@ -80,7 +80,7 @@ def recorded(tmp_path):
 
 
 def test_a_recorded_hook_runs_as_ever(recorded):
-    """While hooks are recorded they answer as ever, and what they were given is kept without secrets."""
+    """Recorded hooks answer as usual, and their payloads are stored without secrets."""
     process = recorded.begin()
     ran = recorded.fire(MY_API_TOKEN=VALUE)
     process.send_signal(signal.SIGINT)
@@ -107,7 +107,7 @@ def test_settings_are_put_back_after_a_crash(recorded):
 
 
 def test_a_project_has_no_say_in_its_guardian(recorded):
-    """Settings are put back also where the project has modules by the names of Python's own."""
+    """Settings are restored also if the project has modules named like Python's own."""
     (recorded.path / "shlex.py").write_text("open('said', 'w').close()\nraise SystemExit\n")
     process = recorded.begin()
     process.kill()
@@ -149,7 +149,7 @@ def journal(tmp_path):
 
 
 def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, capsys):
-    """What can be put back is, and what cannot is told, and put back when it can be."""
+    """Files that can be restored are; the others are reported, and restored as soon as they can be."""
     folder = journal("project/one.json", "project/two.json")
     (tmp_path / "project" / "one.json").write_bytes(b"\xff")
     command = ["record", str(tmp_path / "project"), "--restore"]
@@ -164,7 +164,7 @@ def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, caps
 
 
 def test_a_journal_that_came_with_a_project_changes_nothing_else(journal, tmp_path, capsys):
-    """Files outside of the project are never put back, whoever wrote down how they were."""
+    """Files outside of the project are never restored, even if the journal names them."""
     journal("project/one.json", "outside.json")
 
     assert main.main(["record", str(tmp_path / "project"), "--restore"]) == 2
@@ -174,7 +174,7 @@ def test_a_journal_that_came_with_a_project_changes_nothing_else(journal, tmp_pa
 
 @pytest.mark.slow
 def test_changes_made_meanwhile_stay(recorded):
-    """What was changed in the settings while hooks were recorded stays, and the commands are put back."""
+    """Other changes of the settings during the recording stay, and the commands are restored."""
     settings = recorded.path / ".claude" / "settings.json"
     process = recorded.begin()
     settings.write_text(settings.read_text().replace('{\n  "hooks"', '{\n  "model": 1,\n  "hooks"'))

@@ -22,7 +22,7 @@ FINE = TrialResult(cause="path", fault="a space", hook="hook.sh", verdict="as de
 
 
 def asked(*events, refused=False):
-    """An outcome of one fire of each event, with one cell that is fine."""
+    """An outcome with one hook run of each event, and one trial result without a deviation."""
     ruling = Ruling.DENY if refused else Ruling.NONE
     steps = []
     for turn, event in enumerate(events, 1):
@@ -46,7 +46,7 @@ def asked(*events, refused=False):
 
 
 def with_finding(outcome, code):
-    """The same outcome with a finding, which breaks its promise."""
+    """The same outcome with a finding, which fails its expectation."""
     found = Finding(code=code.code, name=code.name, text="", advice="", turn=1)
     broken = Violation(path="expect.findings", expected="none", seen=code.name)
     return replace(outcome, findings=(found,), violations=(broken,))
@@ -54,12 +54,12 @@ def with_finding(outcome, code):
 
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SessionStart", "SessionEnd"])
 def test_who_only_takes_notes_is_as_declared(event):
-    """A hook that guards no tool call and refuses nothing is fine where every cell is."""
+    """A hook that guards no tool call and refuses nothing is fine if every trial result is."""
     assert judge(asked(event)) == CLEAN
 
 
 def test_a_guard_must_refuse_something():
-    """Hooks before tools that refuse nothing tell nothing, even if a stop was refused."""
+    """Hooks before tools that refuse nothing make the result unknown, even if a stop was refused."""
     assert judge(asked("PreToolUse")) == UNKNOWN
     assert judge(asked("PreToolUse", refused=True)) == CLEAN
 
@@ -72,12 +72,12 @@ def test_an_author_says_that_nothing_is_refused():
 
 @pytest.mark.parametrize("code", [NEVER_FIRED, UNREACHED])
 def test_a_hook_that_was_never_asked_is_not_known(code):
-    """What is only found of hooks that were never asked is no defect and no good sign."""
+    """Findings only about hooks that never ran make the result unknown."""
     assert judge(with_finding(asked("Stop"), code)) == UNKNOWN
 
 
 def test_a_cell_that_is_not_fine_is_told():
-    """A single cell that is not as declared decides."""
+    """A single trial result that is not as declared decides."""
     odd = replace(FINE, verdict="open")
 
     assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == FOUND

@@ -69,7 +69,7 @@ def test_wrong(hook_loop):
 
 
 def test_tests_that_say_nothing(project):
-    """What a test saw that was skipped then, or is expected to fail, is no promise that was kept."""
+    """Simulations of skipped tests and expected failures do not count as passed."""
     project.write("test_it.py", UNSURE)
 
     result = project.run(
@@ -156,7 +156,7 @@ def test_a_page_of_an_interrupted_run(project):
 
 @pytest.mark.slow
 def test_a_page_made_later(project, monkeypatch, capsys):
-    """Trace files that were kept give a page later, which is a file and says what is not known."""
+    """Stored trace files give a page later, which says what is unknown."""
     monkeypatch.chdir(project.path)
     fill(project)
     project.run("--hook-scenarios", ".", "--hook-trace-dir", "traces")

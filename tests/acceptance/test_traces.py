@@ -162,7 +162,7 @@ def test_no_secret_is_written(project, monkeypatch):
 
 
 def test_the_shell_writes_and_reads_traces(project, capsys, monkeypatch):
-    """What ``try --trace-dir`` writes ``report`` tells as a table or as entries, with a status."""
+    """``report`` prints the files of ``try --trace-dir`` as a table or incident reports, with a status."""
     monkeypatch.chdir(project.path)
 
     assert main.main(["try", "Stop", "echo no >&2; exit 2", "--trace-dir", "traces"]) == 1
@@ -205,7 +205,7 @@ def test_what_cannot_be_played_says_why(project):
 
 
 def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
-    """What is not there, holds no trace, is no folder or no trace file is told in one line each."""
+    """A missing path, a folder without traces and a file that is none are errors in one line each."""
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "a.jsonl").write_text("no\n")
 
@@ -256,7 +256,7 @@ def test_an_entry_from_elsewhere_is_only_text(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_shipped_scenarios_fit_the_schema(tmp_path, capsys):
-    """What shipped scenarios of all kinds leave fits the schema, and is read back as it was told."""
+    """The trace files of shipped scenarios fit the schema, and are read back without loss."""
     items = [
         "pitfalls/order/order.scenario.yaml::order[with-the-pitfall-claude-code]",
         "process-hooks/on-exit.scenario.yaml::on-exit[claude-code]",

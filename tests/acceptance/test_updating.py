@@ -19,7 +19,7 @@ INTERRUPTER = "def pytest_runtest_teardown(item): raise KeyboardInterrupt\n"
 
 
 def test_a_broken_promise_is_written(project):
-    """A promise that was broken is changed in its file, an endless loop is not, and both are said."""
+    """A failed expectation is changed in its file, an endless loop is not, and both are printed."""
     polite = project.scenario("polite", verdict="terminated # soon\n  within: 1\n  blocks: 7")
     stubborn = project.scenario("stubborn", body=STUBBORN)
     before, other = polite.read_text(), stubborn.read_text()
@@ -64,7 +64,7 @@ def test_workers_tell_and_the_controller_writes(project):
 
 @pytest.mark.slow
 def test_a_file_that_was_changed_meanwhile(project):
-    """A file that somebody else wrote to while it was played is left alone."""
+    """A file that was edited during the run is not changed."""
     polite = project.scenario("polite", verdict="terminated\n  within: 1")
     before = polite.read_text()
     project.write("conftest.py", MEDDLER)

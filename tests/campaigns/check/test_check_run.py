@@ -42,7 +42,7 @@ def problem(checkup, kind):
 
 @pytest.mark.slow
 def test_livelock_is_shown_by_one_stop(checkup):
-    """A stop that is refused for ever is a problem, and shown by an agent that only wants to stop."""
+    """A stop that is refused forever is a problem, and shown by an agent that only wants to stop."""
     found = problem(checkup, "livelock")
     assert "never_lets_go.sh" in found.complaint.hook
     assert len(found.scenario.script.acts) == 1

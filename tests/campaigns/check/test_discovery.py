@@ -95,7 +95,7 @@ def test_nothing_to_check(tmp_path, text):
 
 
 def test_a_machine_without_git(tmp_path, monkeypatch):
-    """Where git is not installed, no session asks for a repository, and that is told as not shown."""
+    """Without git no session asks for a repository, and the report says that this was not tested."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": GROUPS}})
     (place,) = find_hook_sets(tmp_path)
     assert plan_usual(place, 0).scenario.git

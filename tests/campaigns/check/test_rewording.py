@@ -1,5 +1,5 @@
 """
-Claims about commands that are asked about as data and as other code.
+Claims about refused commands that are reworded as data and as other code.
 """
 
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
@@ -51,7 +51,7 @@ def test_guard_that_refuses_everything_takes_nothing_for_code():
 
 
 def test_forms_of_code_that_are_let_through_are_told():
-    """A guard that looks at the beginning is not odd, and what gets round it is told."""
+    """A guard that checks only the start of a command is no suspect, and what it allows is reported."""
     seen = answered(lambda text: text.startswith("{'command': 'rm"))
     assert [*refused_as_data(seen, [COMMAND])] == []
     (said,) = allowed_as_code(seen, [COMMAND])
@@ -59,7 +59,7 @@ def test_forms_of_code_that_are_let_through_are_told():
 
 
 def test_a_command_that_is_put_together_is_told():
-    """A guard that finds the words everywhere is got round by xargs, which is told."""
+    """A guard that finds the words everywhere is bypassed with xargs, which is reported."""
     seen = answered(lambda text: COMMAND in text)
     assert [*allowed_as_code(seen, [COMMAND])] == [
         f"`{COMMAND}` is refused, but allowed in these forms: xargs."

@@ -110,7 +110,7 @@ def of_two_hooks(root):
 
 
 def test_a_file_plays_the_one_hook_that_it_guards(project, tmp_path):
-    """Where other hooks have problems too, a file has one hook, so that it is green when that is mended."""
+    """If other hooks have problems too, a file has one hook, so that it passes when that hook is fixed."""
     gate, guard, absent = export(of_two_hooks(project), tmp_path, lambda *_: True).problems
     handler = {"type": "command", "command": "./Stop.sh"}
     assert scenario_files.load(gate.file)[0].hooks == {"Stop": [handler]}
