@@ -77,7 +77,7 @@ def campaign_headline(campaign: str, scenario: Scenario, settings: Settings) -> 
     """
     Return the first line of a report of ``--stress`` or ``--explore``.
     """
-    hooks = item_of(scenario) if scenario.origin is not None else f"the hooks of {_settings_of(scenario)}"
+    hooks = item_of(scenario) if scenario.origin is not None else f"the hooks in {_settings_of(scenario)}"
     return f"{scenario.host}: {campaign} of {plain(hooks, 200)}, seed {settings.seed}"
 
 

@@ -44,6 +44,52 @@ def test_nobody_to_ask(checked, capsys):
     assert not told.out
 
 
+@pytest.mark.parametrize("kind", ["--stress", "--explore"])
+def test_nobody_to_ask_before_a_campaign(checked, capsys, kind):
+    """The same holds with --stress and --explore: no hook is run before somebody agreed to it."""
+    checked("Stop", NEVER)
+    assert main.main(["check", kind]) == 2
+    printed = capsys.readouterr()
+    assert "add --yes" in printed.err
+    assert "hooks/hook.sh" in printed.err
+    assert not printed.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--states", "3"], "--states needs --explore"),
+        (["--explore", "--refused", "rm x"], "--refused needs --stress"),
+        (["--explore", "--only", "x"], "--only cannot be combined with --explore"),
+        (["--stress", "--json"], "--json cannot be combined with --stress or --explore"),
+        (["--trace-dir", "x"], "--trace-dir needs --stress or --explore"),
+        (["--stress", "--host", "codex", "a.scenario.yaml::a"], "--host cannot be combined with an item"),
+        (["a.scenario.yaml::a"], "a.scenario.yaml::a is a scenario; add --stress or --explore"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_an_option_without_effect(capsys, words, message):
+    """An option that this kind of check does not read is an error that says what it needs."""
+    assert main.main(["check", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_campaign_for_each_host(project, checked, capsys):
+    """With --stress each host of a project has a report, with a headline and a replay command of its own."""
+    checked("PreToolUse", "#!/bin/sh\nexit 0\n")
+    command = {"type": "command", "command": "hooks/hook.sh"}
+    project.write(
+        "project/.gemini/settings.json", json.dumps({"hooks": {"BeforeTool": [{"hooks": [command]}]}})
+    )
+    assert main.main(["check", "--stress", "--yes", "--plan", "--only", "a space in the path"]) == 0
+    printed = capsys.readouterr().out
+    assert [line.split(":")[0] for line in printed.splitlines() if ": stress of" in line] == [
+        "claude-code",
+        "gemini-cli",
+    ]
+
+
 def test_project_without_hooks(checked, capsys, tmp_path):
     """A folder without hooks is an error with the exit status 2."""
     assert main.main(["check", str(tmp_path), "--yes"]) == 2

@@ -46,11 +46,10 @@ _DESCRIPTION = (
     "an agent in every state, and looks for one that it cannot leave (docs/exploration.md). "
     "Exit status: 0 nothing is wrong, 1 something is, 2 unknown."
 )
-# Options that only one kind of check reads, with the value that means they were not given.
-_ONLY_CHECK: Mapping[str, object] = {"json": False, "write_scenarios": None}
-_ONLY_STRESS: Mapping[str, object] = {"refused": [], "refuses_nothing": False, "plan": False, "most": None}
-_ONLY_EXPLORE: Mapping[str, object] = {"agent_may_run": [], "states": None, "time": None}
-_ONLY_CAMPAIGNS: Mapping[str, object] = {"trace_dir": None}
+# Options that only some kinds of check read, with the value that means they were not given.
+_CHECK_OPTIONS: Mapping[str, object] = {"json": False, "write_scenarios": None}
+_STRESS_OPTIONS: Mapping[str, object] = {"refused": [], "refuses_nothing": False, "plan": False, "most": None}
+_EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "time": None}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +97,7 @@ def _call(arguments: argparse.Namespace) -> int:
     _refuse_idle_options(arguments)
     settings = settings_of(arguments)
     campaign = arguments.stress or arguments.explore
-    if "::" in arguments.path or arguments.path.endswith(_SCENARIO):
+    if _is_item(arguments.path):
         if not campaign:
             raise OptionError(
                 f"check: {arguments.path} is a scenario; add --stress or --explore, or call `hookharness run`"
@@ -124,19 +123,23 @@ def _refuse_idle_options(arguments: argparse.Namespace) -> None:
     Raises:
         OptionError: There is one.
     """
-    idle: dict[str, object] = {}
-    idle |= {} if arguments.stress else dict.fromkeys(_ONLY_STRESS, "--stress")
-    idle |= {} if arguments.explore else dict.fromkeys(_ONLY_EXPLORE, "--explore")
-    if arguments.stress or arguments.explore:
-        idle |= dict.fromkeys(_ONLY_CHECK, "neither --stress nor --explore")
-    else:
-        idle |= dict.fromkeys(_ONLY_CAMPAIGNS, "--stress or --explore")
-    if arguments.explore:
-        idle |= {"only": "no --explore"}
-    unset = {**_ONLY_CHECK, **_ONLY_STRESS, **_ONLY_EXPLORE, **_ONLY_CAMPAIGNS, "only": ""}
-    for name, needed in idle.items():
-        if getattr(arguments, name) != unset[name]:
-            raise OptionError(f"--{name.replace('_', '-')} has an effect only with {needed}")
+    stress, explore, is_item = arguments.stress, arguments.explore, _is_item(arguments.path)
+    rules: list[tuple[bool, Mapping[str, object], str]] = [
+        (not stress, _STRESS_OPTIONS, "needs --stress"),
+        (not explore, _EXPLORE_OPTIONS, "needs --explore"),
+        (stress or explore, _CHECK_OPTIONS, "cannot be combined with --stress or --explore"),
+        (not stress and not explore, {"trace_dir": None}, "needs --stress or --explore"),
+        (explore, {"only": ""}, "cannot be combined with --explore"),
+        (is_item, {"host": ""}, "cannot be combined with an item of a scenario file, which names its host"),
+    ]
+    for applies, options, reason in rules:
+        for name, unset in options.items():
+            if applies and getattr(arguments, name) != unset:
+                raise OptionError(f"--{name.replace('_', '-')} {reason}")
+
+
+def _is_item(path: str) -> bool:
+    return "::" in path or path.endswith(_SCENARIO)
 
 
 def _try_item(arguments: argparse.Namespace, settings: Settings) -> int:
