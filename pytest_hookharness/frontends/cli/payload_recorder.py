@@ -1,9 +1,8 @@
 """
-One recorded fire: a hook's real input, kept while the hook runs as ever.
+The recorder of one hook run: it saves the hook's input and otherwise does not change how the hook runs.
 
-The hook writes to
-the very streams that its host gave, and ends as it would; only its input passes through here. Nothing that
-goes wrong with the recording reaches hook or host.
+The hook writes to the streams of its host and ends as it would without the recorder; only its input passes
+through here. An error of the recording reaches neither hook nor host. The file is run by its path.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 def main(argv: Sequence[str]) -> int:
     """
-    Run a hook and keep what it was given.
+    Run a hook and record its input.
 
     Args:
         argv: The folder for recordings, and the command with its arguments.
@@ -53,31 +52,33 @@ def main(argv: Sequence[str]) -> int:
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: process.send_signal(received))
     seen = bytearray()
-    # Whoever keeps the input open shall not keep the hook that has ended.
+    # A daemon thread: a host that keeps standard input open must not delay the end of the hook.
     threading.Thread(target=_pass_on, args=(process, seen), daemon=True).start()
     try:
-        # What takes time is done while the hook runs, so that it ends no later than without this.
+        # Slow imports happen while the hook runs, so that it does not end later.
         from pytest_hookharness.reports.redaction import find_secrets
 
         secrets = find_secrets(os.environ)
         code = process.wait()
         _keep(Path(folder), at, bytes(seen), command[-1], code, time.monotonic() - began, secrets)
-    except Exception as error:  # noqa: BLE001 -- the hook's answer counts, whatever became of the recording
+    except Exception as error:  # noqa: BLE001 -- an error of the recording must not change the hook's answer
         _complain(Path(folder), error)
         code = process.wait()
     if code < 0:
-        # Some signals have no other way than their own.
+        # SIGKILL and SIGSTOP have no handler that could be reset.
         with contextlib.suppress(OSError):
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    # Not by the usual way: a thread may still wait for input.
+    # Not `sys.exit`: the thread may still wait for input.
     sys.stdout.flush()
     os._exit(code & 0xFF)
 
 
 def _end_together() -> Callable[[], object] | None:
     """
-    What has a hook killed with this process, as a host kills it that starts it itself; where Linux does that.
+    Return a function for the hook's process that has Linux kill it together with this one; ``None`` elsewhere.
+
+    A host that kills what it started would otherwise kill only the recorder.
     """
     try:
         control = ctypes.CDLL(None).prctl
@@ -88,7 +89,7 @@ def _end_together() -> Callable[[], object] | None:
 
 def _take_input() -> None:
     """
-    Have some input, for the next file that is opened would take the place of one that the host closed.
+    Open standard input if the host closed it; otherwise the next opened file would get its number.
     """
     try:
         os.fstat(0)
@@ -97,9 +98,9 @@ def _take_input() -> None:
 
 
 def _pass_on(process: subprocess.Popen[bytes], seen: bytearray) -> None:
-    # One that reads no more is no reason to keep the host from writing.
+    # If the hook stops reading, the rest is still read: the host must not block while it writes.
     listening = process.stdin
-    # A host may have closed the input, or be gone.
+    # The host may have closed the input, or have ended.
     with contextlib.suppress(OSError):
         while chunk := os.read(0, _CHUNK):
             seen.extend(chunk[: max(0, MOST - len(seen))])
