@@ -76,7 +76,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _end_together() -> Callable[[], object] | None:
     """
-    Return a function for the hook's process that has Linux kill it together with this one; ``None`` elsewhere.
+    Return a function that has Linux kill the hook's process together with this one; ``None`` elsewhere.
 
     A host that kills what it started would otherwise kill only the recorder.
     """
