@@ -34,24 +34,70 @@ NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
 
 
 def test_nobody_to_ask(checked, capsys):
-    """Where nobody can be asked and --yes is not given, no hook is run and the exit status is 2."""
+    """If nobody can be asked and --yes is not given, no hook is run and the exit status is 2."""
     folder = checked("Stop", NEVER)
     assert main.main(["check"]) == 2
     told = capsys.readouterr()
     assert f"hookharness: {folder}: its hooks would be run here for the first time" in told.err
-    assert "give --yes" in told.err
+    assert "add --yes" in told.err
     assert "hooks/hook.sh" in told.err
     assert not told.out
 
 
+@pytest.mark.parametrize("kind", ["--stress", "--explore"])
+def test_nobody_to_ask_before_a_campaign(checked, capsys, kind):
+    """The same holds with --stress and --explore: no hook is run before somebody agreed to it."""
+    checked("Stop", NEVER)
+    assert main.main(["check", kind]) == 2
+    printed = capsys.readouterr()
+    assert "add --yes" in printed.err
+    assert "hooks/hook.sh" in printed.err
+    assert not printed.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--states", "3"], "--states needs --explore"),
+        (["--explore", "--refused", "rm x"], "--refused needs --stress"),
+        (["--explore", "--only", "x"], "--only cannot be combined with --explore"),
+        (["--stress", "--json"], "--json cannot be combined with --stress or --explore"),
+        (["--trace-dir", "x"], "--trace-dir needs --stress or --explore"),
+        (["--stress", "--host", "codex", "a.scenario.yaml::a"], "--host cannot be combined with an item"),
+        (["a.scenario.yaml::a"], "a.scenario.yaml::a is a scenario; add --stress or --explore"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_an_option_without_effect(capsys, words, message):
+    """An option that this kind of check does not read is an error that says what it needs."""
+    assert main.main(["check", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_campaign_for_each_host(project, checked, capsys):
+    """With --stress each host of a project has a report, with a headline and a replay command of its own."""
+    checked("PreToolUse", "#!/bin/sh\nexit 0\n")
+    command = {"type": "command", "command": "hooks/hook.sh"}
+    project.write(
+        "project/.gemini/settings.json", json.dumps({"hooks": {"BeforeTool": [{"hooks": [command]}]}})
+    )
+    assert main.main(["check", "--stress", "--yes", "--plan", "--only", "a space in the path"]) == 0
+    printed = capsys.readouterr().out
+    assert [line.split(":")[0] for line in printed.splitlines() if ": stress of" in line] == [
+        "claude-code",
+        "gemini-cli",
+    ]
+
+
 def test_project_without_hooks(checked, capsys, tmp_path):
-    """A folder without hooks is told of with the exit status 2."""
+    """A folder without hooks is an error with the exit status 2."""
     assert main.main(["check", str(tmp_path), "--yes"]) == 2
     assert "no hooks of any host" in capsys.readouterr().err
 
 
 def test_a_problem_that_cannot_be(checked, capsys):
-    """A name that no problem of these hooks can have is told at once, and nothing is run."""
+    """A name that no problem of these hooks can have is an error at once, and nothing is run."""
     checked("Stop", NEVER)
     assert main.main(["check", "--yes", "--only", "zzz"]) == 2
     told = capsys.readouterr()
@@ -61,7 +107,7 @@ def test_a_problem_that_cannot_be(checked, capsys):
 
 @pytest.mark.parametrize("folder", ["/sys", "hooks/hook.sh"])
 def test_folder_that_cannot_be_written(checked, capsys, folder):
-    """Where no scenario can be written, that is told before anything is played."""
+    """A folder that cannot be written is an error before anything is played."""
     checked("Stop", NEVER)
     assert main.main(["check", "--yes", "--write-scenarios", folder]) == 2
     told = capsys.readouterr()
@@ -72,7 +118,7 @@ def test_folder_that_cannot_be_written(checked, capsys, folder):
 
 @pytest.mark.slow
 def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
-    """Where one problem is looked for, the hooks of other hosts are not played once it was shown."""
+    """If one problem is looked for, the hooks of other hosts are not played after it was shown."""
     checked("Stop", NEVER)
     command = {"type": "command", "command": "hooks/hook.sh"}
     project.write(
@@ -85,7 +131,7 @@ def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
 
 @pytest.mark.slow
 def test_problem_with_its_scenario_in_json(checked, capsys):
-    """A problem is told as JSON, with a scenario file that goes by the project itself and is red."""
+    """A problem is printed as JSON, with a scenario file that uses the project itself and fails."""
     folder = checked("Stop", NEVER)
     assert main.main(["check", "--yes", "--json", "--write-scenarios", "."]) == 1
     (checkup,) = json.loads(capsys.readouterr().out)["checkups"]
@@ -98,7 +144,7 @@ def test_problem_with_its_scenario_in_json(checked, capsys):
 
 @pytest.mark.slow
 def test_a_well_behaved_hook(checked, capsys):
-    """Of a hook that lets go there is nothing to tell, and the exit status is 0."""
+    """A hook that allows the stop has no problem, and the exit status is 0."""
     checked(
         "Stop",
         "#!/bin/sh\ngrep -q '\"stop_hook_active\": *false' || exit 0\necho 'Run `make`.' >&2; exit 2\n",
@@ -109,7 +155,7 @@ def test_a_well_behaved_hook(checked, capsys):
 
 @pytest.fixture
 def asked(checked):
-    """The command in a terminal, where it has just asked."""
+    """The command in a terminal, after it has printed its question."""
     checked("Notification", "#!/bin/sh\nexit 0\n")
     command = ["-m", "pytest_hookharness", "check"]
     child = pexpect.spawn(sys.executable, command, timeout=60, env={**os.environ, "TERM": "dumb"})
@@ -120,7 +166,7 @@ def asked(checked):
 
 @pytest.mark.slow
 def test_a_person_who_does_not_agree(asked, tmp_path):
-    """Where the person says no, nothing is run or kept, and the exit status is 2."""
+    """If the person says no, nothing is run or stored, and the exit status is 2."""
     asked.sendline("n")
     asked.expect_exact("you did not agree")
     asked.expect(pexpect.EOF)
@@ -131,7 +177,7 @@ def test_a_person_who_does_not_agree(asked, tmp_path):
 
 @pytest.mark.nightly
 def test_a_person_who_agrees(asked, tmp_path):
-    """What a person agrees to is run, and is kept as a digest."""
+    """If the person agrees, the hooks are run, and the agreement is stored as a digest."""
     asked.sendline("y")
     asked.expect_exact("no problem with 1 hook")
     asked.expect(pexpect.EOF)

@@ -1,5 +1,5 @@
 """
-Commands that tell what is known of hosts, and trying a hook under each of them, as processes of their own.
+Claims about the commands that print facts of hosts, and about trying a hook under each host.
 """
 
 import subprocess
@@ -24,7 +24,7 @@ def hookharness(tmp_path):
 
 
 def test_hosts_are_listed(hookharness):
-    """Every host is listed with its version, and nothing is played for it."""
+    """Every host is listed with its version."""
     result = hookharness("hosts")
 
     assert result.returncode == 0
@@ -35,7 +35,7 @@ def test_hosts_are_listed(hookharness):
 
 
 def test_an_event_is_explained(hookharness):
-    """What hooks can mean on an event is told with sources; an unknown host is an error."""
+    """The meanings of exit codes at an event are printed with sources; an unknown host is an error."""
     told, wrong = hookharness("explain", "cursor", "stop"), hookharness("explain", "cursr")
 
     assert told.returncode == 0
@@ -47,7 +47,7 @@ def test_an_event_is_explained(hookharness):
 
 
 def test_findings_are_told(hookharness):
-    """Findings and bad ends are told in full by code or name; the nearest to an unknown one is named."""
+    """Findings and verdicts are explained by code or name; for an unknown one the nearest is named."""
     told = hookharness("findings", "hh001", "HELD-OPEN", "livelock")
     wrong = hookharness("findings", "HELD")
 

@@ -1,5 +1,5 @@
 """
-That hooks do and print the same whether somebody records them or not, on the scenarios that ship.
+Claims that hooks behave the same whether they are recorded or not, on the shipped scenarios.
 """
 
 import shutil
@@ -120,7 +120,7 @@ def test_it_does_if_bash_runs_what_is_written_for_sh(file, in_bash, tmp_path):
 @pytest.mark.nightly
 @pytest.mark.parametrize("file", EVERY)
 def test_no_shipped_hook_says_anything_else_when_it_is_recorded(file, tmp_path):
-    """The first of these holds for every scenario that ships."""
+    """The first claim holds for every shipped scenario."""
     compare(SHIPPED / file, tmp_path)
 
 

@@ -1,5 +1,5 @@
 """
-Claims about debugging entries, by the option of pytest and by the shell command.
+Claims about incident reports, by the option of pytest and by the shell command.
 """
 
 import subprocess
@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from pytest_hookharness.frontends.cli import main
+from pytest_hookharness.frontends.option_types import OptionError, make_folder
 from pytest_hookharness.frontends.output import incident_files
 
 STUBBORN = "echo 'run never' >&2; exit 2"
@@ -20,14 +21,14 @@ def test_each_failed_item_has_an_entry(project):
     project.scenario("stubborn", body=STUBBORN)
     project.write("test_it.py", TEST)
 
-    folders = ("--hook-entry-dir", "notes/of today", "--hook-trace-dir", "traces")
+    folders = ("--hook-incident-dir", "notes/of today", "--hook-trace-dir", "traces")
     result = project.run("--hook-scenarios", ".", "-n", "2", *folders)
 
     result.assert_outcomes(passed=1, failed=2)
     traces = [path.read_text().splitlines() for path in (project.path / "traces").iterdir()]
     assert [lines[-1].startswith('{"record":"end"') for lines in traces] == [True] * 3
     folder = project.path / "notes" / "of today"
-    result.stdout.fnmatch_lines([f"hook harness: 2 debugging entries written to {folder}"])
+    result.stdout.fnmatch_lines([f"hook harness: 2 incident reports written to {folder}"])
     texts = {path.name: path.read_text() for path in folder.iterdir()}
     assert len(texts) == 2
     (scenario,) = (text for name, text in texts.items() if name.startswith("scenarios-stubborn"))
@@ -42,10 +43,10 @@ def test_an_entry_folder_that_cannot_be_made(project):
     """A folder that cannot be made is a usage error that names it, before anything is played."""
     project.write("taken", "")
 
-    result = project.run("--hook-entry-dir", "taken")
+    result = project.run("--hook-incident-dir", "taken")
 
     assert result.ret == 4
-    result.stderr.fnmatch_lines(["*--hook-entry-dir: */taken cannot be made (File exists)*"])
+    result.stderr.fnmatch_lines(["*--hook-incident-dir: */taken cannot be made (File exists)*"])
 
 
 @pytest.mark.slow
@@ -58,20 +59,21 @@ def test_an_entry_about_an_expected_loop(project):
             sys.executable,
             "-m",
             "pytest_hookharness",
-            "entry",
+            "run",
             "scenarios/stubborn.scenario.yaml",
         ]
         return subprocess.run(
             [*command, *more], capture_output=True, text=True, cwd=project.path, check=False
         )
 
-    printed, written, again = run(), run("-o", "entry.md"), run("-o", "entry.md")
+    written, again = run("--incident", "incident.md"), run("--incident", "incident.md")
 
-    assert [printed.returncode, written.returncode, again.returncode] == [0, 0, 2]
-    assert printed.stdout.startswith("## 2")
-    assert ": livelock in `stubborn[claude-code]`\n" in printed.stdout
-    assert (project.path / "entry.md").read_text().count("\n### ") == 7
-    assert "entry.md is there already" in again.stderr
+    assert [written.returncode, again.returncode] == [0, 2]
+    text = (project.path / "incident.md").read_text()
+    assert text.startswith("## 2")
+    assert ": livelock in `stubborn[claude-code]`\n" in text
+    assert text.count("\n### ") == 7
+    assert "incident.md exists already" in again.stderr
 
 
 def test_entries_of_other_runs_stay(tmp_path):
@@ -85,11 +87,11 @@ def test_entries_of_other_runs_stay(tmp_path):
 
 
 def test_an_entry_needs_a_folder(project, capsys, monkeypatch):
-    """A folder without a name, or one that is not there, is told before anything is played."""
+    """A folder without a name, or one that does not exist, is an error before anything is played."""
     monkeypatch.chdir(project.path)
     project.scenario("polite")
-    with pytest.raises(pytest.UsageError, match="--hook-entry-dir: names no folder"):
-        incident_files.make_folder("", "--hook-entry-dir", below=project.path)
+    with pytest.raises(OptionError, match="--hook-incident-dir: names no folder"):
+        make_folder("", "--hook-incident-dir", below=project.path)
 
-    assert main.main(["entry", "scenarios/polite.scenario.yaml", "-o", "nodir/e.md"]) == 2
-    assert "hookharness: --output: nodir is no folder" in capsys.readouterr().err
+    assert main.main(["run", "scenarios/polite.scenario.yaml", "--incident", "nodir/e.md"]) == 2
+    assert "hookharness: --incident: nodir is not a folder" in capsys.readouterr().err

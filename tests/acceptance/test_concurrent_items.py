@@ -37,7 +37,7 @@ def apart(project):
 
 @pytest.mark.slow
 def test_times_are_each_item_s_own(apart):
-    """An item that was played while others waited is told with the time that it took itself."""
+    """An item that ran beside others is reported with its own duration."""
     apart.scenario("slow", body="sleep 0.6")
 
     result = apart.run(*SEVERAL, "--durations=0", "--durations-min=0.6")
@@ -85,7 +85,7 @@ def test_each_item_has_its_own_end(apart):
 
 @pytest.mark.slow
 def test_the_first_failure_ends_the_run(apart):
-    """With -x nothing is told of later items, and what was under way is ended at once."""
+    """With -x later items are not reported, and their running simulations end at once."""
     apart.scenario("loop", body="case $PWD in */1/*) exit 2;; esac; exec sleep 86399")
 
     result = apart.run(*SEVERAL, "-x", "--hook-timeout=100s", "--hook-budget=100s")
@@ -97,7 +97,7 @@ def test_the_first_failure_ends_the_run(apart):
 
 @pytest.mark.slow
 def test_an_interrupt_ends_all(apart):
-    """Ctrl-C tells what was seen of the item whose turn it is, and ends the hooks of all."""
+    """After Ctrl-C the current item is reported as far as it was seen, and the hooks of all items end."""
     apart.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-p", "no:faker", *ALL, f"--basetemp={apart.path / 'base'}"],

@@ -1,5 +1,5 @@
 """
-Claims about ``hookharness stress`` and ``pytest --hook-stress``, as processes of their own.
+Claims about ``hookharness check --stress`` and ``pytest --hook-stress``, as processes of their own.
 """
 
 import json
@@ -36,7 +36,16 @@ def stress(project):
     """Run the command on the settings of the project."""
 
     def run(*arguments, target=SETTINGS):
-        command = [sys.executable, "-m", "pytest_hookharness", "stress", target, *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest_hookharness",
+            "check",
+            "--stress",
+            "--yes",
+            target,
+            *arguments,
+        ]
         return subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=project.path, check=False
         )
@@ -45,22 +54,22 @@ def stress(project):
 
 
 def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
-    """A guard that lets through what it cannot read is a row with its outcome, evidence and a command."""
+    """A guard that allows what it cannot read is fail-open, with evidence and a command."""
     guarded()
 
     result = stress("--only", CLOSED)
 
     row, evidence, again = result.stdout.partition(f"{CLOSED} ")[2].splitlines()[:3]
-    assert (result.returncode, row.strip()) == (1, "fail-open")
+    assert (result.returncode, row.strip()) == (1, "open")
     assert "refuses (exit 2); then does not refuse" in evidence
-    assert again.strip() == f"again:  hookharness stress {SETTINGS} --only '{CLOSED}' --seed 0"
-    assert "1 difference: 1 fail-open" in result.stdout
+    assert again.strip() == f"again:  hookharness check --stress {SETTINGS} --yes --only '{CLOSED}' --seed 0"
+    assert "1 difference: 1 open" in result.stdout
     assert "HH201 FAILS-OPEN" in result.stdout
 
 
 @pytest.mark.slow
 def test_a_seed_gives_a_plan(guarded, stress):
-    """The same seed gives the same plan, another one another order, and nothing of it is played."""
+    """The same seed gives the same plan, another seed another order, and no mutation is played."""
     guarded()
     first, second, other = (stress("--plan", "--seed", seed) for seed in ("3", "3", "4"))
 
@@ -74,7 +83,7 @@ def test_a_seed_gives_a_plan(guarded, stress):
 
 @pytest.mark.slow
 def test_what_is_fine_is_told_as_such(guarded, stress):
-    """Where all that is tried makes no difference the exit status is 0."""
+    """If no mutation makes a difference the exit status is 0."""
     guarded()
 
     result = stress("--only", "a space in the path")
@@ -85,7 +94,7 @@ def test_what_is_fine_is_told_as_such(guarded, stress):
 
 @pytest.mark.slow
 def test_a_guard_that_refuses_nothing_tells_nothing(guarded, stress):
-    """A hook that refuses no call could be off, so that cells without a defect are no good sign."""
+    """A hook that refuses no call may be broken, so the result is unknown."""
     guarded(QUIET)
 
     result = stress("--only", "a space in the path")
@@ -95,7 +104,7 @@ def test_a_guard_that_refuses_nothing_tells_nothing(guarded, stress):
 
 @pytest.mark.slow
 def test_a_budget_that_is_over_is_no_good_sign(guarded, stress):
-    """What there was no time for is not tried, and the exit status says that it could not be told."""
+    """Mutations beyond the time budget are not tried, and the exit status is 2."""
     guarded()
 
     result = stress("--only", "a quote in the path", "--budget", "1ms")
@@ -104,7 +113,7 @@ def test_a_budget_that_is_over_is_no_good_sign(guarded, stress):
 
 
 def test_a_file_that_no_host_reads(project, stress):
-    """A file at a place where no host looks is refused in one line that says what to do."""
+    """A file that no host reads is an error in one line that says what to do."""
     project.write("hooks.json", "{}")
 
     result = stress(target="hooks.json")
@@ -115,11 +124,11 @@ def test_a_file_that_no_host_reads(project, stress):
 
 @pytest.mark.slow
 def test_an_interrupt_tells_what_was_found(guarded):
-    """Ctrl-C ends everything and prints the table of what was tried until then."""
+    """Ctrl-C ends everything and prints the table of what was tried."""
     folder = guarded()
-    command = ["-m", "pytest_hookharness", "stress", SETTINGS]
+    command = ["-m", "pytest_hookharness", "check", "--stress", "--yes", SETTINGS]
     child = pexpect.spawn(sys.executable, command, cwd=folder, env={**os.environ, "TERM": "dumb"}, timeout=60)
-    child.expect(r"[3-9] of \d+ tried")
+    child.expect(r"mutations: \d+ of \d+")
     child.sendintr()
     child.expect("interrupted: this was seen until then")
     child.expect("there was no time left")
@@ -132,7 +141,7 @@ def test_an_interrupt_tells_what_was_found(guarded):
 
 @pytest.mark.slow
 def test_pytest_puts_stress_on_scenarios(project):
-    """A scenario that keeps its promise breaks it under stress, and the table is in its report."""
+    """A scenario that passes fails under stress, and the table is in its report."""
     text = (
         f"name: guard\nfiles: {{hook.sh: {json.dumps(OPEN)}}}\nhooks: {{PreToolUse: ./hook.sh}}\n"
         "hook_timeout: 500ms\nagent: [{prompt: Go.}, {run: rm -rf build, expect: deny}, {stop: Done.}]\n"
@@ -144,5 +153,5 @@ def test_pytest_puts_stress_on_scenarios(project):
 
     stressed.assert_outcomes(failed=1)
     stressed.stdout.fnmatch_lines(
-        [f"{CLOSED}*fail-open*", "*hookharness stress 'scenarios/guard.scenario.yaml*"]
+        [f"{CLOSED}*open*", "*hookharness check --stress 'scenarios/guard.scenario.yaml*"]
     )

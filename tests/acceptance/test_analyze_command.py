@@ -26,7 +26,7 @@ def transcript(path, *calls, more=""):
 
 
 def test_a_transcript_with_a_loop(tmp_path):
-    """A loop is told with its place, its words and what to do next, and the exit status is 1."""
+    """A loop is reported with its place, its text and what to do next, and the exit status is 1."""
     file = transcript(tmp_path / "a.jsonl", "ls", *["build", "install"] * 3, more="{broken\n")
     command = [sys.executable, "-m", "pytest_hookharness", "analyze", file]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

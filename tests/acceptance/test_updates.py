@@ -4,7 +4,7 @@ Claims about ``--hook-update``.
 
 import pytest
 
-from pytest_hookharness.frontends.output.incident_files import replace_file
+from pytest_hookharness.frontends.output.files import replace_file
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 # Another process, such as an editor, writes while the tests run.
@@ -19,7 +19,7 @@ INTERRUPTER = "def pytest_runtest_teardown(item): raise KeyboardInterrupt\n"
 
 
 def test_a_broken_promise_is_written(project):
-    """A promise that was broken is changed in its file, an endless loop is not, and both are said."""
+    """A failed expectation is changed in its file, an endless loop is not, and both are printed."""
     polite = project.scenario("polite", verdict="terminated # soon\n  within: 1\n  blocks: 7")
     stubborn = project.scenario("stubborn", body=STUBBORN)
     before, other = polite.read_text(), stubborn.read_text()
@@ -34,7 +34,7 @@ def test_a_broken_promise_is_written(project):
     assert sorted(polite.parent.iterdir()) == [polite, stubborn]
     result.stdout.fnmatch_lines(
         [
-            "scenarios/polite.scenario.yaml: changed; run it again to see that it holds",
+            "scenarios/polite.scenario.yaml: changed; run it again to confirm",
             "  - within: 1",
             "  - blocks: 7",
             "  + within: 2",
@@ -64,7 +64,7 @@ def test_workers_tell_and_the_controller_writes(project):
 
 @pytest.mark.slow
 def test_a_file_that_was_changed_meanwhile(project):
-    """A file that somebody else wrote to while it was played is left alone."""
+    """A file that was edited during the run is not changed."""
     polite = project.scenario("polite", verdict="terminated\n  within: 1")
     before = polite.read_text()
     project.write("conftest.py", MEDDLER)
@@ -72,7 +72,7 @@ def test_a_file_that_was_changed_meanwhile(project):
     result = project.run("--hook-scenarios", "--hook-update")
 
     assert polite.read_text() == before + "# later\n"
-    result.stdout.fnmatch_lines(["*polite.scenario.yaml: not changed: it is not the text that was played*"])
+    result.stdout.fnmatch_lines(["*polite.scenario.yaml: not changed: the file was edited during the run*"])
 
 
 @pytest.mark.slow
