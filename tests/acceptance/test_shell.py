@@ -153,7 +153,7 @@ def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
     assert list(tmp_path.glob("hookharness-*")) == []
 
 
-@pytest.mark.parametrize("door", ["shell", "pytest"])
+@pytest.mark.parametrize("front_end", ["shell", "pytest"])
 def test_interrupt(project, pytester, front_end):
     """After Ctrl-C the command prints what was seen until then, and leaves no process behind."""
     # In a covered folder, for elsewhere the agent's shell has a pipe of its own.

@@ -148,8 +148,8 @@ class ScenarioItem(pytest.Function):
 
             outcome = problem.outcome
             broken = most_severe(outcome)
-            replay_command = replay_command(self.scenario, options.settings(self.config))
-            text = story.story(outcome, replay_command=replay_command)
+            replay = replay_command(self.scenario, options.settings(self.config))
+            text = story.story(outcome, replay_command=replay)
             return self._failure(broken.path if broken else "expect", first_line(outcome), text)
         if isinstance(problem, harness.USER_ERRORS):
             message = plain(str(problem), 1000)

@@ -267,4 +267,4 @@ def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
     hook = '#!/bin/sh\n[ -n "${BASH_VERSION:-}" ] || exit 0\necho "bash is here" >&2\nexit 2\n'
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
-    assert vary(hook, agent=agent, world="bash").blocks() == 1  # noqa: S604 - a key of the scenario
+    assert vary(hook, agent=agent, world="bash").blocks() == 1
