@@ -28,7 +28,7 @@ OF_THE_WHEEL = (
     "tests/acceptance",
     "tests/scenario_files",
     "tests/test_imports.py",
-    "tests/execution/test_supervision.py",
+    "tests/execution/test_supervisor.py",
     "tests/execution/test_doubles.py",
 )
 

@@ -43,7 +43,6 @@ TURNS = 60
 # What differs from run to run in a text that a hook or a host wrote: numbers, and names drawn at random.
 _OWN = re.compile(r"[^\s\"']*\.hookharness-\w+")
 _DRAWN = re.compile(r"[0-9a-f]{8,}|\d+|(?<=/)tmp[\w.]+")
-_TIERS = (("fail-open", "open"), ("fail-closed", "closed"))
 
 Line = dict[str, Any]
 
@@ -53,17 +52,14 @@ def line_of(outcome: Outcome) -> Line:
     Return what one simulation decided, without any wording of the harness.
     """
     verdict = outcome.verdict
-    numbers = {
-        key: getattr(verdict, key)
-        for key in ("turn", "stem", "period", "laps", "evidence", "asked")
-        if hasattr(verdict, key)
-    }
-    guard = getattr(verdict, "guard", None)
+    names = ("turn", "stem", "period", "repetitions", "evidence", "asked")
+    numbers = {key: getattr(verdict, key) for key in names if hasattr(verdict, key)}
+    cap = getattr(verdict, "cap", None)
     hooked = [each for _, each in outcome.trace.hooked()]
     return {
         "verdict": outcome.verdict_name,
         **numbers,
-        **({"overrides": guard.overrides} if guard is not None else {}),
+        **({"overrides": cap.overrides} if cap is not None else {}),
         "host": outcome.host,
         "passed": outcome.passed,
         "turns": outcome.iterations,
@@ -86,20 +82,14 @@ def _flag(decision: Any) -> str:
 def _reply(fire: Any) -> list[Any]:
     said = fire.reply
     return [fire.hook.event, said.ruling.value, said.halt is not None, said.silent, said.fault is None] + [
-        _DRAWN.sub("#", _OWN.sub("~", str(text)[:2000]))
+        _DRAWN.sub("#", _OWN.sub("~", str(text)[:2000].replace(str(ROOT), "~")))
         for text in (said.reason, said.context, said.behaviour, said.updated_input)
     ]
 
 
 def _faults(outcome: Outcome) -> list[list[Any]]:
-    counted = Counter(
-        (cell.cause, _plain(cell.verdict), cell.payload, cell.left) for cell in outcome.trial_results
-    )
+    counted = Counter((row.family, row.outcome, row.payload, row.left) for row in outcome.trial_results)
     return sorted([*key, number] for key, number in counted.items())
-
-
-def _plain(word: str) -> str:
-    return dict(_TIERS).get(word, word)
 
 
 def _explored(outcome: Outcome) -> list[Any]:
@@ -113,13 +103,13 @@ def _runs(words: list[str]) -> list[str]:
     """
     Return a list of words with repeated words written once, with their number.
     """
-    told: list[list[Any]] = []
+    runs: list[list[Any]] = []
     for word in words:
-        if told and told[-1][0] == word:
-            told[-1][1] += 1
+        if runs and runs[-1][0] == word:
+            runs[-1][1] += 1
         else:
-            told.append([word, 1])
-    return [f"{word} x{number}" if number > 1 else word for word, number in told]
+            runs.append([word, 1])
+    return [f"{word} x{number}" if number > 1 else word for word, number in runs]
 
 
 def _digest(value: Any) -> str:

@@ -8,6 +8,7 @@ has a turn, and a ratio is the median of the ratios of single rounds.
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -101,6 +102,14 @@ class Table:
         head = written(self.columns)
         body = [head, "-" * len(head), *map(written, self.rows), *self.notes]
         return "\n".join([f"{self.title} (load {os.getloadavg()[0]:.1f})", *body])
+
+
+def children_seconds() -> float:
+    """
+    The processor time of all child processes that have ended, in seconds.
+    """
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def pytest_environment() -> dict[str, str]:

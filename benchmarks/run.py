@@ -18,6 +18,7 @@ import explorations
 import fires
 import hosts
 import recording
+import startup
 import stress
 import unused
 import verdicts
@@ -36,6 +37,7 @@ TABLES = {
     "explorations": explorations.table,
     "recording": recording.table,
     "stress": stress.table,
+    "startup": startup.table,
 }
 
 

@@ -35,11 +35,11 @@ def table(folder: Path, *, quick: bool) -> Table:
     _write(place)
     only = ("--only", "standard input") if quick else ()
     found = Table(
-        "10. hookharness stress on one guard of 10 ms, whole processes",
+        "10. hookharness check --stress on one guard of 10 ms, whole processes",
         ("what", "time", "cells", "per cell", "x one run", "aim", ""),
         notes=["The run that it is compared with plays the same session once, and only plans the rest."],
     )
-    stress = ("stress", str(_SETTINGS), *only)
+    stress = ("check", "--stress", "--yes", str(_SETTINGS), *only)
     plan = (*stress, "--plan")
     cells = int(_told(place, plan).rpartition(" differences to be tried")[0].rpartition("\n")[2])
     seen = take_turns({"once": _turn(place, plan), "all": _turn(place, stress)}, 1 if quick else 5)

@@ -1,7 +1,7 @@
 """
-Hook scripts of coding agents, and with whether their loop ever ends.
+The public names of the package, each imported when it is first used.
 
-Nothing inside imports it; a name is fetched when it is asked for. PYTEST_DONT_REWRITE
+PYTEST_DONT_REWRITE
 """
 # pyright: reportUnsupportedDunderAll=false
 
@@ -33,7 +33,7 @@ __version__ = "0.1.0"
 
 
 _MODULES = {
-    "frontends.cli.explore": ["explore"],
+    "frontends.harness": ["explore"],
     "campaigns.run": ["simulate"],
     "model.expectations": ["Expectation", "Range"],
     "model.moves": [
@@ -49,4 +49,4 @@ def __getattr__(name: str) -> object:
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"{__name__} has no {name!r}; it offers {', '.join(__all__)}")
+    raise AttributeError(f"{__name__} has no {name!r}; it has {', '.join(__all__)}")

@@ -1,5 +1,5 @@
 from pytest_hookharness.campaigns.run import simulate
-from pytest_hookharness.frontends.cli.explore import explore
+from pytest_hookharness.frontends.harness import explore
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import (
     Behaviour,

@@ -1,5 +1,5 @@
 """
-The first moments of the shell command, before its own words are there.
+The entry point of the shell command.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _INTERRUPTED = 2
 
 def main() -> int:
     """
-    The console script: an interruption while it is still being loaded is told in a line like any later one.
+    Run the shell command; Ctrl-C while it is being imported ends it in one line too.
     """
     try:
         from pytest_hookharness.frontends.cli import main as cli

@@ -1,13 +1,12 @@
 """
-How modules are imported under pytest: as they were written.
+Imports of this package under pytest, without assertion rewriting.
 
 PYTEST_DONT_REWRITE
 
-pytest rewrites the assertions of every module that belongs to a distribution with a ``pytest11`` entry
-point. That is meant for plugins that assert. Our engine does not, and would be parsed, rewritten and
-compiled anew in every run that may not write bytecode. The word above, in the docstring of each module,
-would save only the rewriting: pytest still parses and compiles the file by itself, past Python's own
-cache. A finder that stands before pytest's saves all of it.
+pytest rewrites the assertions of every module of a distribution with a ``pytest11`` entry point. Our modules
+have no assertions to rewrite, and each would be parsed and compiled again in every run that cannot write
+bytecode. The word above, in the docstring of each module, would save only the rewriting: pytest still parses
+and compiles the file and ignores Python's own cache. A finder before pytest's saves both.
 """
 
 import sys
@@ -18,13 +17,13 @@ from types import ModuleType
 
 class PlainFinder:
     """
-    Finds the submodules of one package as Python does when pytest is not there.
+    Finds the submodules of one package as Python does without pytest.
 
     Attributes:
-        package: The package's full name. The package itself is not concerned, it is there already.
+        package: The full name of the package, which is imported already.
     """
 
-    # Not a dataclass: to build one takes longer than all the rest of this module, in every run of pytest.
+    # Not a dataclass: creating one takes longer than the rest of this module, in every run of pytest.
     __slots__ = ("package",)
 
     def __init__(self, package: str) -> None:
@@ -34,7 +33,7 @@ class PlainFinder:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """
-        The stock answer for a submodule of the package, and no answer for any other.
+        Return Python's own spec for a submodule of the package, and nothing for any other module.
         """
         if name.startswith(self.package + "."):
             return PathFinder.find_spec(name, path, target)
@@ -43,9 +42,9 @@ class PlainFinder:
 
 def import_plainly(package: str) -> None:
     """
-    Keep pytest from rewriting what is imported from a package from now on.
+    Keep pytest from rewriting the modules of a package that are imported from now on.
 
-    It may be called again: a pytest inside pytest puts its own finder first.
+    It may be called again, as a pytest run inside pytest puts its own finder first.
     """
     for finder in sys.meta_path[:]:
         if isinstance(finder, PlainFinder) and finder.package == package:

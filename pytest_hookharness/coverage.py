@@ -1,7 +1,7 @@
 """
-Coverage.py: a plugin by which its reports show the lines of shell scripts.
+A plugin for coverage.py: its reports show the lines of shell scripts.
 
-Its settings name it::
+The settings of coverage.py name it::
 
     [tool.coverage.run]
     plugins = ["pytest_hookharness.coverage"]
@@ -23,12 +23,12 @@ from pytest_hookharness.execution.coverage.statements import ScriptLines, read_s
 _BASH = re.compile(rb"#!.*\bbash\b")
 _OTHER = re.compile(rb"#!")
 _FIRST = 256
-_ELSEWHERE = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox"})
+_SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox"})
 
 
 class ShellFile(FileReporter):
     """
-    What coverage asks about one script.
+    The lines of one script, as coverage.py asks for them.
     """
 
     @cached_property
@@ -37,89 +37,89 @@ class ShellFile(FileReporter):
 
     def source(self) -> str:
         """
-        The text, whatever its bytes are.
+        Return the text; bytes that are not UTF-8 are replaced.
         """
         return Path(self.filename).read_text(encoding="utf-8", errors="replace")
 
     def lines(self) -> set[int]:
         """
-        The lines that can be run.
+        Return the executable lines.
         """
         return set(self._script.lines)
 
     def excluded_lines(self) -> set[int]:
         """
-        The lines that the author does not want counted.
+        Return the lines that the author excluded.
         """
         return set(self._script.excluded)
 
 
 class ShellLines(CoveragePlugin):
     """
-    Tells coverage what can be run in a shell script; what was run, the harness writes into the data.
+    Tells coverage.py which lines of shell scripts are executable; the harness writes those that ran.
     """
 
     def file_reporter(self, filename: str) -> ShellFile:
         """
-        What coverage asks about one script.
+        Return the lines of one script.
         """
         return ShellFile(filename)
 
     def find_executable_files(self, src_dir: str) -> Iterable[str]:
         """
-        The scripts for bash below a folder, so that those which nobody ran are reported as such.
+        Return the bash scripts below a folder, so that scripts that never ran are reported too.
         """
         return bash_files(src_dir)
 
 
-# How the data name the plugin.
+# The name of the plugin in data files.
 NAME = f"{__name__}.{ShellLines.__name__}"
 
 
 class Registry(Protocol):
     """
-    Where coverage keeps its plugins.
+    The part of coverage.py that registers plugins.
     """
 
     def add_file_tracer(self, plugin: CoveragePlugin) -> None:
         """
-        Add one that knows of files that are not in Python.
+        Register a plugin for files that are not in Python.
         """
         ...
 
 
 def coverage_init(registry: Registry, _: Mapping[str, object]) -> None:
     """
-    What coverage calls when its settings name this module.
+    Register the plugin. coverage.py calls this if its settings name this module.
     """
     registry.add_file_tracer(ShellLines())
 
 
 def bash_files(folder: str) -> Iterable[str]:
     """
-    The scripts for bash below a folder; one for another shell says nothing, so it is none that nobody ran.
+    Return the bash scripts below a folder. Other shells are left out, because their lines cannot be recorded.
     """
     return filter(_is_for_bash, _files(folder))
 
 
 def python_files(folder: str) -> Iterable[str]:
     """
-    The modules below a folder.
+    Return the Python modules below a folder.
     """
-    return (place for place in _files(folder) if place.endswith(".py"))
+    return (path for path in _files(folder) if path.endswith(".py"))
 
 
 def _files(folder: str) -> Iterable[str]:
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _ELSEWHERE)
-        # Whoever opens a named pipe waits for its writer.
-        yield from (str(path) for name in sorted(names) if (path := Path(place, name)).is_file())
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        # Opening a named pipe would wait for its writer.
+        yield from (str(path) for name in sorted(names) if (path := Path(parent, name)).is_file())
 
 
-def _is_for_bash(place: str) -> bool:
+def _is_for_bash(path: str) -> bool:
     try:
-        with Path(place).open("rb") as file:
+        with Path(path).open("rb") as file:
             first = file.read(_FIRST)
     except OSError:
         return False
-    return _BASH.match(first) is not None or (place.endswith((".sh", ".bash")) and not _OTHER.match(first))
+    return _BASH.match(first) is not None or (path.endswith((".sh", ".bash")) and not _OTHER.match(first))

@@ -1,10 +1,9 @@
 """
-The loop guard: the detectors as a hook of Claude Code.
+The loop guard: a hook for Claude Code that refuses tool calls which repeat without progress.
 
-It is configured for
-PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit and Stop, and keeps what it knows of a
-session in a file below ``--state``. If it cannot do its work it says so on standard error and refuses
-nothing: it guards against waste, not against harm.
+Configure it for PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit and Stop. It keeps the state of
+each session in a file below ``--state``. If it fails, it reports that on standard error and refuses nothing:
+it protects against waste, not against harm.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from pytest_hookharness.judging.detectors.signatures import digest, file_of
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
 
-MOST_OF_PAYLOAD = 64 << 20
-MOST_OF_STATE = 1 << 20
-MOST_OF_FILE = 4 << 20
+LONGEST_PAYLOAD = 64 << 20
+LONGEST_STATE = 1 << 20
+LONGEST_FILE = 4 << 20
 _CALLS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
-# Somebody else speaks, or is about to: what comes after is not compared with what was before.
+# The person speaks, or is about to: later calls are not compared with earlier ones.
 _BREAKS = ("UserPromptSubmit", "Stop")
 
 
@@ -36,13 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Answer one event.
 
     Returns:
-        0 if it was answered, 1 if it could not be; the host takes no refusal from either.
+        0 if the event was answered, 1 if it could not be; the host takes neither for a refusal.
     """
     try:
         limits, folder = _options(sys.argv[1:] if argv is None else argv)
         answer = _answer(_payload(), limits, folder)
     except (OSError, ValueError, RecursionError) as error:
-        sys.stderr.write(f"loop guard: {error}; this call was not looked at\n")
+        sys.stderr.write(f"loop guard: {error}; this call was not checked\n")
         return 1
     if answer is not None:
         sys.stdout.write(json.dumps(answer) + "\n")
@@ -54,23 +53,23 @@ def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
     folder = (Path(home) if home else Path.home() / ".local" / "state") / "loop-guard"
     if not argv:
         return Limits(), folder
-    # The usual call has no options and shall not wait for what reads them.
+    # A hook usually has no options, and argparse takes longer to import than all that it does.
     import argparse
 
     parser = argparse.ArgumentParser(prog="python3 -m pytest_hookharness.guard", description=__doc__)
     usual = Limits()
     parser.add_argument(
-        "--repetitions", type=int, default=usual.repetitions, help="how often a sequence must come"
+        "--repetitions", type=int, default=usual.repetitions, help="least number of repetitions of a sequence"
     )
-    parser.add_argument("--failures", type=int, default=usual.failures, help="how many must fail alike")
-    parser.add_argument("--window", type=int, default=usual.window, help="actions that a loop may span")
-    parser.add_argument("--state", type=Path, default=folder, help="where sessions are remembered")
+    parser.add_argument("--failures", type=int, default=usual.failures, help="least number of equal failures")
+    parser.add_argument("--window", type=int, default=usual.window, help="most actions that a loop may span")
+    parser.add_argument("--state", type=Path, default=folder, help="folder for the states of sessions")
     try:
         given = parser.parse_args(argv)
     except SystemExit as end:
-        # A wrong option ends with 2 there, which the host would take for a refusal of every call.
+        # argparse would exit with status 2, which the host takes for a refusal of every call.
         if end.code:
-            raise ValueError("these options are not understood; `--help` names those that are") from end
+            raise ValueError("these options are not understood; `--help` lists the known ones") from end
         raise
     return Limits(repetitions=given.repetitions, failures=given.failures, window=given.window), Path(
         given.state
@@ -78,13 +77,13 @@ def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
 
 
 def _payload() -> Payload:
-    # One line, because not every host closes the input.
-    text = sys.stdin.buffer.readline(MOST_OF_PAYLOAD + 1)
-    if len(text) > MOST_OF_PAYLOAD:
-        raise ValueError(f"standard input: a payload of more than {MOST_OF_PAYLOAD >> 20} MB")
+    # One line only: not every host closes standard input.
+    text = sys.stdin.buffer.readline(LONGEST_PAYLOAD + 1)
+    if len(text) > LONGEST_PAYLOAD:
+        raise ValueError(f"standard input: a payload of more than {LONGEST_PAYLOAD >> 20} MB")
     value = json.loads(text.decode("utf-8", "replace"))
     if not isinstance(value, Mapping):
-        raise Malformed("standard input: not a JSON object, as hooks of Claude Code are given")
+        raise Malformed("standard input: not a JSON object, which Claude Code passes to its hooks")
     return value
 
 
@@ -92,26 +91,26 @@ def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
     event = str(payload.get("hook_event_name", ""))
     if event not in (*_CALLS, *_BREAKS):
         allowed = ", ".join((*_CALLS, *_BREAKS))
-        raise ValueError(f"hook_event_name: {event!r}; configure it for {allowed} alone")
+        raise ValueError(f"hook_event_name: {event!r}; configure it only for {allowed}")
     names = (str(payload.get(key, "")) for key in ("session_id", "agent_id"))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(folder / f"{digest(*names)}.json", flags, 0o600)
     try:
-        # Calls made at once are looked at one after the other.
+        # Claude Code runs hooks of parallel calls in parallel; they share the state file.
         fcntl.flock(file, fcntl.LOCK_EX)
-        known = _remembered(file)
-        kept, said = _looked_at(known, payload, event, limits)
-        if kept != known:
-            text = json.dumps(to_json(kept)).encode()
+        known = _read_state(file)
+        state, refusal = _check(known, payload, event, limits)
+        if state != known:
+            text = json.dumps(to_json(state)).encode()
             os.ftruncate(file, 0)
             os.pwrite(file, text, 0)
     finally:
         os.close(file)
-    return None if said is None else _spoken(event, said)
+    return None if refusal is None else _answer_of(event, refusal)
 
 
-def _looked_at(
+def _check(
     known: OnlineDetector, payload: Payload, event: str, limits: Limits
 ) -> tuple[OnlineDetector, Refusal | None]:
     if event in _BREAKS:
@@ -121,22 +120,24 @@ def _looked_at(
     return look(action, content, limits)
 
 
-def _spoken(event: str, said: Refusal) -> Payload:
+def _answer_of(event: str, refused: Refusal) -> Payload:
     if event == "PreToolUse":
-        refusal = {"permissionDecision": "deny", "permissionDecisionReason": said.text}
+        refusal = {"permissionDecision": "deny", "permissionDecisionReason": refused.text}
         return {"hookSpecificOutput": {"hookEventName": event, **refusal}}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said.text}}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": refused.text}}
 
 
-def _remembered(file: int) -> OnlineDetector:
-    text = os.pread(file, MOST_OF_STATE, 0)
+def _read_state(file: int) -> OnlineDetector:
+    text = os.pread(file, LONGEST_STATE, 0)
     if not text:
         return OnlineDetector()
     try:
         return from_json(json.loads(text))
     except (ValueError, RecursionError) as error:
-        why = error if isinstance(error, Malformed) else "no JSON"
-        sys.stderr.write(f"loop guard: what was remembered is lost ({why}); it begins anew\n")
+        why = error if isinstance(error, Malformed) else "not JSON"
+        sys.stderr.write(
+            f"loop guard: the state of this session is lost ({why}); starting again without it\n"
+        )
         return OnlineDetector()
 
 
@@ -163,7 +164,7 @@ def _result(response: Json) -> str:
     if isinstance(response, str):
         return response
     if isinstance(response, Mapping):
-        # How long it took is never part of what came out.
+        # Durations differ in every call, so they would hide that results are equal.
         kept = {key: value for key, value in response.items() if not key.endswith(("Ms", "_ms", "Seconds"))}
         if "stdout" in kept:
             return "\n".join(str(kept[key]) for key in ("stdout", "stderr") if kept.get(key))
@@ -173,7 +174,7 @@ def _result(response: Json) -> str:
 
 def _content(payload: Payload) -> str | None:
     """
-    What the file holds that a call is about; ``None`` for one that lies outside of the project.
+    Return the contents of the file that a call is about; ``None`` for a file outside of the project.
     """
     given = payload.get("tool_input")
     name = file_of(given) if isinstance(given, Mapping) else ""
@@ -185,14 +186,15 @@ def _content(payload: Payload) -> str | None:
     if os.path.commonpath([root, path]) != root:
         return None
     try:
+        # Without blocking: opening a named pipe would wait for its writer.
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_OF_FILE:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LONGEST_FILE:
             return None
-        return os.read(file, MOST_OF_FILE).decode("utf-8", "replace")
+        return os.read(file, LONGEST_FILE).decode("utf-8", "replace")
     finally:
         os.close(file)
 

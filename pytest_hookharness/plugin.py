@@ -1,8 +1,8 @@
 """
-Pytest: options, settings, fixtures and the summary.
+The pytest plugin: options, ini keys, hooks and fixtures.
 
-What costs time is imported inside the functions that need it: a run that does not use the
-harness pays for this file alone. PYTEST_DONT_REWRITE, for there is nothing to assert here.
+Every pytest run in an environment with this package loads this module, also runs that use nothing of it.
+Everything else is therefore imported inside the functions that need it. PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations
@@ -24,54 +24,45 @@ if TYPE_CHECKING:
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
-_COVERING = "hookharness-covering"
-_CHECKED = ("durations", "seed", "turns", "timeout", "budget", "host")
-_FOLDERS = ("entry-dir", "trace-dir")
+_FOLDERS = ("hook_incident_dir", "hook_trace_dir")
 
 
-# What the command line takes, as argparse has it.
+# Each is declared as --hook-NAME, with these arguments of argparse.
 _OPTIONS: Mapping[str, dict[str, Any]] = {
     "scenarios": {
         "action": "store_true",
-        "help": "run scenario files: alone those below hook_scenario_paths, with paths those below them",
+        "help": "run scenario files: those below the given paths, or below hook_scenario_paths without paths",
     },
     "host": {"action": "append", "metavar": "HOST", "help": "play scenarios on this host instead, or on all"},
-    "stress": {"action": "store_true", "help": "play scenarios again with everything different in turn"},
-    "seed": {"type": int, "metavar": "N", "help": "seed of everything the harness makes up"},
-    "keep": {"action": "store_true", "help": "keep the workspace of failures and say where"},
-    "turns": {"type": int, "metavar": "N", "help": "most turns that are played"},
+    "stress": {"action": "store_true", "help": "also play every scenario with one thing different at a time"},
+    "seed": {"type": int, "metavar": "N", "help": "seed of all generated values"},
+    "keep": {"action": "store_true", "help": "keep the workspaces of failures and print where they are"},
+    "turns": {"type": int, "metavar": "N", "help": "maximal number of turns"},
     "timeout": {"metavar": "TIME", "help": "end a hook run after this time, such as 10s"},
-    "budget": {"metavar": "TIME", "help": "wall time that one item may take, such as 60s"},
+    "budget": {"metavar": "TIME", "help": "wall-clock time that one item may take, such as 60s"},
     "tier": {
         "choices": ("namespaces", "subreaper", "group"),
-        "help": "how fires are kept apart from the machine; the best available is the default",
+        "help": "how hook runs are isolated from the machine; the default is the best available",
     },
-    "durations": {
-        "type": int,
-        "metavar": "N",
-        "help": "print the N slowest hooks, 0 for all, also quick ones",
-    },
-    "github": {"action": "store_true", "help": "tell what was broken as GitHub Actions wants to be told"},
-    "sarif": {"metavar": "FILE", "help": "write what was found into FILE, in the format SARIF 2.1.0"},
+    "durations": {"type": int, "metavar": "N", "help": "print the N slowest hooks, 0 for all, however quick"},
+    "github": {"action": "store_true", "help": "print failures as annotations of GitHub Actions"},
+    "sarif": {"metavar": "FILE", "help": "write findings into FILE, in the format SARIF 2.1.0"},
     "cov": {"action": "store_true", "help": "record which lines of hooks run, for coverage.py"},
-    "cov-source": {"action": "append", "metavar": "DIR", "help": "the same, of all scripts below DIR"},
-    "trace-dir": {
-        "metavar": "DIR",
-        "help": "write down each simulation into a file in DIR while it is played",
-    },
-    "report": {"metavar": "FILE", "help": "write a page of all simulations, for a browser, into FILE"},
+    "cov-source": {"action": "append", "metavar": "DIR", "help": "the same, for all scripts below DIR"},
+    "trace-dir": {"metavar": "DIR", "help": "write a trace file of each simulation into DIR while it runs"},
+    "report": {"metavar": "FILE", "help": "write an HTML page of all simulations into FILE"},
     "check": {
         "nargs": "?",
         "const": ".",
         "metavar": "PATH",
-        "help": "check the hooks of a project (this one), without scenarios; its hooks are run",
+        "help": "check the hooks of the project at PATH (this one) without scenarios; its hooks are run",
     },
-    "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
+    "incident-dir": {"metavar": "DIR", "help": "write an incident report for each failed test into DIR"},
     "update": {
         "nargs": "?",
         "const": "sound",
         "choices": ("sound", "all"),
-        "help": "write what was seen into the scenario files; =all promises endless loops too",
+        "help": "write observed results into the scenario files as expectations; =all includes endless loops",
     },
 }
 
@@ -80,7 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """
     Declare the command line options and the ini keys.
     """
-    group = parser.getgroup("hook harness", "simulate agent hosts and fire real hooks")
+    group = parser.getgroup("hook harness", "simulate agent hosts and run real hooks")
     for name, option in _OPTIONS.items():
         group.addoption(f"--hook-{name}", **option)
     parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
@@ -91,14 +82,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """
-    Declare the hooks by which others extend the harness.
+    Declare the hooks by which other plugins extend the harness.
     """
     pluginmanager.add_hookspecs(Specifications)
 
 
 class Specifications:
     """
-    The pytest hooks by which others extend the harness.
+    The pytest hooks by which other plugins extend the harness.
     """
 
     @pytest.hookspec
@@ -112,52 +103,30 @@ def _wanted(config: pytest.Config) -> bool:
     return bool(config.getoption("--hook-scenarios") or config.getini("hook_scenarios"))
 
 
-def _alone(config: pytest.Config) -> bool:
+def _only_scenarios(config: pytest.Config) -> bool:
+    """
+    Return whether the flag was given without paths, so that only the scenario folders are collected.
+    """
     worker = getattr(config, "workerinput", None)
     if worker is not None:
-        return bool(worker.get("hook_alone"))
+        return bool(worker.get("hook_only_scenarios"))
     named = config.args_source is pytest.Config.ArgsSource.ARGS
     return bool(config.getoption("--hook-scenarios")) and not named
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """
-    Check the options, and turn to the scenario folders when the flag stands alone.
+    Check the options; collect the scenario folders if the flag was given without paths.
 
     Raises:
         pytest.UsageError: An option cannot be read, or none of the folders exists.
     """
-    if any(config.getoption(f"--hook-{name}") is not None for name in _CHECKED):
-        from pytest_hookharness.frontends import harness
+    given = (config.getoption(f"--hook-{name}") for name in _OPTIONS)
+    if any(value is not None and value is not False for value in given):
+        from pytest_hookharness.frontends.pytest_plugin import registration
 
-        harness.settings(config)
-    for name in _FOLDERS:
-        if (named := config.getoption(f"--hook-{name}")) is not None:
-            from pytest_hookharness.frontends.output import incident_files
-
-            folder = incident_files.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
-            setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
-    if config.getoption("--hook-report") is not None:
-        from pytest_hookharness.frontends.pytest_plugin import html_report
-
-        html_report.expect_page(config)
-    if (file := config.getoption("--hook-sarif")) is not None:
-        from pytest_hookharness.frontends.pytest_plugin import ci_files
-
-        ci_files.register(config, file)
-    if config.getoption("--hook-update"):
-        from pytest_hookharness.frontends.pytest_plugin import update_files
-
-        config.pluginmanager.register(update_files.Updates(config))
-    if config.getoption("--hook-check") is not None:
-        from pytest_hookharness.frontends.pytest_plugin import check_items
-
-        config.pluginmanager.register(check_items)
-    if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
-        from pytest_hookharness.frontends import coverage_data
-
-        config.pluginmanager.register(coverage_data, _COVERING)
-    if not _alone(config):
+        registration.configure(config)
+    if not _only_scenarios(config):
         return
     from pytest_hookharness.frontends.pytest_plugin import collection
 
@@ -167,30 +136,30 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """
-    Tell an xdist worker, which sees other arguments, whether the flag stands alone.
+    Tell an xdist worker whether the flag was given without paths: it is started with other arguments.
     """
-    node.workerinput["hook_alone"] = _alone(node.config)
+    node.workerinput["hook_only_scenarios"] = _only_scenarios(node.config)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """
-    Leave alone what is not a scenario, and the projects that scenarios copy.
+    Ignore all but scenarios if only they are wanted, and the project folders that scenarios copy.
     """
     if collection_path.is_dir():
-        # A look at names only, so that a run without scenarios pays for nothing else.
+        # Only file names are read here, so that a run without scenarios pays for nothing else.
         if not any(path.name.endswith(SUFFIX) for path in collection_path.parent.iterdir()):
             return None
         from pytest_hookharness.frontends.pytest_plugin import collection
 
         return True if collection.is_material(collection_path) else None
-    if _alone(config) and not collection_path.name.endswith(SUFFIX):
+    if _only_scenarios(config) and not collection_path.name.endswith(SUFFIX):
         return True
     return None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """
-    Collect a scenario file if it was asked for, by the flag or by its name.
+    Collect a scenario file if the flag or the file itself was named.
     """
     if not file_path.name.endswith(SUFFIX):
         return None
@@ -203,13 +172,14 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """
-    Say how the fires will be kept apart from the machine.
+    Return the line that says how hook runs will be isolated.
     """
     if not _wanted(config) and not any(SUFFIX in named for named in config.args):
         return None
-    from pytest_hookharness.frontends import harness
+    from pytest_hookharness.frontends import replay_command
+    from pytest_hookharness.frontends.pytest_plugin import options
 
-    return harness.header(harness.settings(config))
+    return replay_command.header(options.settings(config))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -217,14 +187,14 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """
-    Add what the simulations of a test gave to its report.
+    Add the results of a test's simulations to its report.
     """
     report = yield
-    told = item.stash.get(TOLD, None)
-    if told is not None and report.when == "call":
+    results = item.stash.get(RESULTS, None)
+    if results is not None and report.when == "call":
         from pytest_hookharness.frontends.pytest_plugin import summary
 
-        summary.enrich(item, call, report, told)
+        summary.enrich(item, call, report, results)
     return report
 
 
@@ -237,84 +207,88 @@ def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -
     return None
 
 
-def _is_ours(report: Any) -> bool:
+def _has_simulations(report: Any) -> bool:
     of_scenario = getattr(report, "nodeid", "").partition("::")[0].endswith(SUFFIX)
-    told = getattr(report, "user_properties", ()) if getattr(report, "when", "") == "call" else ()
-    return of_scenario or any(name == "hook_timings" for name, _ in told)
+    properties = getattr(report, "user_properties", ()) if getattr(report, "when", "") == "call" else ()
+    return of_scenario or any(name == "hook_timings" for name, _ in properties)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """
-    Print what became of the simulations that ran.
+    Print the results of the simulations.
     """
     reports = [
-        report for reports in terminalreporter.stats.values() for report in reports if _is_ours(report)
+        report
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if _has_simulations(report)
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted
-    asked = any(terminalreporter.config.getoption(f"--hook-{name}") is not None for name in _FOLDERS)
-    if reports or interrupted or asked:
+    folders = any(getattr(terminalreporter.config.option, name) is not None for name in _FOLDERS)
+    if reports or interrupted or folders:
         from pytest_hookharness.frontends.pytest_plugin import summary
 
         summary.write(terminalreporter, reports, interrupted)
 
 
 HARNESS = pytest.StashKey[Any]()
-TOLD = pytest.StashKey[Any]()
+RESULTS = pytest.StashKey[Any]()
 
 
 @pytest.fixture(scope="session")
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
-    from pytest_hookharness.frontends.harness import Harness, settings
+    from pytest_hookharness.frontends.harness import Harness
     from pytest_hookharness.frontends.progress import open_line
+    from pytest_hookharness.frontends.pytest_plugin import options
 
-    chosen = settings(pytestconfig, tmp_path_factory)
-    if (coverage_data := pytestconfig.pluginmanager.get_plugin(_COVERING)) is not None:
-        chosen = coverage_data.recorded(chosen, pytestconfig)
-    with open_line(pytestconfig) as line, Harness(chosen, pytestconfig.hook, line) as harness:
+    settings = options.settings(pytestconfig, tmp_path_factory)
+    if (coverage_data := pytestconfig.pluginmanager.get_plugin(options.COVERAGE_PLUGIN)) is not None:
+        settings = coverage_data.recorded(settings, pytestconfig)
+    with open_line(pytestconfig) as line, Harness(settings, pytestconfig.hook, line) as harness:
         pytestconfig.stash[HARNESS] = harness
         yield harness
 
 
 @pytest.fixture
-def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[TestContext]:
+def _hook_context(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[TestContext]:
     from pytest_hookharness.frontends.pytest_plugin.test_context import TestContext
 
-    with TestContext(_hook_harness, request.path.parent, request.node.nodeid) as bench:
-        request.node.stash[TOLD] = bench.told
-        yield bench
+    with TestContext(_hook_harness, request.path.parent, request.node.nodeid) as context:
+        request.node.stash[RESULTS] = context.results
+        yield context
 
 
-def _tool(name: str, told: str, *given: object) -> Any:
+def _tool(name: str, doc: str, *given: object) -> Any:
     """
-    A fixture that gives a tool for the bench of a test, by the name of its class.
+    Return a fixture that makes an object of a class in `fixtures` for the context of a test.
     """
 
-    def make(_hook_bench: TestContext) -> Any:
+    def make(_hook_context: TestContext) -> Any:
         from pytest_hookharness.frontends.pytest_plugin import fixtures
 
-        return getattr(fixtures, name)(_hook_bench, *given)
+        return getattr(fixtures, name)(_hook_context, *given)
 
-    make.__doc__ = told
+    make.__doc__ = doc
     return pytest.fixture(make)
 
 
 hook_workspace = _tool(
-    "HookWorkspace", "The files and settings that the other hook fixtures of this test start from."
+    "HookWorkspace", "Set up files and scenario keys that the other hook fixtures of this test start from."
 )
 hook_loop = _tool(
-    "HookLoop", 'Simulate a whole session: ``hook_loop(Stop="./hook.sh")``, or a scenario, gives an outcome.'
+    "HookLoop", 'Simulate a whole session: ``hook_loop(Stop="./hook.sh")`` returns its outcome.'
 )
 hook_fire = _tool(
     "HookFire",
     'Fire the hooks of one event once: ``hook_fire("PreToolUse", "./guard.sh", tool_name="Bash")``.',
 )
 hook_payload = _tool(
-    "HookPayload", 'Make up the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.'
+    "HookPayload", 'Generate the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.'
 )
 failing_command = _tool(
     "CommandMaker",
-    'Put a command that always fails first on the PATH: ``failing_command("npm", exit=1)``.',
+    'Put a command first on the PATH that always fails: ``failing_command("npm", exit=1)``.',
     {"exit": 1},
 )
 flaky_command = _tool(
@@ -326,7 +300,7 @@ hanging_command = _tool(
     "CommandMaker", "Put a command first on the PATH that never returns.", {"hangs": True}
 )
 flooding_command = _tool(
-    "CommandMaker", "Put a command first on the PATH that prints very much.", {"floods": 10_000_000}
+    "CommandMaker", "Put a command first on the PATH that prints 10 MB.", {"floods": 10_000_000}
 )
 prompting_command = _tool(
     "CommandMaker",
@@ -335,7 +309,7 @@ prompting_command = _tool(
 )
 agent_command = _tool(
     "CommandMaker",
-    'Put a stand-in for an agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.',
+    'Put a fake agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.',
     {"agent": "claude-code"},
 )
 
@@ -343,7 +317,7 @@ agent_command = _tool(
 @pytest.fixture
 def scripted_agent() -> ScriptMaker:
     """
-    Write an agent: ``scripted_agent({"run": "make"}, {"stop": "Done."}, then="obedient")``.
+    Write a scripted agent: ``scripted_agent({"run": "make"}, {"stop": "Done."}, then="obedient")``.
     """
     from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker
 

@@ -18,7 +18,7 @@ import pytest
 _GRACE = 5.0
 # The toys that stay sleep for this long, with the number of the pytest process that started them as fraction.
 _MARK = f"86399.{os.getpid()}"
-# One supervisor may live as long as the run; a keeper, which is its child, may not outlive its test.
+# One supervisor may live as long as the run; an item supervisor, its child, may not outlive its test.
 _SUPERVISOR = "/execution/processes/supervisor.py"
 
 

@@ -35,7 +35,7 @@ def fire(tmp_path):
 
 
 def said(run):
-    """What a fire says to the agent; empty for nothing."""
+    """The text of a hook run for the agent; empty for none."""
     assert (run.returncode, run.stderr) == (0, "")
     return json.loads(run.stdout)["hookSpecificOutput"] if run.stdout else {}
 
@@ -56,7 +56,7 @@ def test_a_session_of_processes(fire, tmp_path):
 
 
 def test_a_prompt_is_a_break(fire):
-    """After a prompt counting begins anew, because somebody asked for what comes."""
+    """After a prompt counting starts again, because a person asked for what follows."""
     for _ in range(2):
         said(fire("PostToolUse", tool_response="x"))
 
@@ -65,7 +65,7 @@ def test_a_prompt_is_a_break(fire):
 
 
 def test_a_failed_edit_is_warned_of(fire, tmp_path):
-    """After a failed edit the agent is told what to do, and shown the file unless it lies outside."""
+    """After a failed edit the agent reads what to do, and the file unless it is outside of the project."""
     (tmp_path / "project" / "a.py").write_text("line one\n")
     (tmp_path / "secret.py").write_text("secret\n")
     texts = []
@@ -88,13 +88,13 @@ def test_a_failed_edit_is_warned_of(fire, tmp_path):
         ),
         (("--repetitions", "three"), None, "loop guard: these options are not understood"),
         (("--no-such", "3"), None, "loop guard: these options are not understood"),
-        ((), "{broken\n", "this call was not looked at"),
-        ((), "[" * 100_000 + "\n", "this call was not looked at"),
-        ((), '{"hook_event_name": "PreCompact"}\n', "configure it for PreToolUse"),
+        ((), "{broken\n", "this call was not checked"),
+        ((), "[" * 100_000 + "\n", "this call was not checked"),
+        ((), '{"hook_event_name": "PreCompact"}\n', "configure it only for PreToolUse"),
     ],
 )
 def test_trouble_is_said_and_refuses_nothing(fire, options, text, says):
-    """A limit out of reach and a payload that is none end with a message that no host takes for a refusal."""
+    """An impossible limit and an invalid payload end with a message that no host takes for a refusal."""
     run = fire("PreToolUse", *options, text=text)
 
     assert (run.returncode, run.stdout) == (1, "")
@@ -102,8 +102,8 @@ def test_trouble_is_said_and_refuses_nothing(fire, options, text, says):
     assert "Traceback" not in run.stderr
 
 
-def test_lost_memory_begins_anew(fire, tmp_path):
-    """Memory that was harmed is said to be lost, and the guard goes on without it."""
+def test_the_guard_goes_on_without_a_damaged_state(fire, tmp_path):
+    """A damaged state is reported as lost, and the guard goes on without it."""
     fire("PostToolUse", tool_response="x")
     (kept,) = (tmp_path / "home" / ".local/state/loop-guard").iterdir()
     kept.write_text('{"recent": 7}')
@@ -111,7 +111,7 @@ def test_lost_memory_begins_anew(fire, tmp_path):
     run = fire("PreToolUse")
 
     assert (run.returncode, run.stdout) == (0, "")
-    assert "what was remembered is lost" in run.stderr
+    assert "the state of this session is lost" in run.stderr
 
 
 def test_the_guard_imports_little():

@@ -1,5 +1,5 @@
 """
-The line that tells how far a simulation is.
+Claims about the line of progress.
 """
 
 import io
@@ -18,6 +18,7 @@ from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
 
 SCENARIO = Scenario(name="lint", host="claude-code")
+NAME = SCENARIO.id
 SLOW = """\
 name: slow
 files: {hook.sh: "#!/bin/sh\\nread -r said\\nsleep 1.5\\n"}
@@ -51,7 +52,7 @@ def screen(written: str) -> list[str]:
 
 class Terminal:
     """
-    Keeps what is written, and tells when a text stood in it.
+    A terminal that keeps what is written to it.
     """
 
     def __init__(self):
@@ -70,24 +71,24 @@ class Terminal:
 
 @pytest.mark.parametrize("column", [0, 12])
 def test_the_line_is_shown_and_erased(column):
-    """The line tells of a simulation while it runs, and then the screen and the cursor are as before."""
+    """The line shows a simulation while it runs, and then the screen and the cursor are as before."""
     terminal = Terminal()
     terminal.write("x" * column)
-    line = ProgressLine(terminal.write, column=lambda: column, hook_timeout=0.0)
+    line = ProgressLine(terminal.write, column=lambda: column, delay=0.0)
 
-    line.seen_of(SCENARIO).turn(12, 37)
-    with line.about(SCENARIO):
-        terminal.wait_for("lint[claude-code]: turn 12, 37 fires, 0 s")
+    line.entry_of(NAME).turn(12, 37)
+    with line.about(NAME):
+        terminal.wait_for("lint[claude-code]: turn 12, 37 hook runs, 0 s")
     terminal.write("passed")
 
     assert [row for row in screen(terminal.written) if row] == ["x" * column + "passed"]
 
 
-def test_what_is_over_soon_is_not_told():
+def test_a_short_simulation_shows_no_line():
     """A simulation that is over before the line would be shown leaves nothing on the terminal."""
     terminal = Terminal()
 
-    with ProgressLine(terminal.write, hook_timeout=60.0).about(SCENARIO):
+    with ProgressLine(terminal.write, delay=60.0).about(NAME):
         pass
 
     assert terminal.written == ""
@@ -96,10 +97,9 @@ def test_what_is_over_soon_is_not_told():
 def test_a_long_name_keeps_to_the_line():
     """The line is no wider than the terminal and holds nothing that acts on it."""
     terminal = Terminal()
-    line = ProgressLine(terminal.write, width=40, hook_timeout=0.0)
-    hostile = Scenario(name="\x1b[31m" + "n" * 80, host="claude-code")
+    line = ProgressLine(terminal.write, width=40, delay=0.0)
 
-    with line.about(hostile):
+    with line.about("\x1b[31m" + "n" * 80):
         terminal.wait_for("...")
 
     assert max(map(len, terminal.written.replace("\x1b[K", "").split("\r"))) <= 39
@@ -124,9 +124,9 @@ def test_the_line_of_a_shell_command(terminal):
     """The shell command writes its line to a terminal, and nothing to a file."""
     stream = Stream(terminal)
     line = shell_line(stream)
-    line._patience = 0.0
+    line._delay = 0.0
 
-    with line.about(SCENARIO):
+    with line.about(NAME):
         for drawer in threading.enumerate():
             if drawer.name == "hook-progress":
                 drawer.join(0.2)
@@ -134,18 +134,18 @@ def test_the_line_of_a_shell_command(terminal):
     assert ("lint[claude-code]: turn 0" in stream.getvalue()) == terminal
 
 
-def test_what_the_line_tells():
-    """The line tells of turns, of experiments on a state, and of trials of how many."""
+def test_the_line_shows_turns_probes_and_mutations():
+    """The line shows the turn, the number of hook runs and probes, and how many mutations were tried."""
     seen = ProgressEntry("lint")
     seen.turn(1, 1)
-    assert str(seen).startswith("lint: turn 1, 1 fire, ")
+    assert str(seen).startswith("lint: turn 1, 1 hook run, ")
 
     seen.probe()
-    assert str(seen).startswith("lint: turn 1, 1 fire, 1 experiment, ")
+    assert str(seen).startswith("lint: turn 1, 1 hook run, 1 probe, ")
 
     outcome = Outcome(scenario=SCENARIO, host="h@1", trace=Trace(), verdict=Terminated(turn=1))
     ProgressEntry.trial(trying := ProgressEntry("lint"), outcome, 12, 47)
-    assert str(trying).startswith("lint: trying 12 of 47, ")
+    assert str(trying).startswith("lint: mutations: 12 of 47, ")
 
 
 @pytest.mark.parametrize(

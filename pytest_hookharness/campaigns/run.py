@@ -6,7 +6,6 @@ Each campaign is imported only if a scenario asks for it: most do not, and the m
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -17,11 +16,9 @@ from typing import TYPE_CHECKING
 from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.conclusion import judge_explored
 from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.parallel import Parallel
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Hung, Recursing
 from pytest_hookharness.simulation.background.tracking import with_detach
@@ -34,9 +31,9 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.trial_runner import TrialRunner
 
 if TYPE_CHECKING:
-    from pytest_hookharness.campaigns.stress.plans import HookTraits
+    from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+    from pytest_hookharness.campaigns.stress.plan import TestMatrix
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
-    from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix
 
 
 def simulate(
@@ -80,6 +77,7 @@ def simulate(
     _check(scenario)
     resources = Resources(supervisor=supervisor, base=base, behaviours=behaviours, slot=slot)
     traits: list[HookTraits] = []
+    stressed = bool(scenario.vary) or scenario.parallel is not None
     outcome = simulate_one(
         scenario,
         settings,
@@ -87,15 +85,13 @@ def simulate(
         on_turn=on_turn,
         on_probe=on_probe,
         observer=observer,
-        before_close=partial(_collect_traits, traits) if scenario.vary else None,
+        before_close=partial(_collect_traits, traits) if stressed else None,
     )
     rerun = rerun_settings(outcome, settings)
-    if scenario.vary:
+    if stressed:
         outcome = _vary(outcome, traits[0], rerun, resources, on_trial)
     if scenario.explore is not None:
         outcome = _explore(outcome, scenario.explore, rerun, resources, executor)
-    if scenario.parallel is not None:
-        outcome = _run_in_parallel(outcome, scenario.parallel, rerun, resources)
     if observer is not None:
         observer.end(outcome)
     return outcome
@@ -110,7 +106,7 @@ def plan_trials(scenario: Scenario, *, settings: Settings, supervisor: Superviso
     Raises:
         Interrupted: Ctrl-C.
     """
-    from pytest_hookharness.campaigns.stress.test_matrix import draw_up
+    from pytest_hookharness.campaigns.stress.plan import draw_up
 
     traits: list[HookTraits] = []
     resources = Resources(supervisor=supervisor, base=base)
@@ -126,7 +122,7 @@ def _check(scenario: Scenario) -> None:
 
 
 def _collect_traits(traits: list[HookTraits], testbed: Testbed, outcome: Outcome) -> None:
-    from pytest_hookharness.campaigns.stress.plans import HookTraits
+    from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 
     traits.append(HookTraits.of(testbed, outcome.trace))
 
@@ -139,7 +135,7 @@ def _vary(
     on_trial: OnTrial | None,
 ) -> Outcome:
     """
-    Simulate a scenario again with one difference at a time.
+    Simulate a scenario again with one mutation at a time, and run its hooks in parallel.
     """
     from pytest_hookharness.campaigns.stress.stress_run import vary
 
@@ -187,22 +183,3 @@ def _explore(
     if explorer.interrupted:
         raise Interrupted(outcome)
     return outcome
-
-
-def _run_in_parallel(
-    outcome: Outcome, parallel: Parallel, settings: Settings, resources: Resources
-) -> Outcome:
-    """
-    Run the hooks of one event in parallel, and add what that showed to an outcome.
-    """
-    from pytest_hookharness.campaigns.stress.alterations import plainly
-    from pytest_hookharness.campaigns.stress.races import fire_in_parallel
-
-    if outcome.scenario.cover:
-        note = "No hooks ran in parallel: the folders under `cover` belong to the developer."
-        return replace(outcome, varied=(*outcome.varied, note))
-    until = time.monotonic() + settings.wall
-    with resources.open(plainly(outcome.scenario), settings) as (testbed, agent):
-        result = fire_in_parallel(testbed, agent, parallel, lambda: max(0.0, until - time.monotonic()))
-    outcome = check_expectations.with_findings(outcome, result.findings)
-    return replace(outcome, varied=(*outcome.varied, result.note))

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-_DEEP = 600
+_MAX_PATH = 600
 
 
 class WorkspaceError(Exception):
@@ -73,7 +73,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error
+        raise WorkspaceError(path, f"cannot be read: {_reason(error)}") from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise WorkspaceError(path, "is not a regular file")
@@ -86,7 +86,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
                 raise WorkspaceError(path, f"is larger than {most} bytes")
         return b"".join(parts)
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error
+        raise WorkspaceError(path, f"cannot be read: {_reason(error)}") from error
     finally:
         os.close(descriptor)
 
@@ -110,7 +110,7 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
             while left:
                 left = left[stream.write(left) or 0 :]
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be written: {_word(error)}") from error
+        raise WorkspaceError(path, f"cannot be written: {_reason(error)}") from error
 
 
 def make_folders(path: Path) -> None:
@@ -162,45 +162,45 @@ def remove_tree(path: Path) -> list[str]:
         # What lies too deep for a path is moved up first, and removed from there.
         _remove(pending.pop(), path, pending, left)
     if not left:
-        _attempt(path.rmdir, path, left)
+        _try(path.rmdir, path, left)
     return left
 
 
 def _remove(folder: Path, top: Path, pending: list[Path], left: list[str]) -> None:
-    _unlock(folder)
+    _make_writable(folder)
     try:
         with os.scandir(folder) as listing:
             entries = [(Path(entry.path), entry.is_dir(follow_symlinks=False)) for entry in listing]
     except FileNotFoundError:
         return
     except OSError as error:
-        left.append(f"{folder}: {_word(error)}")
+        left.append(f"{folder}: {_reason(error)}")
         return
     for place, is_folder in entries:
         if not is_folder:
-            _attempt(place.unlink, place, left)
-        elif len(str(place)) - len(str(top)) > _DEEP:
+            _try(place.unlink, place, left)
+        elif len(str(place)) - len(str(top)) > _MAX_PATH:
             nearer = top / f"too-deep-{len(pending)}-{place.lstat().st_ino}"
-            _attempt(partial(place.rename, nearer), place, left)
+            _try(partial(place.rename, nearer), place, left)
             pending.append(nearer)
         else:
             _remove(place, top, pending, left)
     if folder != top:
-        _attempt(folder.rmdir, folder, left)
+        _try(folder.rmdir, folder, left)
 
 
-def _attempt(act: Callable[[], object], place: Path, left: list[str]) -> None:
+def _try(action: Callable[[], object], place: Path, left: list[str]) -> None:
     try:
-        act()
+        action()
     except FileNotFoundError:
         return
     except OSError as error:
         # A folder that is not empty is not worth a line beside the one about what it holds.
         if error.errno != errno.ENOTEMPTY or not left:
-            left.append(f"{place}: {_word(error)}")
+            left.append(f"{place}: {_reason(error)}")
 
 
-def _unlock(folder: Path) -> None:
+def _make_writable(folder: Path) -> None:
     try:
         mode = folder.lstat().st_mode
         if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
@@ -210,7 +210,7 @@ def _unlock(folder: Path) -> None:
         return
 
 
-def _word(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 

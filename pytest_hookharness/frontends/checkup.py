@@ -1,89 +1,115 @@
 """
-The check of the hooks of one project: what the shell command and the pytest option share.
+The check of one hook set: what the shell command and the pytest option share.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import copyable
-from pytest_hookharness.campaigns.check.scenario_export import file_away
+from pytest_hookharness.campaigns.check.scenario_export import export
 from pytest_hookharness.execution.processes.sandbox import available_tiers
-from pytest_hookharness.frontends.harness import Harness, options
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.frontends.replay_command import item_of, replay_options
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
 
 
-_APART = {
+_ISOLATION = {
     Tier.NAMESPACES: (
-        "Apart from this machine: project and HOME are copies, /tmp is private, no network, what is written "
-        "elsewhere is kept apart, and no process survives. Not apart: the kernel, /proc, running as you."
+        "Isolated from this machine: project and HOME are copies, /tmp is private, no network, writes "
+        "elsewhere are discarded, and no process survives. Not isolated: the kernel, /proc, running as you."
     ),
     Tier.SUBREAPER: (
-        "Apart from this machine: project and HOME are copies, no process survives. Not apart: /tmp, the "
-        "network, files elsewhere, and running as you."
+        "Isolated from this machine: project and HOME are copies, no process survives. Not isolated: /tmp, "
+        "the network, files elsewhere, and running as you."
     ),
     Tier.GROUP: (
-        "Apart from this machine: project and HOME are copies. Not apart: /tmp, network, files elsewhere, "
-        "processes in the background, and running as you."
+        "Isolated from this machine: project and HOME are copies. Not isolated: /tmp, network, files "
+        "elsewhere, background processes, and running as you."
     ),
 }
 
 
 def check(
-    place: HookSet, harness: Harness, only: str = "", write: Path | None = None, on_step: OnStep | None = None
+    hook_set: HookSet,
+    harness: Harness,
+    only: str = "",
+    write: Path | None = None,
+    on_step: OnStep | None = None,
 ) -> CheckReport:
     """
-    The check-up of one place, with scenario files of what is wrong if a folder for them is given.
+    Check one hook set; write a scenario file for each problem if a folder is given.
     """
-    with copyable(place) as (whole, left_out):
-        examination = CheckRun(
-            whole, harness.settings, harness.supervisor, harness.base, only, on_step or _stay_silent
+    with copyable(hook_set) as (copy, left_out):
+        run = CheckRun(
+            copy, harness.settings, harness.supervisor, harness.base, only, on_step or _ignore_step
         )
-        found = replace(examination.examine(), place=place)
+        report = replace(run.run(), place=hook_set)
         if left_out:
-            found = replace(found, open=(left_out, *found.open))
-        return found if write is None else file_away(found, write, examination.shows)
+            report = replace(report, open=(left_out, *report.open))
+        return report if write is None else export(report, write, run.shows)
 
 
-def _stay_silent(_words: str, _done: int, _all: int) -> None:
+def _ignore_step(_what: str, _done: int, _all: int) -> None:
     """
-    Say nothing of how it goes on.
+    Show no progress.
     """
 
 
-def apart(settings: Settings) -> str:
+def describe_isolation(settings: Settings) -> str:
     """
-    What is and what is not kept apart from the machine, in sentences.
+    Return sentences that say what is isolated from the machine, and what is not.
     """
-    return _APART[settings.tier or available_tiers()[0]]
+    return _ISOLATION[settings.tier or available_tiers()[0]]
 
 
-def command(problem: Problem, path: Path, host: str, settings: Settings) -> str:
+def campaign_headline(campaign: str, scenario: Scenario, settings: Settings) -> str:
     """
-    The shell command that shows a problem again.
+    Return the first line of a report of ``--stress`` or ``--explore``.
+    """
+    hooks = item_of(scenario) if scenario.origin is not None else f"the hooks in {_settings_of(scenario)}"
+    return f"{scenario.host}: {campaign} of {plain(hooks, 200)}, seed {settings.seed}"
+
+
+def _settings_of(scenario: Scenario) -> str:
+    return str(scenario.hooks or scenario.plugin or scenario.project)
+
+
+def problem_command(problem: Problem, path: Path, host: str, settings: Settings) -> str:
+    """
+    Return the shell command that shows a problem again.
     """
     if problem.file is not None:
         item = f"{problem.file}::{problem.file.name.partition('.')[0]}[{problem.scenario.host}]"
-        return shlex.join(["hookharness", "run", item, *options(settings)])
+        return shlex.join(["hookharness", "run", item, *replay_options(settings)])
     words = ["hookharness", "check", str(path), "--yes", "--only", problem.id]
     words += ["--host", host] if host else []
-    return shlex.join([*words, *options(settings)])
+    return shlex.join([*words, *replay_options(settings)])
 
 
-def judge(found: Sequence[CheckReport]) -> int:
+def status_of(reports: Sequence[CheckReport]) -> int:
     """
-    The exit status that check-ups come to.
+    Return the exit status of some checks.
     """
-    if any(checkup.interrupted for checkup in found):
+    if any(report.interrupted for report in reports):
         return UNKNOWN
-    if any(checkup.problems for checkup in found):
+    if any(report.problems for report in reports):
         return FOUND
-    return UNKNOWN if any(checkup.undecided for checkup in found) else CLEAN
+    return UNKNOWN if any(report.undecided for report in reports) else CLEAN
+
+
+def worst(statuses: Iterable[int]) -> int:
+    """
+    Return the exit status of some campaigns: a problem that was found outweighs an unknown result.
+    """
+    return max(statuses, key=(CLEAN, UNKNOWN, FOUND).index)

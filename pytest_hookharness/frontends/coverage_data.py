@@ -1,5 +1,5 @@
 """
-Coverage of hooks: what was recorded, as data and as a table of coverage.py.
+Coverage of hooks: recorded lines as data and as a table of coverage.py.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from pytest_hookharness.execution.coverage.recorder import read_recordings
 from pytest_hookharness.execution.coverage.source_map import GONE
 from pytest_hookharness.execution.coverage.statements import ShellExtraMissing, lines_run, read_script
 from pytest_hookharness.execution.paths import remove_tree
+from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 _NOT_NAMED = (
-    "shell scripts are left out of the data, because without its plugin coverage stops at them; put "
+    "shell scripts are left out of the data, because coverage cannot read them without a plugin; put "
     f'plugins = ["{plugin.__name__}"] into its settings ([tool.coverage.run], or [run] of .coveragerc)'
 )
 _NOTHING = "no line of a hook was recorded; are the hooks files below {sources}?"
@@ -36,14 +37,14 @@ _NOTHING = "no line of a hook was recorded; are the hooks files below {sources}?
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageOptions:
     """
-    What is wanted of the data.
+    What to report, and where to write it.
 
     Attributes:
         sources: Folders or files; nothing else is reported.
-        whole: Whether files in them are reported too that no hook ran.
-        settings: The settings file of coverage; ``True`` for where it looks itself.
-        aside: Whether somebody else writes the data file, and adds what stands beside it.
-        verbose: Whether all scripts are named of which nothing is known.
+        whole: Whether files that no hook ran are reported too.
+        settings: The settings file of coverage; ``True`` for the one that it finds itself.
+        aside: Whether pytest-cov writes the data file, and combines it with files next to it.
+        verbose: Whether every script that was not recorded is named.
     """
 
     sources: tuple[str, ...]
@@ -54,24 +55,22 @@ class CoverageOptions:
 
     def wants(self, file: str) -> bool:
         """
-        Whether a file is one of those that are reported.
+        Return whether a file is reported.
         """
         return any(Path(file).is_relative_to(source) for source in self.sources)
 
 
-def open_ledger(*, settings: str | bool = True, branch: bool = False) -> CoverageStore:
+def open_store(*, settings: str | bool = True, branch: bool = False) -> CoverageStore:
     """
-    Begin to record.
+    Make an empty coverage store.
 
     Raises:
-        pytest.UsageError: The settings of coverage cannot be read.
+        OptionError: The settings of coverage cannot be read.
     """
     try:
         asked = Coverage(data_file=None, config_file=settings).get_option("run:branch")
     except CoverageException as error:
-        raise pytest.UsageError(
-            f"hooks cannot be recorded with these settings of coverage: {error}"
-        ) from error
+        raise OptionError(f"hooks cannot be recorded with these settings of coverage: {error}") from error
     return CoverageStore(
         folder=Path(tempfile.mkdtemp(prefix="hookharness-lines-")), branch=branch or bool(asked)
     )
@@ -79,23 +78,23 @@ def open_ledger(*, settings: str | bool = True, branch: bool = False) -> Coverag
 
 def publish(coverage_store: CoverageStore, wish: CoverageOptions) -> list[str]:
     """
-    Write the data of a run, and say in lines what they show and what they do not.
+    Write the data of a run, and return lines about what they show and what is missing.
     """
     recordings = [*map(_still_there, read_recordings(coverage_store.folder))]
     missing = _missing_extra()
     data = _collect(recordings, wish, branch=coverage_store.branch, shell=not missing)
-    said = [missing] if missing else []
+    lines = [missing] if missing else []
     if data.measured_files():
-        said = [*_table(data, wish), *_write(data, recordings, wish, branch=coverage_store.branch), *said]
+        lines = [*_table(data, wish), *_write(data, recordings, wish, branch=coverage_store.branch), *lines]
     else:
-        said.append(_NOTHING.format(sources=", ".join(wish.sources)))
-    said += _tell_gaps({gap for each in recordings for gap in each.gaps if _matters(gap, wish)}, wish)
-    return ["".join(sign if sign.isprintable() else "?" for sign in line) for line in said]
+        lines.append(_NOTHING.format(sources=", ".join(wish.sources)))
+    lines += _describe_gaps({gap for each in recordings for gap in each.gaps if _matters(gap, wish)}, wish)
+    return ["".join(sign if sign.isprintable() else "?" for sign in line) for line in lines]
 
 
 def _still_there(recording: ScriptCoverage) -> ScriptCoverage:
     """
-    A recording without the files that were removed after their hooks ran, of which no report could be made.
+    Return a recording without files that were removed since: coverage cannot report them.
     """
     gone = {file for file in (*recording.shell, *recording.python) if not Path(file).is_file()}
     return replace(
@@ -115,13 +114,13 @@ def _missing_extra() -> str:
 
 
 def _matters(gap: Gap, wish: CoverageOptions) -> bool:
-    # What has no place of its own was written by a scenario.
+    # A relative path is a file that the scenario wrote.
     return not Path(gap.script).is_absolute() or wish.wants(gap.script)
 
 
-def _tell_gaps(gaps: Iterable[Gap], wish: CoverageOptions) -> Generator[str]:
+def _describe_gaps(gaps: Iterable[Gap], wish: CoverageOptions) -> Generator[str]:
     """
-    One line for each reason, or for each script if they are to be named.
+    Yield one line for each reason, or for each script if they are to be named.
     """
     scripts: dict[str, list[str]] = {}
     for gap in sorted(gaps, key=lambda gap: (gap.script, gap.reason)):
@@ -137,10 +136,10 @@ def _collect(
     recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool, shell: bool
 ) -> CoverageData:
     """
-    What all simulations ran, as data of coverage; with the scenario as context.
+    Return the lines that all simulations ran as data of coverage, with the scenario as context.
     """
     data = CoverageData(no_disk=True)
-    # Even if there is nothing else, it must be known which of the two this is.
+    # Also for empty data, coverage must know whether they hold lines or branches.
     (data.add_arcs if branch else data.add_lines)({})
     for recording in recordings:
         data.set_context(recording.context)
@@ -160,7 +159,7 @@ def _collect(
 
 def _add(data: CoverageData, file: str, steps: Iterable[Sequence[int]], *, branch: bool) -> None:
     if branch:
-        # What stands alone is a way in and a way out: data hold ways or lines, never both.
+        # Branch data hold only pairs of lines: a single line is an entry and an exit.
         ways = [way for step in steps for way in (((-1, *step), (*step, -1)) if len(step) == 1 else (step,))]
         data.add_arcs({file: [(way[0], way[1]) for way in ways]})
     else:
@@ -175,7 +174,7 @@ def _table(data: CoverageData, wish: CoverageOptions) -> list[str]:
         reporter.get_data().update(data)
         reporter.report(file=table, show_missing=True)
     except (CoverageException, ImportError) as error:
-        # One that its settings name may be a plugin that nobody can import.
+        # The settings may name a plugin that cannot be imported.
         return [f"no table: {error}"]
     return table.getvalue().splitlines()
 
@@ -189,7 +188,7 @@ def _write(
     data: CoverageData, recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool
 ) -> Generator[str]:
     """
-    Write what a report of coverage will read; into its own file, or beside it where that is not ours alone.
+    Write the data file of coverage, or a file next to it if something else writes data too.
     """
     reader = Coverage(config_file=wish.settings)
     readable = plugin.__name__ in _plugins(reader)
@@ -206,44 +205,40 @@ def _write(
     relative = reader.get_option("run:relative_files")
     written.update(data, map_path=os.path.relpath if relative else str)
     written.write()
-    told = f"wrote {os.path.relpath(written.data_filename())}"
+    line = f"wrote {os.path.relpath(written.data_filename())}"
     if wish.aside:
-        told = "the data were left to pytest-cov, which adds them to its own"
+        line = "the data were left to pytest-cov, which combines them with its own"
     elif aside:
-        # Without the option it would replace what `coverage run` has written into one file.
-        told += f"; `coverage combine{'' if parallel else ' --append'}` adds it to the rest"
-    yield told
+        # Without --append it would replace what `coverage run` has written into one file.
+        line += f"; `coverage combine{'' if parallel else ' --append'}` adds it to the rest"
+    yield line
     if bash and not readable:
         yield _NOT_NAMED
 
 
 @contextmanager
-def recording(*, asked: bool) -> Generator[CoverageStore | None]:
+def recording() -> Generator[CoverageStore]:
     """
-    A ledger for what is played meanwhile, if it is asked for; what it shows is printed at the end.
+    Open a coverage store for the simulations inside; print at the end which lines they ran.
     """
-    if not asked:
-        yield None
-        return
-    ledger = open_ledger()
+    store = open_store()
     try:
-        yield ledger
-        print(
-            *publish(ledger, CoverageOptions(sources=(os.path.realpath(Path.cwd()),), verbose=True)), sep="\n"
-        )
+        yield store
+        options = CoverageOptions(sources=(os.path.realpath(Path.cwd()),), verbose=True)
+        print(*publish(store, options), sep="\n")
     finally:
-        remove_tree(ledger.folder)
+        remove_tree(store.folder)
 
 
-_LEDGER = pytest.StashKey[CoverageStore]()
-_SAID = pytest.StashKey[list[str]]()
+_STORE = pytest.StashKey[CoverageStore]()
+_LINES = pytest.StashKey[list[str]]()
 
 
 def recorded(settings: Settings, config: pytest.Config) -> Settings:
     """
-    The settings of a run whose hooks are recorded.
+    Return the settings of a run whose hooks are recorded.
     """
-    return replace(settings, coverage_store=config.stash[_LEDGER])
+    return replace(settings, coverage_store=config.stash[_STORE])
 
 
 def _beside_pytest_cov(config: pytest.Config) -> bool:
@@ -256,37 +251,37 @@ def _settings(config: pytest.Config) -> str | bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     """
-    Begin to record; a worker of xdist goes on in the ledger of its controller.
+    Open a coverage store; an xdist worker uses that of its controller.
     """
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     if given is not None:
-        folder, branch = given["hook_ledger"]
-        config.stash[_LEDGER] = CoverageStore(folder=Path(folder), branch=branch)
+        folder, branch = given["hook_coverage_store"]
+        config.stash[_STORE] = CoverageStore(folder=Path(folder), branch=branch)
         return
     branch = _beside_pytest_cov(config) and bool(config.getoption("cov_branch"))
-    config.stash[_LEDGER] = open_ledger(settings=_settings(config), branch=branch)
+    config.stash[_STORE] = open_store(settings=_settings(config), branch=branch)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """
-    Tell a worker of xdist where to record.
+    Tell an xdist worker where to record.
     """
-    ledger = node.config.stash[_LEDGER]
-    node.workerinput["hook_ledger"] = (str(ledger.folder), ledger.branch)
+    store = node.config.stash[_STORE]
+    node.workerinput["hook_coverage_store"] = (str(store.folder), store.branch)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """
-    Write the data when all was played or nothing more will be, and before pytest-cov adds up what lies there.
+    Write the data after the last simulation, before pytest-cov combines the data files.
     """
     config = session.config
     try:
         return (yield)
     finally:
         if not hasattr(config, "workerinput"):
-            config.stash[_SAID] = publish(config.stash[_LEDGER], _wish(config))
+            config.stash[_LINES] = publish(config.stash[_STORE], _wish(config))
 
 
 def _wish(config: pytest.Config) -> CoverageOptions:
@@ -302,19 +297,19 @@ def _wish(config: pytest.Config) -> CoverageOptions:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """
-    Print the table, and what it does not show.
+    Print the table, and what is missing in it.
     """
-    said = terminalreporter.config.stash.get(_SAID, None)
-    if said is not None:
+    lines = terminalreporter.config.stash.get(_LINES, None)
+    if lines is not None:
         terminalreporter.section("hook coverage")
-        for line in said:
+        for line in lines:
             terminalreporter.write_line(line)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """
-    Leave nothing but the data.
+    Remove the coverage store.
     """
-    ledger = config.stash.get(_LEDGER, None)
-    if ledger is not None and not hasattr(config, "workerinput"):
-        remove_tree(ledger.folder)
+    store = config.stash.get(_STORE, None)
+    if store is not None and not hasattr(config, "workerinput"):
+        remove_tree(store.folder)

@@ -1,5 +1,5 @@
 """
-Find the scenario that a node id names, and the files that a command line names.
+Node ids of scenarios, and the files that a hook's command line names.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ _WORD = re.compile(r"(?<![^\s=])[^\s;|&<>()\"'$`*?=]+")
 
 def anchor(command: str, folder: Path) -> str:
     """
-    Write the files that a command names in full, where they exist in a folder.
+    Return a command with full paths for the files of a folder that it names.
 
-    The hook itself runs in a throw-away workspace, in which such a path would point nowhere. A bare
-    first word is a program to be looked up on the PATH, as in any shell.
+    The hook runs in a throw-away workspace, where a relative path would not exist. A first word without a
+    slash is a program on the PATH, as in any shell.
     """
 
-    def full(found: re.Match[str]) -> str:
+    def in_full(found: re.Match[str]) -> str:
         word = found[0]
         if word.startswith("/") or ("/" not in word and found.start() == 0):
             return word
         path = folder / word
-        there = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
-        return shlex.quote(str(path.resolve())) if there else word
+        exists = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+        return shlex.quote(str(path.resolve())) if exists else word
 
-    return _WORD.sub(full, command)
+    return _WORD.sub(in_full, command)
 
 
 def anchored(value: Json, folder: Path) -> Json:
     """
-    Write the files in full that the commands of some hooks name.
+    Return hooks in which each command has full paths, see `anchor`.
     """
     match value:
         case str():
@@ -57,10 +57,10 @@ def anchored(value: Json, folder: Path) -> Json:
 
 def pick(name: str, folder: Path | None = None) -> Scenario:
     """
-    The one scenario that a node id names: ``FILE::name[variant-host]``, or a file with one item.
+    Return the scenario that a node id names: ``FILE::name[variant-host]``, or a file with one item.
 
     Raises:
-        ValueError: The file has no such item; the message lists those it has.
+        ValueError: The file has no such item; the message lists its items.
     """
     file, _, wanted = name.partition("::")
     path = (folder or Path()) / file
@@ -69,7 +69,7 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
         path, known_hosts=known, known_findings=finding_names(), known_behaviours=known_behaviours()
     )
     if wanted not in {"", *(scenario.id for scenario in scenarios)}:
-        # The item may have been played on another host than its file names.
+        # With --hook-host, an item may have been played on a host that its file does not name.
         others = [host for host in known if wanted.endswith((f"[{host}]", f"-{host}]"))]
         scenarios += scenario_files.load(path, hosts=others) if others else ()
     found = [scenario for scenario in scenarios if wanted in ("", scenario.id)]

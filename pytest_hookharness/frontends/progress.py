@@ -1,8 +1,8 @@
 """
-Progress: one line about the simulation that is waited for, while it is.
+One line of progress about the simulation that is running.
 
-The line stands below what pytest has written, on the terminal itself and not on standard output,
-which pytest captures meanwhile; it is gone before pytest writes again.
+It is drawn below what pytest has written, on the terminal itself and not on standard output, which pytest
+captures meanwhile. It is erased before pytest writes again.
 """
 
 from __future__ import annotations
@@ -14,66 +14,69 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any, TextIO
-
-import pytest
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import fit, plain
 
-# Seconds: what is over sooner needs no line, and a line that changes more often cannot be read.
-_PATIENCE, _PAUSE = 1.0, 0.5
-# A machine that reads the log wants to see no line twice.
-_MACHINES = ("CI", "BUILD_NUMBER")
+if TYPE_CHECKING:
+    import pytest
+
+# Seconds. A shorter simulation needs no line, and a line that changes more often cannot be read.
+_DELAY, _INTERVAL = 1.0, 0.5
+# Variables that CI systems set: in a log file the line would be there many times.
+_CI_VARIABLES = ("CI", "BUILD_NUMBER")
 _UP, _CLEAR = "\x1b[A", "\r\x1b[K"
 
 
-@dataclass(slots=True)
 class ProgressEntry:
     """
-    What was heard of one simulation so far.
+    The progress of one simulation or check.
 
     Attributes:
-        name: Its name.
-        began: When it was first heard of.
-        said: What is told of it.
-        probes: How many experiments were made on its states.
+        text: What is being done.
+        probes: How many probes of saved states have ended.
     """
 
-    name: str
-    began: float = field(default_factory=time.monotonic)
-    said: str = "turn 0"
-    probes: int = 0
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._began = time.monotonic()
+        self.text = "turn 0"
+        self.probes = 0
 
     def turn(self, turn: int, hook_runs: int) -> None:
         """
-        A turn is over.
+        Note that a turn ended.
         """
-        self.said = f"turn {turn}, {counted(hook_runs, 'fire')}"
+        self.text = f"turn {turn}, {counted(hook_runs, 'hook run')}"
 
     def probe(self) -> None:
         """
-        An experiment was made.
+        Note that a probe ended.
         """
         self.probes += 1
 
-    def trial(self, _: Outcome, made: int, number: int) -> None:
+    def trial(self, _: Outcome, done: int, number: int) -> None:
         """
-        The scenario was played once more with something different.
+        Note that a mutation was tried.
         """
-        self.said = f"trying {made} of {number}"
+        self.step("mutations", done, number)
+
+    def step(self, what: str, done: int, number: int) -> None:
+        """
+        Note how many of a number of steps are done.
+        """
+        self.text = f"{what}: {done} of {number}"
 
     def __str__(self) -> str:
-        tried = f", {counted(self.probes, 'experiment')}" if self.probes else ""
-        return f"{plain(self.name, 60)}: {self.said}{tried}, {int(time.monotonic() - self.began)} s"
+        probes = f", {counted(self.probes, 'probe')}" if self.probes else ""
+        return f"{plain(self._name, 60)}: {self.text}{probes}, {int(time.monotonic() - self._began)} s"
 
 
 class ProgressLine:
     """
-    The line, and what it may be asked to tell of.
+    The line, and the entries that it can show.
     """
 
     def __init__(
@@ -82,55 +85,57 @@ class ProgressLine:
         *,
         width: int = 80,
         column: Callable[[], int] = lambda: 0,
-        hook_timeout: float = _PATIENCE,
+        delay: float = _DELAY,
     ) -> None:
         """
-        Make ready to write.
+        Draw nothing yet.
 
         Args:
-            write: Writes to the terminal at once; ``None`` if there is none.
+            write: Writes to the terminal at once; ``None`` without a terminal.
             width: Columns of the terminal.
-            column: Tells how many of them are filled where the cursor stands.
-            hook_timeout: Seconds in which nothing is shown.
+            column: Returns the column of the cursor.
+            delay: Seconds before the line is drawn.
         """
         self._write = write
         self._width = width
         self._column = column
-        self._patience = hook_timeout
-        self._seen: dict[str, ProgressEntry] = {}
+        self._delay = delay
+        self._entries: dict[str, ProgressEntry] = {}
 
-    def seen_of(self, scenario: Scenario) -> ProgressEntry:
+    def entry_of(self, name: str) -> ProgressEntry:
         """
-        Where to say what is seen of a simulation, whether the line is about it or not.
+        Return the entry of a simulation, whether it is drawn or not: others run in the background.
         """
-        return self._seen.setdefault(scenario.id, ProgressEntry(scenario.id))
+        return self._entries.setdefault(name, ProgressEntry(name))
 
     @contextmanager
-    def about(self, scenario: Scenario) -> Generator[None]:
+    def about(self, name: str) -> Generator[ProgressEntry]:
         """
-        Tell of one simulation, once it has taken a while, until it is over.
+        Draw the entry of one simulation until it is over.
         """
+        entry = self.entry_of(name)
         try:
             if self._write is None:
-                yield
+                yield entry
             else:
-                with self._drawn(self.seen_of(scenario), self._write):
-                    yield
+                with self._drawn(entry, self._write):
+                    yield entry
         finally:
-            self._seen.pop(scenario.id, None)
+            self._entries.pop(name, None)
 
     @contextmanager
-    def _drawn(self, seen: ProgressEntry, write: Callable[[str], object]) -> Generator[None]:
+    def _drawn(self, entry: ProgressEntry, write: Callable[[str], object]) -> Generator[None]:
         over, column = threading.Event(), self._column()
 
         def draw() -> None:
-            if over.wait(self._patience):
+            if over.wait(self._delay):
                 return
             write("\n" if column else "")
             while True:
-                write(_CLEAR + fit(str(seen), self._width - 1).rstrip())
-                if over.wait(_PAUSE):
+                write(_CLEAR + fit(str(entry), self._width - 1).rstrip())
+                if over.wait(_INTERVAL):
                     break
+            # The cursor goes back to where pytest left it, behind the dots of its own line.
             write(_CLEAR + (f"{_UP}\x1b[{column}C" if column else ""))
 
         drawer = threading.Thread(target=draw, name="hook-progress", daemon=True)
@@ -144,7 +149,7 @@ class ProgressLine:
 
 def shell_line(stream: TextIO) -> ProgressLine:
     """
-    The line of a shell command, on a stream of its own; it shows nothing where that is no terminal.
+    Return the line of a shell command; it shows nothing where the stream is not a terminal.
     """
     if not stream.isatty():
         return ProgressLine()
@@ -159,21 +164,21 @@ def shell_line(stream: TextIO) -> ProgressLine:
 @contextmanager
 def open_line(config: pytest.Config) -> Generator[ProgressLine]:
     """
-    The line of a pytest run; it shows nothing where nobody watches a terminal, or where others write to it.
+    Open the line of a pytest run; it shows nothing unless a person watches the terminal.
     """
-    # Both are pytest's own; it does not say so in its types.
+    # Both are part of pytest, but `getplugin` has no type for them.
     reporter: Any = config.pluginmanager.getplugin("terminalreporter")
     capture: Any = config.pluginmanager.getplugin("capturemanager")
     if reporter is None or capture is None or not is_watched(config, reporter):
         yield ProgressLine()
         return
     writer = config.get_terminal_writer()
-    # While a test runs, standard output leads elsewhere.
+    # While a test runs, file descriptor 1 is redirected; a duplicate made now still leads to the terminal.
     with capture.global_and_fixture_disabled():
         terminal = os.dup(sys.stdout.fileno())
 
     def write(text: str) -> None:
-        # A terminal that is gone is no reason to fail.
+        # A terminal that was closed must not fail the run.
         with suppress(OSError):
             os.write(terminal, text.encode(errors="replace"))
 
@@ -189,9 +194,9 @@ def open_line(config: pytest.Config) -> Generator[ProgressLine]:
 
 def is_watched(config: pytest.Config, reporter: pytest.TerminalReporter) -> bool:
     """
-    Whether a person sees what is written to the terminal, and nothing else is written to it while tests run.
+    Return whether a person watches the terminal, and tests do not write to it while they run.
     """
-    if hasattr(config, "workerinput") or any(os.environ.get(name) for name in _MACHINES):
+    if hasattr(config, "workerinput") or any(os.environ.get(name) for name in _CI_VARIABLES):
         return False
     if os.environ.get("TERM", "dumb") == "dumb" or not reporter.isatty or config.option.verbose < 0:
         return False

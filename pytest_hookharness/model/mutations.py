@@ -1,7 +1,7 @@
 """
-Variations: the one thing that is different when a scenario is played again.
+What a scenario asks of mutations and parallel hook runs, and what is reported of them.
 
-Each says in words what is different; none knows how that is brought about.
+What a mutation changes and how its effect is judged stands in ``campaigns.stress.mutations``.
 """
 
 from __future__ import annotations
@@ -12,66 +12,46 @@ from typing import Literal, TypeAlias
 
 from pytest_hookharness.model.protocol import Json
 
-Harm: TypeAlias = Literal["delete", "empty", "truncate", "garbage"]
-Kind: TypeAlias = Literal[
-    "key-order",
-    "words",
-    "quoting",
-    "tools",
-    "unset",
-    "state",
-    "input",
-    "order",
-    "wide",
-    "sessions",
-    "processes",
-    "shells",
-    "names",
-    "stdin",
-    "faults",
+# The words of `vary`. The cheap and most telling families come first.
+VARY_FAMILIES = (
+    "key-order", "words", "quoting", "input", "unset", "shells", "order", "names", "state", "tools",
+    "sessions", "processes", "stdin", "faults",
+)  # fmt: skip
+# The families that the word `faults` stands for. Faults of standard input have a word of their own.
+FAULT_FAMILIES = (
+    "tools", "folder", "path", "script", "state", "disk", "locale", "profile", "git", "shell",
+)  # fmt: skip
+# The name of the mutation in which another agent of the session does the same.
+ANOTHER_AGENT = "another agent"
+# What a hook does when it cannot decide.
+Direction: TypeAlias = Literal["allow", "block"]
+FaultOutcome: TypeAlias = Literal[
+    "as declared", "fail-open", "fail-closed", "inert", "hung", "differs", "not tried"
 ]
-# The cheap ones, and those that tell most, first.
-KINDS: tuple[Kind, ...] = (
-    "key-order",
-    "words",
-    "quoting",
-    "input",
-    "unset",
-    "shells",
-    "order",
-    "names",
-    "state",
-    "tools",
-    "sessions",
-    "processes",
-    "wide",
-    "stdin",
-    "faults",
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class VaryRequest:
     """
-    A kind of variation that a scenario asks for.
+    A family of mutations that a scenario asks for.
 
     Attributes:
-        kind: Which.
-        names: The tools, variables, files or causes that it is about; empty for what suggests itself.
+        family: A word of `vary`.
+        names: The tools, variables, files or fault families to try; empty for those that the hooks suggest.
     """
 
-    kind: Kind
+    family: str
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shaping:
     """
-    How the JSON on the standard input of hooks differs from what the host usually writes.
+    Changes to the JSON on the standard input of hooks.
 
     Attributes:
-        reversed: The keys stand in reverse order, at every depth.
-        extra: Further keys, behind all others.
+        reversed: Whether the keys are written in reverse order, at every depth.
+        extra: Further keys, written after all others.
     """
 
     reversed: bool = False
@@ -79,256 +59,89 @@ class Shaping:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyOrder:
+class WorkingFolder:
     """
-    The keys of every input in another order, with one more that nobody knows.
-    """
-
-    def __str__(self) -> str:
-        return "the keys of its input in reverse order, and an unknown one behind them"
-
-
-@dataclass(frozen=True, slots=True)
-class MovedWords:
-    """
-    Words in a field in which they command nothing, in place of a call that was refused.
+    The folder that hooks are started in, where that is not the workspace.
 
     Attributes:
-        turn: The turn of the call.
-        command: What the shell is given.
-        words: What stands in the description beside it.
-        must_be_refused: Whether it is the command that was refused.
-    """
-
-    turn: int
-    command: str
-    words: str
-    must_be_refused: bool
-
-    def __str__(self) -> str:
-        return f"`{self.command}` described as `{self.words}`"
-
-
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """
-    The words of a command that was refused, as data or as code of another form.
-
-    Attributes:
-        turn: The turn of the call.
-        command: The command that was refused.
-        form: Name of the form, as in ``judging.wordings``.
-        text: The command line in that form.
-        must_be_refused: Whether the words are carried out in that form.
-        harmless: A command line of the same form with words that nobody refuses; where that is refused too,
-            a refusal proves nothing.
-    """
-
-    turn: int
-    command: str
-    form: str
-    text: str
-    must_be_refused: bool
-    harmless: str
-
-    def __str__(self) -> str:
-        return f"the same words {'run by' if self.must_be_refused else 'in'} {self.form}"
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutTool:
-    """
-    One command that is on no folder of PATH.
-    """
-
-    name: str
-
-    def __str__(self) -> str:
-        return f"no `{self.name}` on the PATH"
-
-
-@dataclass(frozen=True, slots=True)
-class FailingTool:
-    """
-    One command that fails in a way that is no answer.
-
-    Attributes:
-        name: The command.
-        exit: Its exit code; 70 is that of a fault inside a program.
-    """
-
-    name: str
-    exit: int = 70
-
-    def __str__(self) -> str:
-        return f"a `{self.name}` that fails with exit code {self.exit}"
-
-
-@dataclass(frozen=True, slots=True)
-class HangingTool:
-    """
-    One command that never returns.
-    """
-
-    name: str
-
-    def __str__(self) -> str:
-        return f"a `{self.name}` that never returns"
-
-
-@dataclass(frozen=True, slots=True)
-class Unset:
-    """
-    One variable that is not in the environment.
-    """
-
-    variable: str
-
-    def __str__(self) -> str:
-        return f"the variable {self.variable} not set"
-
-
-@dataclass(frozen=True, slots=True)
-class StateFile:
-    """
-    Harm to a file that hooks wrote, between two turns.
-
-    Attributes:
-        path: The file, relative to the workspace.
-        how: The harm.
-        turn: The turn after which it is done.
+        path: Relative to the workspace, or absolute; a missing relative folder is created.
+        removed: Whether the folder is removed before the hook begins.
     """
 
     path: str
-    how: Harm
-    turn: int
-
-    def __str__(self) -> str:
-        done = {"delete": "deleted", "empty": "emptied", "truncate": "cut in half", "garbage": "overwritten"}
-        return f"{self.path} {done[self.how]} after turn {self.turn}"
+    removed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EmptyInput:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialResult:
     """
-    Nothing at all on the standard input of every hook.
-    """
-
-    def __str__(self) -> str:
-        return "nothing on standard input"
-
-
-@dataclass(frozen=True, slots=True)
-class HookOrder:
-    """
-    The hooks of an event one after the other, in a given order.
+    What one hook did in one trial, for one kind of payload.
 
     Attributes:
-        event: The event.
-        places: Their places in the configuration, from 1.
+        family: The family of the mutation.
+        mutation: The mutation in words; ``--only`` accepts them.
+        outcome: How the hook took it.
+        subject: What the mutation is about, such as a command; empty where the family says it.
+        name: Which mutation of that subject it is, in a word or two.
+        payload: ``deny`` for payloads that are refused without the mutation, ``allow`` for others; empty
+            where they are not told apart, or nothing was tried.
+        hook: The command of the hook; empty where nothing was tried.
+        evidence: What was seen, or why nothing was tried.
+        left: Whether it should have been tried and was not, or proved nothing.
     """
 
-    event: str
-    places: tuple[int, ...]
+    family: str
+    mutation: str
+    outcome: FaultOutcome
+    subject: str = ""
+    name: str = ""
+    payload: Literal["", "deny", "allow"] = ""
+    hook: str = ""
+    evidence: str = ""
+    left: bool = False
 
-    def __str__(self) -> str:
-        return f"the hooks of {self.event} in the order {', '.join(map(str, self.places))}"
 
-
-@dataclass(frozen=True, slots=True)
-class Shell:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedIn:
     """
-    Another shell, where the hook leaves open which one it is run by.
+    A file in which every hook run must leave something.
 
     Attributes:
-        words: How it is started; empty for the host's own.
-        env: Variables that make it another.
+        file: Its path, relative to the workspace.
+        json: The keys to a number, or to a list or mapping whose length counts, joined by dots; ``.`` for
+            the whole document; empty if lines are counted.
     """
 
-    words: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        given = " ".join(f"{name}={value}" for name, value in self.env.items())
-        return f"the shell `{self.words or 'bash'}`" + (f" with {given}" if given else "")
-
-
-@dataclass(frozen=True, slots=True)
-class SameName:
-    """
-    A move repeated on another file, which may have the base name of the first.
-
-    Attributes:
-        turn: The turn of the move.
-        file: The file that it was about.
-        twin: The other one.
-    """
-
-    turn: int
     file: str
-    twin: str
+    json: str = ""
 
     def __str__(self) -> str:
-        return f"{self.twin} after {self.file}"
+        return f"{self.json} in {self.file}" if self.json else f"the lines of {self.file}"
 
 
-@dataclass(frozen=True, slots=True)
-class Wide:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parallel:
     """
-    Many fires of the same hooks side by side, instead of one after the other.
+    Runs of the same hooks side by side.
+
+    Where counters are named, the runs are steered into a race; elsewhere a race shows by chance.
+
+    Attributes:
+        event: The event whose hooks run; empty for every event of the session.
+        width: How many runs of each hook there are at once.
+        waves: How often that is done, each time on what the time before has left; 0 for the usual number.
+        apart: Seconds between the starts of two hook runs.
+        hook: A word of the command of the only hook that runs; empty for all hooks of the event.
+        counts: The counters in which every run must appear.
     """
 
-    hook_runs: int = 8
+    event: str = ""
+    width: int = 8
+    waves: int = 0
+    apart: float = 0.0
+    hook: str = ""
+    counts: tuple[CountedIn, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.hook_runs} fires side by side"
-
-
-@dataclass(frozen=True, slots=True)
-class TwoAgents:
-    """
-    The same calls from another agent of the session, told as the host tells those of a subagent.
-    """
-
-    def __str__(self) -> str:
-        return "another agent of the same session that does the same"
-
-
-@dataclass(frozen=True, slots=True)
-class TwoSessions:
-    """
-    The same events from another session in the workspace.
-    """
-
-    def __str__(self) -> str:
-        return "another session that does the same"
-
-
-@dataclass(frozen=True, slots=True)
-class TwoProcesses:
-    """
-    Every fire from a new process of the host.
-    """
-
-    def __str__(self) -> str:
-        return "each fire from a new process of the host"
-
-
-Replayed: TypeAlias = (
-    KeyOrder
-    | MovedWords
-    | Quoted
-    | WithoutTool
-    | FailingTool
-    | HangingTool
-    | Unset
-    | StateFile
-    | EmptyInput
-    | HookOrder
-    | Shell
-    | SameName
-    | TwoAgents
-    | TwoSessions
-    | TwoProcesses
-)
-Variation: TypeAlias = Replayed | Wide
+        at = f" of {self.event}" if self.event else ""
+        return f"{self.width} hook runs{at} side by side"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.exploration import Exploration
-from pytest_hookharness.model.faults import TrialResult
+from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import DoubleCall, Process, Tier
 from pytest_hookharness.model.protocol import Ruling

@@ -17,10 +17,8 @@ from pytest_hookharness.model.background import BackgroundProcess, ThreadLimits
 from pytest_hookharness.model.delivery import Delivery, Terminal
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import ExploreOptions
-from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
-from pytest_hookharness.model.mutations import Shaping, Wish
-from pytest_hookharness.model.parallel import Parallel
+from pytest_hookharness.model.mutations import Direction, Parallel, Shaping, VaryRequest, WorkingFolder
 from pytest_hookharness.model.protocol import Json, Payload
 
 
@@ -235,7 +233,7 @@ class Scenario:
     turns: int = 200
     hook_timeout: float | None = None
     parallel: Parallel | None = None
-    vary: tuple[Wish, ...] = ()
+    vary: tuple[VaryRequest, ...] = ()
     explore: ExploreOptions | None = None
     expect: Expectation = Expectation(verdict="terminated")
     # The world: see WORLD_FIELDS.

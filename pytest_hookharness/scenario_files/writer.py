@@ -69,7 +69,7 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
         ]
         keys["world"] = {"answers": answers}
     if scenario.vary:
-        keys["vary"] = [wish.kind for wish in scenario.vary]
+        keys["vary"] = [request.family for request in scenario.vary]
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
     acts = [*map(_act, scenario.script.acts), *_then(scenario)]
     lines += ["agent:", *(f"  - {_json(act)}" for act in acts)]

@@ -1,5 +1,5 @@
 """
-Claims about what a run tells to machines: GitHub, readers of JUnit files, and whoever reads the exit status.
+Claims about what a run reports to programs: GitHub, readers of JUnit files and of the exit status.
 """
 
 import json
@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.pytest_plugin import options
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = """
@@ -27,7 +27,7 @@ def on_github(monkeypatch, project):
 
 
 def test_github_is_told_where(project, on_github):
-    """Each failure is an annotation at the line of its promise, and the summary tells all of it."""
+    """Each failure is an annotation at the line of its expectation, and the summary has its whole text."""
     file = project.scenario("stubborn", body=STUBBORN)
     project.scenario("polite")
     project.scenario("typo", verdict="terminatd")
@@ -65,7 +65,7 @@ def test_expected(hook_loop):
 
 
 def test_a_test_in_python_says_what_is_promised(project, on_github):
-    """In the summary a simulation of a test is kept if that passed, else not known."""
+    """In the summary a simulation of a test is passed if the test passed, else unknown."""
     project.write("test_it.py", UNSURE)
 
     project.run("test_it.py").assert_outcomes(passed=1, xfailed=1)
@@ -76,7 +76,7 @@ def test_a_test_in_python_says_what_is_promised(project, on_github):
 
 
 def test_what_only_a_test_knows_is_a_result(project):
-    """A Python test that fails though its simulation is as usual promised is a result at the test."""
+    """A Python test that fails although its simulation ends normally is a result at the test."""
     project.write(
         "test_it.py", "def test_it(hook_loop):\n    assert hook_loop(Stop='exit 0').blocks() == 1\n"
     )
@@ -93,12 +93,12 @@ def test_a_number_of_slow_hooks_is_none_or_more(pytestconfig, monkeypatch):
     monkeypatch.setattr(pytestconfig.option, "hook_durations", -1)
 
     with pytest.raises(pytest.UsageError, match="--hook-durations: '-1' is not a whole number of 0 or more"):
-        harness.settings(pytestconfig)
+        options.settings(pytestconfig)
 
 
 @pytest.mark.slow
 def test_machines_are_told_once(project, on_github):
-    """Under xdist the controller alone tells GitHub, and JUnit has the properties of each simulation."""
+    """Under xdist only the controller writes for GitHub, and JUnit has the properties of each simulation."""
     for number in range(2):
         project.scenario(f"polite{number}")
     project.scenario("stubborn", body=STUBBORN)
@@ -177,7 +177,7 @@ def junit(file: Path) -> dict[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_a_rerun_has_its_properties_once(project):
-    """Of an item that was run again the properties of the last run are told, and GitHub is told once."""
+    """An item that was rerun has the properties of its last run, and one annotation."""
     pytest.importorskip("pytest_rerunfailures")
     project.scenario("stubborn", body=STUBBORN)
 
@@ -198,7 +198,7 @@ def test_a_rerun_has_its_properties_once(project):
 )
 @pytest.mark.slow
 def test_the_exit_status_is_that_of_pytest(project, verdict, option, status):
-    """Promises kept, promises that cannot be read, and no scenario at all, end as tests of pytest do."""
+    """Passed and unreadable expectations, and no scenario at all, have the exit status of such tests."""
     project.scenario("polite", verdict=verdict)
 
     assert project.run("--hook-scenarios", "--hook-sarif=r.sarif", *option).ret == status

@@ -28,7 +28,7 @@ def test_loop_of_one_command(hook_loop):
 
 
 def test_loop_that_never_ends(hook_loop):
-    """A hook that always refuses is proved to be an endless loop with three fires."""
+    """A hook that always refuses is proved to be an endless loop with three hook runs."""
     outcome = hook_loop(Stop=STUBBORN)
 
     assert isinstance(outcome.verdict, Livelock)
@@ -60,7 +60,7 @@ def test_agent_in_plain_data(hook_loop):
 
 
 def test_a_call_that_was_not_refused_breaks_its_promise(hook_loop):
-    """A call that was promised to be denied and was let through is a violation that names the call."""
+    """A call that is allowed although the scenario expects a denial is a violation that names the call."""
     outcome = hook_loop(agent=[{"run": "echo harmless", "expect": "deny"}], PreToolUse=GUARD)
 
     assert [violation.path for violation in outcome.violations] == ["agent[0].expect"]
@@ -91,7 +91,7 @@ def test_a_failed_assert_tells_the_story(project):
 
 
 def test_a_failed_fire_tells_what_was_fired(project):
-    """A Python test that fails carries what its single fires did."""
+    """The report of a failed Python test has what its single events did."""
     project.write(
         "test_it.py",
         "def test_it(hook_fire):\n"
@@ -121,7 +121,7 @@ def test_unknown_keywords_are_refused(hook_loop):
 
 
 def test_fire_once(hook_fire):
-    """One fire gives the host's decision, the reason and how the process ended."""
+    """A single event gives the host's decision, the reason and how the process ended."""
     refused = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push --force"})
     allowed = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push"})
 
@@ -148,7 +148,7 @@ def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command)
 
 def test_no_fire_is_no_answer(hook_fire):
     """Asking an event for which no hook is configured is an error, and no permission."""
-    with pytest.raises(ValueError, match=r"no hook was fired"):
+    with pytest.raises(ValueError, match=r"no hook ran"):
         hook_fire("PreToolUse", [{"matcher": "Bsh", "hooks": [{"type": "command", "command": "true"}]}])
 
 
@@ -165,7 +165,7 @@ def test_what_did_not_decide_has_not_let_go(hook_loop, hooks):
 
 
 def test_a_livelock_has_not_passed(hook_loop):
-    """Without a promise of its own a loop must terminate to pass, as in a scenario file."""
+    """Without an expectation of its own a loop must terminate to pass, as in a scenario file."""
     assert not hook_loop(Stop=STUBBORN).passed
     assert hook_loop(Stop=STUBBORN, expect={"verdict": "livelock"}).passed
 
@@ -177,7 +177,7 @@ def test_a_script_is_no_scenario(hook_loop):
 
 
 def test_what_is_promised_to_be_denied_is_never_done(hook_loop, hook_workspace):
-    """A call that a broken guard lets through although it was promised to be denied is not carried out."""
+    """A call that a broken guard allows is not executed if the scenario expects a denial."""
     outcome = hook_loop(
         agent=[{"run": "rm victim.txt", "expect": "deny"}],
         files={"victim.txt": "here"},
@@ -240,7 +240,7 @@ def test_payloads_follow_from_the_seed(hook_payload):
 
 
 def test_workspace(hook_workspace, hook_loop, hook_fire):
-    """Files and settings of the workspace hold for every simulation and fire of the test."""
+    """Files and settings of the workspace apply to every simulation and single event of the test."""
     hook_workspace(git=True).write("hook.sh", "#!/bin/sh\ngit log --oneline | wc -l >&2\nexit 2\n")
 
     assert hook_fire("Stop", "./hook.sh").stderr.strip() == "1"
@@ -271,7 +271,7 @@ def test_failing_command_sees_its_own_input(failing_command, hook_fire):
 
 
 def test_flaky_command(flaky_command, hook_loop):
-    """A flaky command fails as often as asked for and then heals, and so the loop ends."""
+    """A flaky command fails the given number of times and then works, so the loop ends."""
     flaky_command("npm", heals_after=3)
 
     outcome = hook_loop(Stop="npm test || { echo red >&2; exit 2; }")
@@ -294,7 +294,7 @@ def test_hanging_command(hanging_command, hook_loop):
 
 
 def test_flooding_command(flooding_command, hook_fire):
-    """A flood is taken in whole, counted, and kept only up to a bound."""
+    """A flood of output is read completely and counted, and stored only up to a limit."""
     flooding_command("chatty", floods=5_000_000)
 
     output = hook_fire("Stop", "chatty").hook_run.run.stdout

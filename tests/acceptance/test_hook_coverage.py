@@ -16,7 +16,8 @@ from pytest_hookharness.coverage import bash_files
 from pytest_hookharness.execution.coverage.recorder import write_recording
 from pytest_hookharness.frontends import coverage_data
 from pytest_hookharness.frontends.cli import main
-from pytest_hookharness.frontends.coverage_data import CoverageOptions, open_ledger, publish
+from pytest_hookharness.frontends.coverage_data import CoverageOptions, open_store, publish
+from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage, TracedLine
 
 SHELL = """\
@@ -105,7 +106,7 @@ def reached(text, pattern, *names):
 
 @pytest.mark.slow
 def test_all_reports_of_coverage_show_hooks_in_bash_and_in_python(covered):
-    """Two workers leave data from which coverage tells the same lines in each of its four reports."""
+    """Two workers leave data from which coverage shows the same lines in each of its four reports."""
     settings = 'plugins = ["pytest_hookharness.coverage"]\nbranch = true\n'
     covered.write("pyproject.toml", f"[tool.coverage.run]\n{settings}")
     covered.write("scenarios/project/unused.sh", "#!/usr/bin/env bash\nexit 0\n")
@@ -147,10 +148,10 @@ def test_without_the_plugin_in_its_settings_coverage_still_reads_the_data(covere
 
 
 def test_many_scripts_of_which_nothing_is_known_take_one_line_for_a_reason():
-    """Their number stands there, and their names where they are asked for."""
+    """Their number is printed, and with -v their names."""
     gaps = {Gap("/b.sh", "no trace"), Gap("/a.sh", "no trace"), Gap("/c", "too old")}
     short, long = (
-        [*coverage_data._tell_gaps(gaps, coverage_data.CoverageOptions(sources=(), verbose=verbose))]
+        [*coverage_data._describe_gaps(gaps, coverage_data.CoverageOptions(sources=(), verbose=verbose))]
         for verbose in (False, True)
     )
     assert short == ["not recorded: 2 scripts (-v names them): no trace", "not recorded: /c: too old"]
@@ -200,7 +201,7 @@ def coverage_store(tmp_path):
 
 
 def test_a_hook_that_was_removed_since_is_named(tmp_path, coverage_store):
-    """Of a file that is gone when the data are written no report can be made, and the others are told."""
+    """A file that was removed before the data are written is left out, and the others are reported."""
     gone, kept = str(tmp_path / "gone.sh"), tmp_path / "kept.py"
     kept.write_text("print(1)\n")
     shell = {gone: (TracedLine(1, "echo"),)}
@@ -221,12 +222,12 @@ def test_a_hook_that_was_removed_since_is_named(tmp_path, coverage_store):
 def test_settings_that_coverage_cannot_read_are_an_error_of_usage(tmp_path):
     """What is wrong with the settings of coverage is said before anything is played."""
     (tmp_path / "settings").write_text("[run]\nbranch = maybe\n")
-    with pytest.raises(pytest.UsageError, match="Not a boolean: maybe"):
-        open_ledger(settings=str(tmp_path / "settings"))
+    with pytest.raises(OptionError, match="Not a boolean: maybe"):
+        open_store(settings=str(tmp_path / "settings"))
 
 
 def test_only_files_are_looked_into(tmp_path):
-    """A named pipe among the scripts of a folder is none, and nobody waits for what it says."""
+    """A named pipe among the scripts of a folder is skipped and never opened."""
     os.mkfifo(tmp_path / "pipe.sh")
     (tmp_path / "hook.sh").write_text("echo a\n")
 

@@ -1,5 +1,5 @@
 """
-Ctrl-C at the shell command: it is told in a line, and never by a traceback.
+Claims about Ctrl-C at the shell command: it is reported in a line, and never by a traceback.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ runpy.run_module("pytest_hookharness", run_name="__main__")
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "module", ["pytest_hookharness.frontends.cli.stress", "pytest_hookharness.frontends.cli.report"]
+    "module", ["pytest_hookharness.frontends.cli.main", "pytest_hookharness.frontends.cli.report"]
 )
 def test_an_early_interruption_is_told_in_a_line(module):
     """While the command is loaded, and before it plays anything, Ctrl-C gives one line and status 2."""

@@ -1,5 +1,5 @@
 """
-Claims about the files and folders that commands of the shell are told to write.
+Claims about the output files and folders of shell commands.
 """
 
 import json
@@ -23,25 +23,25 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("option", "words"),
     [
-        ("report", "a.jsonl", "-o", "/sys/page.html"),
-        ("entry", "a.scenario.yaml::a[claude-code]", "-o", "/sys/entry.md"),
-        ("record", "-o", "/sys"),
-        ("record", "-o", "a.jsonl"),
+        ("--output", ("report", "a.jsonl", "-o", "/sys/page.html")),
+        ("--incident", ("run", "a.scenario.yaml::a[claude-code]", "--incident", "/sys/incident.md")),
+        ("--output", ("record", "-o", "/sys")),
+        ("--output", ("record", "-o", "a.jsonl")),
     ],
 )
-def test_where_nothing_can_be_written(here, capsys, words):
-    """A file or folder that cannot be made is told in a sentence that says what to do."""
+def test_where_nothing_can_be_written(here, capsys, option, words):
+    """A file or folder that cannot be made is an error in a sentence that says what to do."""
     (here / "a.scenario.yaml").write_text("name: a\nhooks: {Stop: [exit 0]}\n")
     assert main.main(words) == 2
     said = capsys.readouterr().err
-    assert said.startswith("hookharness: --output: ")
+    assert said.startswith(f"hookharness: {option}: ")
     assert ANSWER in said
     assert "Errno" not in said
 
 
 def test_a_report_that_is_there(here, capsys):
-    """A report is not written over, and another file is asked for."""
+    """A report never overwrites a file, and the error asks for another one."""
     assert main.main(["report", "a.jsonl", "-o", "a.jsonl"]) == 2
-    assert "Name another one, or move it away" in capsys.readouterr().err
+    assert "name another file, or move it away" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_the_first_scenario_tells_the_first_story(project):
 
 
 def test_the_first_test_fails_for_the_same_hook(project):
-    """The Python test of the README fails for the same hook, and passes for one that lets go."""
+    """The Python test of the README fails for the same hook, and passes for one that allows the stop."""
     project.write("test_it.py", block("python", "hook_loop"))
     project.write("check.sh", "#!/bin/sh\necho 'eslint: not found' >&2; exit 2\n", 0o755)
     project.run().assert_outcomes(failed=1)

@@ -80,7 +80,7 @@ def recorded(tmp_path):
 
 
 def test_a_recorded_hook_runs_as_ever(recorded):
-    """While hooks are recorded they answer as ever, and what they were given is kept without secrets."""
+    """Recorded hooks answer as usual, and their payloads are stored without secrets."""
     process = recorded.begin()
     ran = recorded.fire(MY_API_TOKEN=VALUE)
     process.send_signal(signal.SIGINT)
@@ -107,7 +107,7 @@ def test_settings_are_put_back_after_a_crash(recorded):
 
 
 def test_a_project_has_no_say_in_its_guardian(recorded):
-    """Settings are put back also where the project has modules by the names of Python's own."""
+    """Settings are restored also if the project has modules named like Python's own."""
     (recorded.path / "shlex.py").write_text("open('said', 'w').close()\nraise SystemExit\n")
     process = recorded.begin()
     process.kill()
@@ -125,7 +125,7 @@ def test_hooks_are_not_recorded_twice(tmp_path):
     (wrapped,) = recording.plan(tmp_path, "", tmp_path / "kept")
     file.write_bytes(wrapped.meanwhile)
 
-    with pytest.raises(SimulationError, match="its hooks are recorded already"):
+    with pytest.raises(SimulationError, match="its hooks are being recorded already"):
         recording.plan(tmp_path, "", tmp_path / "kept")
 
 
@@ -149,14 +149,14 @@ def journal(tmp_path):
 
 
 def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, capsys):
-    """What can be put back is, and what cannot is told, and put back when it can be."""
+    """Files that can be restored are; the others are reported, and restored as soon as they can be."""
     folder = journal("project/one.json", "project/two.json")
     (tmp_path / "project" / "one.json").write_bytes(b"\xff")
     command = ["record", str(tmp_path / "project"), "--restore"]
 
     assert main.main(command) == 2
     assert (tmp_path / "project" / "two.json").read_text() == "before"
-    assert "one.json: could not be put back" in capsys.readouterr().out
+    assert "one.json: was not restored" in capsys.readouterr().out
     (tmp_path / "project" / "one.json").write_text("meanwhile")
     assert main.main(command) == 0
     assert (tmp_path / "project" / "one.json").read_text() == "before"
@@ -164,7 +164,7 @@ def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, caps
 
 
 def test_a_journal_that_came_with_a_project_changes_nothing_else(journal, tmp_path, capsys):
-    """Files outside of the project are never put back, whoever wrote down how they were."""
+    """Files outside of the project are never restored, even if the journal names them."""
     journal("project/one.json", "outside.json")
 
     assert main.main(["record", str(tmp_path / "project"), "--restore"]) == 2
@@ -174,7 +174,7 @@ def test_a_journal_that_came_with_a_project_changes_nothing_else(journal, tmp_pa
 
 @pytest.mark.slow
 def test_changes_made_meanwhile_stay(recorded):
-    """What was changed in the settings while hooks were recorded stays, and the commands are put back."""
+    """Other changes of the settings during the recording stay, and the commands are restored."""
     settings = recorded.path / ".claude" / "settings.json"
     process = recorded.begin()
     settings.write_text(settings.read_text().replace('{\n  "hooks"', '{\n  "model": 1,\n  "hooks"'))
@@ -257,7 +257,7 @@ def test_scenarios_promise_nothing_of_hooks_that_they_do_not_have(ignoring, caps
 
     assert "left out: the hooks of .claude/settings.local.json" in capsys.readouterr().out
     text = (ignoring / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
-    assert "The hooks of .claude/settings.json let go of an agent" in text
+    assert "The hooks of .claude/settings.json let an agent stop" in text
 
 
 def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
@@ -265,5 +265,5 @@ def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
     (ignoring / ".claude" / "settings.json").unlink()
 
     assert main.main(["init", str(ignoring)]) == 2
-    assert "git ignores .claude/settings.local.json, so that no copy" in capsys.readouterr().err
+    assert "git ignores .claude/settings.local.json, so no copy" in capsys.readouterr().err
     assert not (ignoring / "scenarios").exists()

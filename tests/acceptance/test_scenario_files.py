@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.pytest_plugin import options
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 
@@ -156,7 +156,7 @@ def test_what_cannot_be_played_is_an_error(project):
 
 
 def test_a_failure_tells_the_story(project):
-    """A broken promise is told as a story whose place is the line in the file, without frames of ours."""
+    """A failed expectation is a story at its line in the file, without frames of the harness."""
     file = project.scenario("stubborn", body=STUBBORN, verdict="terminated")
     line = 1 + file.read_text().splitlines().index("  verdict: terminated")
 
@@ -259,7 +259,7 @@ def test_nothing_is_kept_otherwise(project):
 
 @pytest.mark.slow
 def test_the_same_seed_the_same_trace(project):
-    """Two runs with one seed tell the same story, times apart."""
+    """Two runs with one seed print the same story, except for times."""
     project.scenario("stubborn", body="cat > seen.json; " + STUBBORN)
     stories = []
     for _ in range(2):
@@ -271,7 +271,7 @@ def test_the_same_seed_the_same_trace(project):
 
 
 def test_bad_options(project):
-    """A time that is none is a usage error that says what can be written."""
+    """An invalid time is a usage error that says what can be written."""
     project.scenario("polite")
 
     result = project.run("--hook-scenarios", "--hook-timeout", "soon")
@@ -285,7 +285,7 @@ def test_a_wrong_host(pytestconfig, monkeypatch, name):
     """A host that there is not is one usage error, which says how several are named."""
     monkeypatch.setattr(pytestconfig.option, "hook_host", [name])
     with pytest.raises(pytest.UsageError, match="repeat the option for several hosts") as caught:
-        harness.settings(pytestconfig)
+        options.settings(pytestconfig)
 
     assert ("did you mean 'claude-code'?" in str(caught.value)) == bool(name)
 

@@ -33,7 +33,7 @@ def hookharness(pytester):
 
 
 def test_run_plays_exactly_one_item(hookharness, project):
-    """What the failure text prints can be run as it stands, and tells the same story."""
+    """The command in a failure text can be run as it is, and prints the same story."""
     file = project.scenario("stubborn", body=STUBBORN)
     text = file.read_text() + 'variants: {other: {why: "not this one"}}\n'
     project.scenario("stubborn", text=text)
@@ -70,7 +70,7 @@ def test_run_of_a_file_that_is_not_there(hookharness):
 
 
 def test_try_needs_no_file(hookharness):
-    """One hook on the command line is enough to be told that its loop never ends."""
+    """One hook on the command line is enough to find that its loop never ends."""
     result = hookharness("try", "Stop", STUBBORN)
 
     assert result.returncode == 1
@@ -98,7 +98,7 @@ def test_try_prints_how_to_do_it_again(hookharness):
 
 
 def test_try_on_an_event_around_tools(hookharness):
-    """A hook on a tool event is woken by the agent's shell call and edit."""
+    """A hook on a tool event is triggered by the agent's shell call and edit."""
     result = hookharness("try", "PreToolUse", "echo 'no writing' >&2; exit 2", "--matcher", "Write|Edit")
 
     assert result.returncode == 0
@@ -120,7 +120,7 @@ def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     result = hookharness("try", "Stop", "./missing.sh")
 
     assert result.returncode == 1
-    assert "but not every hook decided (NOT-RUN)" in result.stdout.splitlines()[1]
+    assert "but not by a decision of every hook (NOT-RUN)" in result.stdout.splitlines()[1]
 
 
 def test_schema(hookharness):
@@ -136,7 +136,7 @@ def test_version(hookharness):
 
 
 def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
-    """A shell command that is told to end, as CI does when it cancels, clears its folders away."""
+    """A shell command that is terminated, as CI does on cancellation, removes its folders."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest_hookharness", "try", "Stop", "sleep 86399"],
@@ -153,9 +153,9 @@ def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
     assert list(tmp_path.glob("hookharness-*")) == []
 
 
-@pytest.mark.parametrize("door", ["shell", "pytest"])
+@pytest.mark.parametrize("front_end", ["shell", "pytest"])
 def test_interrupt(project, pytester, front_end):
-    """Ctrl-C tells what was seen until then, and leaves no process behind."""
+    """After Ctrl-C the command prints what was seen until then, and leaves no process behind."""
     # In a covered folder, for elsewhere the agent's shell has a pipe of its own.
     ready = project.path / "scenarios" / "ready"
     ready.parent.mkdir()
@@ -165,7 +165,7 @@ def test_interrupt(project, pytester, front_end):
     # The second fire hangs; that the first is over is seen by the agent's own shell call before it.
     text = (project.path / "scenarios/slow.scenario.yaml").read_text()
     text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
-    project.scenario("slow", text=f"world: {{cover: ['{ready.parent}']}}\n{text}")
+    project.scenario("slow", text=f"cover: ['{ready.parent}']\n{text}")
     commands = {
         "shell": ["pytest_hookharness", "run", "scenarios/slow.scenario.yaml"],
         "pytest": ["pytest", "-p", "no:faker", "--hook-scenarios", f"--basetemp={project.path / 'base'}"],

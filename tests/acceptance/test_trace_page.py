@@ -69,11 +69,11 @@ def test_wrong(hook_loop):
 
 
 def test_tests_that_say_nothing(project):
-    """What a test saw that was skipped then, or is expected to fail, is no promise that was kept."""
+    """Simulations of skipped tests and expected failures do not count as passed."""
     project.write("test_it.py", UNSURE)
 
     result = project.run(
-        "test_it.py", "--hook-report", "all.html", "--hook-trace-dir", "x", "--hook-entry-dir=x"
+        "test_it.py", "--hook-report", "all.html", "--hook-trace-dir", "x", "--hook-incident-dir=x"
     )
 
     result.assert_outcomes(failed=1, skipped=1, xfailed=1)
@@ -107,7 +107,7 @@ def test_a_run_without_a_simulation(project, before):
 
     result = project.run("--hook-report", "page.html")
 
-    result.stdout.fnmatch_lines(["hook harness: no simulation was played, so there is no page"])
+    result.stdout.fnmatch_lines(["hook harness: no simulation ran, so no page was written"])
     assert (file.read_text() if file.exists() else "") == before
     assert file.exists() is bool(before)
 
@@ -156,7 +156,7 @@ def test_a_page_of_an_interrupted_run(project):
 
 @pytest.mark.slow
 def test_a_page_made_later(project, monkeypatch, capsys):
-    """Trace files that were kept give a page later, which is a file and says what is not known."""
+    """Stored trace files give a page later, which says what is unknown."""
     monkeypatch.chdir(project.path)
     fill(project)
     project.run("--hook-scenarios", ".", "--hook-trace-dir", "traces")
@@ -168,4 +168,4 @@ def test_a_page_made_later(project, monkeypatch, capsys):
         *EXPECTED[:2],
         ("test_it", "livelock", "left to its test"),
     ]
-    assert "report: a page is a file for a browser" in capsys.readouterr().err
+    assert "report: a page needs a file" in capsys.readouterr().err

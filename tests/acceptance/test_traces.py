@@ -147,7 +147,7 @@ def test_no_secret_is_written(project, monkeypatch):
     monkeypatch.setenv("CI_JOB_TOKEN", "stop_hook_")
     project.scenario("secretive", text=SECRETIVE)
 
-    result = project.run("--hook-scenarios", "--hook-trace-dir", "traces", "--hook-entry-dir", "entries")
+    result = project.run("--hook-scenarios", "--hook-trace-dir", "traces", "--hook-incident-dir", "entries")
 
     result.assert_outcomes(failed=1)
     ((file,), (entry,)) = ([*(project.path / name).iterdir()] for name in ("traces", "entries"))
@@ -162,17 +162,17 @@ def test_no_secret_is_written(project, monkeypatch):
 
 
 def test_the_shell_writes_and_reads_traces(project, capsys, monkeypatch):
-    """What ``try --trace-dir`` writes ``report`` tells as a table or as entries, with a status."""
+    """``report`` prints the files of ``try --trace-dir`` as a table or incident reports, with a status."""
     monkeypatch.chdir(project.path)
 
     assert main.main(["try", "Stop", "echo no >&2; exit 2", "--trace-dir", "traces"]) == 1
     capsys.readouterr()
     assert main.main(["report", "traces"]) == 1
     told = capsys.readouterr().out
-    assert main.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 1
-    assert main.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 2
+    assert main.main(["report", "traces", "--format", "incident", "-o", "all.md"]) == 1
+    assert main.main(["report", "traces", "--format", "incident", "-o", "all.md"]) == 2
 
-    assert "1 simulation: 0 as expected, 1 failed" in told
+    assert "1 simulation, 1 not as promised" in told
     assert "livelock in `try[claude-code]`" in (project.path / "all.md").read_text()
     assert "all.md" in capsys.readouterr().err
     (file,) = (project.path / "traces").iterdir()
@@ -205,7 +205,7 @@ def test_what_cannot_be_played_says_why(project):
 
 
 def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
-    """What is not there, holds no trace, is no folder or no trace file is told in one line each."""
+    """A missing path, a folder without traces and a file that is none are errors in one line each."""
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "a.jsonl").write_text("no\n")
 
@@ -214,9 +214,9 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
         assert main.main(["report", str(tmp_path / name)]) == report.UNKNOWN
         said.append(capsys.readouterr().err)
 
-    assert "there is no" in said[0]
-    assert "holds no trace file (*.jsonl)" in said[1]
-    assert "a.jsonl:1: is not JSON" in said[2]
+    assert "does not exist" in said[0]
+    assert "has no trace file (*.jsonl)" in said[1]
+    assert "a.jsonl:1: is no JSON" in said[2]
 
     assert main.main(["report", "/dev/null"]) == report.UNKNOWN
     assert "/dev/null is neither a file nor a folder" in capsys.readouterr().err
@@ -237,12 +237,12 @@ def kept_run(text="all is well"):
 def test_a_run_that_was_killed_at_once_is_not_known(tmp_path, capsys):
     """A file without a whole line is of a run that came to no end, whatever became of all others."""
     (tmp_path / "kept.jsonl").write_text(kept_run())
-    assert main.main(["report", str(tmp_path)]) == report.AS_PROMISED
+    assert main.main(["report", str(tmp_path)]) == report.PASSED
     capsys.readouterr()
     (tmp_path / "killed\x1b[31m.jsonl").write_text('{"record": "beg')
 
     assert main.main(["report", str(tmp_path)]) == report.UNKNOWN
-    assert "killed\\x1b[31m.jsonl: holds no whole line" in capsys.readouterr().out
+    assert "killed\\x1b[31m.jsonl: has no complete line" in capsys.readouterr().out
 
 
 def test_an_entry_from_elsewhere_is_only_text(tmp_path, capsys):
@@ -250,13 +250,13 @@ def test_an_entry_from_elsewhere_is_only_text(tmp_path, capsys):
     text = kept_run("# one\n\n    two   three \x1b]0;four\x07\n").replace('"passed": true', '"passed": false')
     (tmp_path / "a.jsonl").write_text(text)
 
-    assert main.main(["report", str(tmp_path), "--format", "entry"]) == report.OTHERWISE
+    assert main.main(["report", str(tmp_path), "--format", "incident"]) == report.FAILED
     assert capsys.readouterr().out == "# one\n\n    two   three \\x1b]0;four\\x07\n\n"
 
 
 @pytest.mark.slow
 def test_shipped_scenarios_fit_the_schema(tmp_path, capsys):
-    """What shipped scenarios of all kinds leave fits the schema, and is read back as it was told."""
+    """The trace files of shipped scenarios fit the schema, and are read back without loss."""
     items = [
         "pitfalls/order/order.scenario.yaml::order[with-the-pitfall-claude-code]",
         "process-hooks/on-exit.scenario.yaml::on-exit[claude-code]",

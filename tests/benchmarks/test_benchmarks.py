@@ -28,7 +28,7 @@ def more_rows():
     """
     The same of the tables that take longer.
     """
-    return run_quickly("cases", "hosts", "stress", "explorations", "recording")
+    return run_quickly("cases", "hosts", "stress", "explorations", "recording", "startup")
 
 
 def run_quickly(*names):
@@ -106,3 +106,11 @@ def test_rows_of_stress(more_rows):
     """A whole table of stress is measured beside one run of its session, and cells are counted."""
     assert {"played once", "everything tried"} <= more_rows.keys()
     assert int(more_rows["everything tried"][2]) > 1
+
+
+@pytest.mark.nightly
+def test_rows_of_startup(more_rows):
+    """Every command that only prints is measured, and one that plays a session."""
+    commands = ("--version", "schema", "hosts", "findings", "try Stop true")
+
+    assert {f"hookharness {command}" for command in commands} <= more_rows.keys()

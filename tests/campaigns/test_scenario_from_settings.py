@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness.campaigns.scenario_from_settings import scenario_from_settings, with_all_trials
 from pytest_hookharness.model.moves import Compact, End, RunCommand, Subagent
-from pytest_hookharness.model.mutations import KINDS, Wish
+from pytest_hookharness.model.mutations import VARY_FAMILIES, VaryRequest
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -93,7 +93,7 @@ def test_settings_without_hooks_are_refused(settings):
 
 def test_a_stressed_scenario_asks_for_everything_once():
     """What a scenario asks for already keeps its names, and all other kinds are added."""
-    made = with_all_trials(Scenario(name="test", vary=(Wish("tools", ("jq",)),)))
+    made = with_all_trials(Scenario(name="test", vary=(VaryRequest("tools", ("jq",)),)))
 
-    assert sorted(wish.kind for wish in made.vary) == sorted(KINDS)
-    assert made.vary[0] == Wish("tools", ("jq",))
+    assert sorted(request.family for request in made.vary) == sorted(VARY_FAMILIES)
+    assert made.vary[0] == VaryRequest("tools", ("jq",))

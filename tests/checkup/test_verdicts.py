@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.check.discovery import find_places
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.frontends.cli.check_command import check
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -32,7 +32,7 @@ def names(folder, base):
     The names of all problems of a project, and how long they took.
     """
     with Harness(Settings(base=base, **SETTINGS)) as harness:
-        found = [check(place, harness) for place in find_places(folder)]
+        found = [check(place, harness) for place in find_hook_sets(folder)]
     problems = [one.symptom.kind for checkup in found for one in checkup.problems]
     return problems, sum(checkup.seconds for checkup in found)
 

@@ -1,5 +1,5 @@
 """
-What the tests of execution share: a supervisor, and a sandbox of each tier.
+Fixtures for the tests of execution: a supervisor, and a sandbox of each tier.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OTHER = pytest.param(Tier.SUBREAPER, marks=pytest.mark.slow)
 @pytest.fixture(params=[Tier.NAMESPACES, _OTHER], ids=lambda tier: tier.name.lower())
 def sandbox(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """
-    A sandbox of each tier that promises that nothing survives.
+    A sandbox of each tier that guarantees that nothing survives.
     """
     _skip_if_missing(supervisor, request.param)
     with supervisor.open(Confinement(tier=request.param)) as opened:
@@ -44,7 +44,7 @@ def sandbox(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[
 @pytest.fixture
 def own_supervisor() -> Iterator[Supervisor]:
     """
-    A supervisor that a test may harm.
+    A supervisor that a test may break.
     """
     with Supervisor() as running:
         yield running

@@ -1,5 +1,5 @@
 """
-The hooks' clock: what real programs are told by it, and the times of files.
+The hooks' clock: the time that real programs see, and the times of files.
 """
 
 import os
@@ -32,8 +32,8 @@ def clock(tmp_path, place):
     return Clock(tmp_path / "clock", tmp_path / "bin", {"workspace": place})
 
 
-def said_by(clock, *argv, **more):
-    """What a program prints that sees the clock."""
+def printed_by(clock, *argv, **more):
+    """Return what a program prints that sees the clock."""
     env = clock.environment({"PATH": os.environ["PATH"], "TZ": "UTC", **more})
     done = subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
     assert not done.stderr
@@ -66,11 +66,11 @@ NODE = "[Date.now(), Number(new Date()), Date.parse(Date())].map((ms) => ms / 10
         ),
     ],
 )
-def test_programs_are_told_a_later_time(clock, argv):
+def test_programs_see_a_later_time(clock, argv):
     """Every way to ask a program that has a shim gives the clock's time, and the machine's before that."""
-    before = [float(word) for word in said_by(clock, *argv).split()]
+    before = [float(word) for word in printed_by(clock, *argv).split()]
     clock.advance(AHEAD)
-    after = [float(word) for word in said_by(clock, *argv).split()]
+    after = [float(word) for word in printed_by(clock, *argv).split()]
 
     assert all(abs(word - time.time()) < NEAR for word in before)
     assert all(abs(word - time.time() - AHEAD) < NEAR for word in after)
@@ -87,16 +87,16 @@ def test_programs_are_told_a_later_time(clock, argv):
     ],
 )
 def test_only_relative_dates_are_relative_to_the_clock(clock, words, said):
-    """What `date` is asked relative to now is moved, and what names a moment is not."""
+    """A `date` relative to now is shifted, and one that names a moment is not."""
     clock.advance(AHEAD)
 
-    told = float(said_by(clock, "date", *words, "+%s"))
+    shown = float(printed_by(clock, "date", *words, "+%s"))
 
-    assert told == 100 if said is None else abs(told - time.time() - said) < NEAR
+    assert shown == 100 if said is None else abs(shown - time.time() - said) < NEAR
 
 
 def test_the_environment_is_as_it_was_while_the_clock_is_the_machines(clock):
-    """As long as no time was let pass hooks see nothing of the clock, and also once it was put back."""
+    """Hooks see nothing of the clock until it is moved, and nothing once it was put back."""
     env = {"PATH": "/usr/bin"}
     assert clock.environment(env) is env
 
@@ -108,7 +108,7 @@ def test_the_environment_is_as_it_was_while_the_clock_is_the_machines(clock):
 
 
 def test_doubles_stay_first_on_the_path(tmp_path):
-    """A double of the scenario named date is found before the one that tells the clock's time."""
+    """A test double named date is found before the shim."""
     shims = Shims(tmp_path / "clock")
 
     path = shims.environment({"PATH": "/bin"}, tmp_path / "bin")["PATH"]
@@ -126,30 +126,30 @@ def test_a_hidden_date_stays_hidden(tmp_path):
 
 
 def test_own_customizing_of_python_and_bash_still_happens(clock, tmp_path):
-    """A sitecustomize and a BASH_ENV of the user's are read as they are without a moved clock."""
+    """The user's own sitecustomize and BASH_ENV are read as they are without a moved clock."""
     (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.mine = 'python'\n")
     (tmp_path / "env.sh").write_text("mine=bash\n")
     clock.advance(AHEAD)
 
-    python = said_by(clock, sys.executable, "-c", "print(mine)", PYTHONPATH=str(tmp_path))
-    bash = said_by(clock, "bash", "-c", "echo $mine", BASH_ENV=str(tmp_path / "env.sh"))
+    python = printed_by(clock, sys.executable, "-c", "print(mine)", PYTHONPATH=str(tmp_path))
+    bash = printed_by(clock, "bash", "-c", "echo $mine", BASH_ENV=str(tmp_path / "env.sh"))
 
     assert (python, bash) == ("python", "bash")
 
 
-def test_printf_is_itself_where_it_tells_no_time(clock):
+def test_printf_is_unchanged_where_it_prints_no_time(clock):
     """A script that prints no times has bash's own printf, and one that does prints all else unchanged."""
     clock.advance(AHEAD)
 
-    plain = said_by(clock, "bash", "-c", "type -t printf; printf '%s %d' -- -1")
-    mixed = said_by(clock, "bash", "-c", "printf '%s|%d' -1 -2; : '%(%s)T'; printf -- '-%s' x")
+    plain = printed_by(clock, "bash", "-c", "type -t printf; printf '%s %d' -- -1")
+    mixed = printed_by(clock, "bash", "-c", "printf '%s|%d' -1 -2; : '%(%s)T'; printf -- '-%s' x")
 
     assert plain == "builtin\n-- -1"
     assert mixed == "-1|-2-x"
 
 
 def test_files_written_since_are_as_young_as_they_are(clock, place):
-    """A file has the clock's time if it was written since that was moved, and keeps its own if not."""
+    """A file has the clock's time if it was written since the clock was moved, and keeps its own if not."""
     old, new, chosen = place / "old", place / "new", place / "chosen"
     old.write_text("")
     kept = old.stat().st_mtime_ns
@@ -167,7 +167,7 @@ def test_files_written_since_are_as_young_as_they_are(clock, place):
 
 
 def test_each_advance_holds_for_what_is_written_after_it(clock, place):
-    """Files written before a second advance are older than those after it by as much."""
+    """Files written before a second advance are older by as much than those after it."""
     first, second = place / "first", place / "second"
     clock.advance(AHEAD)
     first.write_text("")
@@ -179,8 +179,8 @@ def test_each_advance_holds_for_what_is_written_after_it(clock, place):
     assert abs(second.stat().st_mtime - first.stat().st_mtime - AHEAD) < NEAR
 
 
-def test_times_are_not_given_twice_where_they_were_put_back(clock, place):
-    """A file that was put back with a time between two looks keeps it, once that was said to be right."""
+def test_restored_times_are_not_shifted_again(clock, place):
+    """A file that was restored with a time between two looks keeps it once the times were accepted."""
     file = place / "file"
     clock.advance(AHEAD)
     file.write_text("")
@@ -192,8 +192,8 @@ def test_times_are_not_given_twice_where_they_were_put_back(clock, place):
     assert file.stat().st_mtime_ns == kept
 
 
-def test_without_gnu_date_no_time_is_let_pass(clock, monkeypatch):
-    """Where date cannot be told to add seconds that is an error, not a clock that stands still."""
+def test_without_gnu_date_the_clock_is_an_error(clock, monkeypatch):
+    """Where date cannot add seconds, moving the clock is an error."""
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
 
     with pytest.raises(WorkspaceError, match="GNU date"):

@@ -1,5 +1,5 @@
 """
-What a double does, and what it tells afterwards.
+What a test double does, and what it records.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def shell(workspace: Workspace, command: str, **options: object) -> subprocess.C
     return call(workspace, "bash", "-c", command, **options)
 
 
-def test_a_double_exits_and_prints_as_told(make: Make) -> None:
+def test_a_double_exits_and_prints_as_configured(make: Make) -> None:
     """
     Exit code, output and error output are those of the scenario, byte for byte.
     """
@@ -73,7 +73,7 @@ def test_a_module_of_our_python(make: Make) -> None:
 
 def test_a_module_that_is_not_there(make: Make) -> None:
     """
-    A module that the Python of the harness does not have is an error that says so.
+    A module that the harness's Python does not have is an error that says so.
     """
     with pytest.raises(WorkspaceError, match="has no package 'no_such_package'"):
         make(tool=Double(module="no_such_package.hook"))
@@ -81,7 +81,7 @@ def test_a_module_that_is_not_there(make: Make) -> None:
 
 def test_arguments_are_recorded_exactly(make: Make) -> None:
     """
-    Whatever the arguments are, they are recorded in order, with the folder and the kind of input.
+    All arguments are recorded in order, with the folder and the kind of input.
     """
     workspace = make(npm=Double())
     (workspace.root / "sub").mkdir()
@@ -94,7 +94,7 @@ def test_arguments_are_recorded_exactly(make: Make) -> None:
 
 def test_calls_are_kept_in_order(make: Make) -> None:
     """
-    More than ten calls come back in the order in which they were made.
+    More than ten calls are returned in the order in which they were made.
     """
     workspace = make(npm=Double())
     shell(workspace, "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do npm $n; done")
@@ -103,7 +103,7 @@ def test_calls_are_kept_in_order(make: Make) -> None:
 
 def test_parallel_calls_are_all_recorded(make: Make) -> None:
     """
-    Of twenty calls at the same moment, none is lost.
+    Of twenty calls at the same moment none is lost.
     """
     workspace = make(npm=Double())
     started = [
@@ -129,7 +129,7 @@ def test_nothing_called_and_nothing_known(make: Make) -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x", "a\0b"])
 def test_a_name_that_is_no_command_is_refused(make: Make, name: str) -> None:
     """
-    Only a bare name can be that of a double.
+    Only a bare name can be the name of a double.
     """
     with pytest.raises(WorkspaceError, match="use a bare command name"):
         make(**{name: Double()})
@@ -138,7 +138,7 @@ def test_a_name_that_is_no_command_is_refused(make: Make, name: str) -> None:
 @pytest.mark.parametrize("name", ["a b", "it's", "$HOME", "-x", "[", "cat", "sh", "é", "a\nb", "last"])
 def test_any_bare_name_works(make: Make, name: str) -> None:
     """
-    Odd names, and those of the very tools that doubles are made of, work like others.
+    Odd names, and the names of the tools that doubles use, work like others.
     """
     workspace = make(**{name: Double(exit=4, stdout="out", stderr="err")})
     done = call(workspace, name, executable=str(workspace.bin / name))
@@ -148,7 +148,7 @@ def test_any_bare_name_works(make: Make, name: str) -> None:
 
 def test_a_double_needs_no_path(make: Make) -> None:
     """
-    A double works where the search path leads nowhere.
+    A double works where the search path is useless.
     """
     workspace = make(npm=Double(exit=5, stdout="out", floods=3))
     done = subprocess.run(
@@ -164,7 +164,7 @@ def test_a_double_needs_no_path(make: Make) -> None:
 
 def test_input_of_its_own_is_recorded(make: Make) -> None:
     """
-    What is piped or redirected into a double is recorded, bytes that are no text included.
+    What is piped or redirected into a double is recorded, also bytes that are not text.
     """
     workspace = make(npm=Double())
     shell(workspace, r"printf 'a\0\377' | npm; npm <<<here; echo file >f; npm <f; npm </dev/null; npm <&-")
@@ -176,7 +176,7 @@ def test_input_of_its_own_is_recorded(make: Make) -> None:
 
 def test_input_that_is_merely_passed_on_is_left_alone(make: Make) -> None:
     """
-    A double that is called before its caller reads does not steal the caller's input.
+    A double that is called before its caller reads does not consume the caller's input.
     """
     workspace = make(npm=Double())
     done = shell(workspace, "npm; (npm); x=$(npm); cat", stdin=None, input=b"payload")
@@ -186,7 +186,7 @@ def test_input_that_is_merely_passed_on_is_left_alone(make: Make) -> None:
 
 def test_input_of_a_loop_is_left_to_the_loop(make: Make) -> None:
     """
-    A double inside of a loop that reads lines does not take the next line.
+    A double inside a loop that reads lines does not consume the next line.
     """
     workspace = make(npm=Double())
     done = shell(workspace, "while read -r line; do npm; echo $line; done", stdin=None, input=b"1\n2\n3\n")
@@ -211,7 +211,7 @@ def test_a_double_that_is_the_hook_does_not_wait_for_its_input(make: Make) -> No
 
 def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> None:
     """
-    A caller that gives a pipe and leaves it open gets its answer nevertheless, and what it wrote is kept.
+    A caller that leaves its pipe to the double open still gets the answer, and what it wrote is kept.
     """
     workspace = make(npm=Double(exit=6))
     program = (
@@ -224,7 +224,7 @@ def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> Non
 
 def test_endless_input_is_recorded_up_to_a_bound(make: Make) -> None:
     """
-    A caller that writes for ever fills a bounded record only.
+    A caller that writes without end fills only a bounded record.
     """
     workspace = make(npm=Double())
     shell(workspace, "yes | npm", timeout=30)
@@ -235,7 +235,7 @@ def test_endless_input_is_recorded_up_to_a_bound(make: Make) -> None:
 
 def test_a_double_heals_and_its_marks_end_with_that(make: Make) -> None:
     """
-    A double fails as often as told and then succeeds silently; its marks are in the state and saturate.
+    A double fails as often as configured and then succeeds silently; its marks are in the state, and bounded.
     """
     workspace = make(npm=Double(exit=7, stderr="no\n", heals_after=3))
     scanner = Scanner(workspace.roots)
@@ -263,7 +263,7 @@ def test_a_double_heals_exactly_even_if_called_in_parallel(make: Make) -> None:
 
 def test_calls_alone_are_no_part_of_the_state(make: Make) -> None:
     """
-    Calling a double that does not heal leaves the state as it was.
+    Calling a double that does not heal leaves the state unchanged.
     """
     workspace = make(npm=Double(exit=1))
     scanner = Scanner(workspace.roots)
@@ -273,9 +273,9 @@ def test_calls_alone_are_no_part_of_the_state(make: Make) -> None:
     scanner.close()
 
 
-@pytest.mark.parametrize("harm", ["fifo", "link", "folder", "large"])
+@pytest.mark.parametrize("damage", ["fifo", "link", "folder", "large"])
 @pytest.mark.parametrize("record", ["1", "7", "1.stdin"])
-def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, harm: str, record: str) -> None:
+def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, damage: str, record: str) -> None:
     """
     What a hook put in the place of a record is neither followed nor waited for, and the error names it.
     """
@@ -284,20 +284,20 @@ def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, harm
     place = workspace.base / "doubles" / "calls" / "npm" / record
     place.unlink(missing_ok=True)
     (tmp_path / "elsewhere").write_text("secret")
-    harms = {
+    damages = {
         "fifo": lambda: os.mkfifo(place),
         "link": lambda: place.symlink_to(tmp_path / "elsewhere"),
         "folder": place.mkdir,
         "large": lambda: [place.touch(), os.truncate(place, 1 << 33)],
     }
-    harms[harm]()
+    damages[damage]()
     with pytest.raises(WorkspaceError, match=f"calls/npm/{record}: (is |cannot be read)"):
         workspace.calls("npm")
 
 
 def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
     """
-    A folder of records that leads out of the workspace is an error, and odd names in it are no records.
+    A folder of records that leads out of the workspace is an error, and odd names in it are ignored.
     """
     workspace = make(npm=Double())
     folder = workspace.base / "doubles" / "calls" / "npm"
@@ -311,9 +311,9 @@ def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
         workspace.calls("npm")
 
 
-def test_a_double_floods_as_much_as_told(make: Make) -> None:
+def test_a_flood_has_the_configured_size(make: Make) -> None:
     """
-    A flood has exactly the bytes asked for, and ends when nobody reads it.
+    A flood has exactly the configured number of bytes, and ends when nobody reads it.
     """
     workspace = make(npm=Double(exit=1, floods=300_000))
     done = call(workspace, "npm")
@@ -321,9 +321,9 @@ def test_a_double_floods_as_much_as_told(make: Make) -> None:
     assert shell(workspace, "npm | head -c 5", timeout=30).stdout == b"flood"
 
 
-def test_a_double_hangs_without_work_and_dies_when_told(make: Make) -> None:
+def test_a_hanging_double_uses_no_cpu_and_ends_by_a_signal(make: Make) -> None:
     """
-    A hanging double prints, waits without using the processor, and is one process that a signal ends.
+    A hanging double prints, waits without using the CPU, and is one process that a signal ends.
     """
     workspace = make(npm=Double(stdout="begin\n", hangs=True))
     with subprocess.Popen(
@@ -338,7 +338,7 @@ def test_a_double_hangs_without_work_and_dies_when_told(make: Make) -> None:
 
 def test_a_question_without_a_terminal_fails(make: Make) -> None:
     """
-    Where there is no terminal to ask on, a double fails as git does, and reads nobody's input.
+    Without a terminal a double that asks fails as git does, and reads no input.
     """
     workspace = make(git=Double(prompts="Username for 'x': "))
     done = call(workspace, "git", stdin=None, input=b"payload", start_new_session=True)
@@ -350,7 +350,7 @@ def test_a_question_without_a_terminal_fails(make: Make) -> None:
 
 def test_a_question_on_a_terminal_waits_for_its_answer(make: Make) -> None:
     """
-    On a terminal the question is asked there, and the double goes on when it is answered.
+    On a terminal the question is asked there, and the double continues when it is answered.
     """
     workspace = make(git=Double(prompts="Password: ", stdout="thanks\n", exit=9))
     process, terminal = pty.fork()
@@ -368,7 +368,7 @@ def test_a_question_on_a_terminal_waits_for_its_answer(make: Make) -> None:
 
 def test_a_call_that_cannot_be_recorded_is_loud(make: Make) -> None:
     """
-    When a record cannot be written, the double fails by an exit code of its own and says why.
+    When a record cannot be written, the double fails with its own exit code and says why.
     """
     workspace = make(npm=Double())
     folder = workspace.base / "doubles" / "calls" / "npm"

@@ -1,5 +1,5 @@
 """
-What a mask leaves out of a file, and what it never does.
+What a mask hides of a file, and what it never hides.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def test_a_bare_mask_leaves_everything_out() -> None:
 
 def test_keys_are_masked_at_any_depth() -> None:
     """
-    Values under a masked key do not count, wherever it stands; all others do.
+    Values under a masked key do not count at any depth; all others do.
     """
     mask = Mask(file="workspace/f", keys=("at",))
     one = left(mask, b'{"at": 1, "list": [{"at": {"x": 1}, "n": 1}]}')
@@ -70,7 +70,7 @@ def test_keys_are_masked_at_any_depth() -> None:
 )
 def test_what_is_not_masked_still_counts_exactly(one: bytes, other: bytes) -> None:
     """
-    Beside a masked key, numbers, kinds, repeated keys and names keep their differences.
+    Beside a masked key, numbers, types, repeated keys and names keep their differences.
     """
     mask = Mask(file="workspace/f", keys=("at",))
     assert left(mask, one) != left(mask, other)
@@ -85,9 +85,9 @@ def test_a_file_without_the_key_is_left_as_it_is() -> None:
     )
 
 
-def test_what_is_no_json_counts_whole_and_is_told() -> None:
+def test_a_file_that_is_not_json_counts_whole() -> None:
     """
-    Keys cannot be masked in what is no JSON: all of it counts, and the reason is given.
+    Keys cannot be masked in a file that is not JSON: all of it counts, and the reason is given.
     """
     masked = Masking([Mask(file="workspace/f", keys=("at",))]).apply("workspace/f", b"{at: 1")
     assert (masked.data, masked.changed) == (b"{at: 1", False)
@@ -97,7 +97,7 @@ def test_what_is_no_json_counts_whole_and_is_told() -> None:
 
 def test_text_is_masked_by_expression() -> None:
     """
-    Matches of the expression do not count; what is around them, and bytes that are no text, do.
+    Matches of the expression do not count; the rest does, also bytes that are not text.
     """
     mask = Mask(file="workspace/f", text=r"\d+ ms")
     assert left(mask, b"took 12 ms \xff") == left(mask, b"took 9999 ms \xff")
@@ -107,7 +107,7 @@ def test_text_is_masked_by_expression() -> None:
 
 def test_masks_of_one_file_add_up() -> None:
     """
-    Keys of several masks and expressions are all left out of a file that all of them name.
+    Keys of several masks and expressions are all hidden in a file that all of them name.
     """
     masking = Masking([Mask(file="workspace/*", keys=("a",)), Mask(file="**/f", keys=("b",))])
     assert (
@@ -118,7 +118,7 @@ def test_masks_of_one_file_add_up() -> None:
 
 def test_a_wrong_expression_is_an_error_of_its_own() -> None:
     """
-    An expression that cannot be read is named with its mask.
+    An invalid expression is reported with its mask.
     """
     with pytest.raises(WorkspaceError, match=r"mask of workspace/f: '\(' is not a regular expression"):
         Masking([Mask(file="workspace/f", text="(")])

@@ -1,5 +1,5 @@
 """
-What the weakest tier claims, and what it says that it does not claim.
+What the weakest tier guarantees, and what it reports that it does not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .toys import STAY, launch, staying
 @pytest.fixture
 def grouped() -> Iterator[Sandbox]:
     """
-    A sandbox that knows only process groups, of a supervisor that reaps nothing for it.
+    A sandbox that knows only process groups, of a supervisor that reaps no orphans for it.
     """
     with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.GROUP)) as sandbox:
         yield sandbox
@@ -31,7 +31,7 @@ def grouped() -> Iterator[Sandbox]:
 @pytest.mark.parametrize(
     "toy,count", [("plain_children.sh", 2), ("leaves_term_ignorer.sh", 1), ("forks_200_children.sh", 200)]
 )
-def test_who_stays_in_the_group_is_named_and_ended(grouped: Sandbox, toy: str, count: int) -> None:
+def test_children_in_the_group_are_named_and_ended(grouped: Sandbox, toy: str, count: int) -> None:
     """
     Children that stay in the group are leftovers, and dead afterwards.
     """
@@ -43,7 +43,7 @@ def test_who_stays_in_the_group_is_named_and_ended(grouped: Sandbox, toy: str, c
 
 def test_a_hook_that_ignores_term_is_ended(grouped: Sandbox) -> None:
     """
-    A hook that ignores TERM is ended by force with its whole group.
+    A hook that ignores TERM is killed with its whole group.
     """
     (run,) = grouped.run([launch("ignores_term.sh", hook_timeout=0.3, kill=KillPolicy(grace=0.1))])
     assert isinstance(run.ending, TimedOut)
@@ -69,9 +69,9 @@ def test_held_output_is_seen(grouped: Sandbox) -> None:
         ("cleared_env_daemon.sh", "environment"),
     ],
 )
-def test_who_leaves_the_group_survives_and_that_is_said(grouped: Sandbox, toy: str, word: str) -> None:
+def test_a_child_that_leaves_the_group_survives(grouped: Sandbox, toy: str, word: str) -> None:
     """
-    A child that leaves the group is not found, which is why the notes name its kind.
+    A child that leaves the group is not found, which is why the notes name such children.
     """
     (run,) = grouped.run([launch(toy)])
     assert run.leftovers == ()

@@ -1,5 +1,5 @@
 """
-The recorder beside real shells and Pythons: what they ran, and that nobody notices.
+The recorder beside real shells and Pythons: what they ran, without a trace in their behaviour.
 """
 
 import os
@@ -95,7 +95,7 @@ SOURCED = """
 
 
 def split(marked):
-    """The script in a marked text, with the lines that run and those that do not."""
+    """Return the script in a marked text, with the lines that run and those that do not."""
     lines = marked.strip("\n").split("\n")
     script = "\n".join(line if line == "END" else line[1:] for line in lines) + "\n"
     return script, *({n for n, line in enumerate(lines, 1) if line.startswith(sign)} for sign in "+-")
@@ -111,12 +111,12 @@ def place(tmp_path):
 
 @pytest.fixture
 def record(tmp_path, place):
-    """Run a command with a recorder beside it: what became of it, and what was recorded."""
+    """Run a command with a recorder; return its result and the recording."""
 
     def run(command, **env):
-        ledger = CoverageStore(folder=tmp_path / "ledger")
-        ledger.folder.mkdir(exist_ok=True)
-        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
+        store = CoverageStore(folder=tmp_path / "store")
+        store.folder.mkdir(exist_ok=True)
+        recorder = Recorder(store, "a scenario", {}, tmp_path / "base")
         given = {"PATH": os.environ["PATH"], **env}
         launch = recorder.apply_to(ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
         plain, watched = (
@@ -129,8 +129,8 @@ def record(tmp_path, place):
             plain.returncode,
         )
         recorder.close()
-        (recording,) = read_recordings(ledger.folder)
-        for file in ledger.folder.iterdir():
+        (recording,) = read_recordings(store.folder)
+        for file in store.folder.iterdir():
             file.unlink()
         return watched, recording
 
@@ -139,16 +139,16 @@ def record(tmp_path, place):
 
 @pytest.fixture
 def load(tmp_path):
-    """What is recorded if a hook leaves something of its own for the recorder."""
+    """Return the recording if a hook leaves something of its own for the recorder."""
 
-    def leave(harm):
-        ledger = CoverageStore(folder=tmp_path / "ledger")
-        ledger.folder.mkdir()
-        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
-        harm(Path(recorder.written[0]))
+    def leave(damage):
+        store = CoverageStore(folder=tmp_path / "store")
+        store.folder.mkdir()
+        recorder = Recorder(store, "a scenario", {}, tmp_path / "base")
+        damage(Path(recorder.written[0]))
         recorder.settle()
         recorder.close()
-        return (*read_recordings(ledger.folder),)
+        return (*read_recordings(store.folder),)
 
     return leave
 
@@ -181,7 +181,7 @@ def test_each_line_that_bash_runs_is_recorded_and_no_other(place, record):
 
 
 def test_functions_of_a_sourced_file_are_known_after_another_folder_was_entered(place, record):
-    """A file that was sourced by a path of the folder then is the same file in functions that run later."""
+    """A file sourced by a relative path is the same file in functions that run in another folder later."""
     (place / "inner").mkdir()
     library = write(place / "lib of mine.sh", "first() {\n  echo first\n}\n")
     write(place / "hook.sh", '#!/usr/bin/env bash\n. "./lib of mine.sh"\ncd inner\nfirst\n')
@@ -201,14 +201,14 @@ def test_functions_of_a_sourced_file_are_known_after_another_folder_was_entered(
     ],
 )
 def test_a_script_that_traces_itself_keeps_its_trace_and_is_named(place, record, text):
-    """What is written by `set -x` reaches standard error, and the script is said not to be recorded."""
+    """What `set -x` writes reaches standard error, and the script is reported as not recorded."""
     hook = write(place / "hook.sh", f"#!/usr/bin/env bash\n{text}")
     _, recording = record("./hook.sh")
     assert recording.shell == {}
     assert [(gap.script, "xtrace" in gap.reason) for gap in recording.gaps] == [(str(hook), True)]
 
 
-def test_a_shell_that_is_called_to_trace_tells_nothing_of_ours(place, record):
+def test_a_shell_that_is_called_to_trace_shows_nothing_of_ours(place, record):
     """With `-x` on the command line or after `#!` the trace is that of the script alone, which is named."""
     hook = write(place / "hook.sh", "#!/bin/bash -x\necho a\n")
     inner = write(place / "inner.sh", "echo b\n")
@@ -220,7 +220,7 @@ def test_a_shell_that_is_called_to_trace_tells_nothing_of_ours(place, record):
     ]
 
 
-def test_a_lock_that_is_given_back_keeps_nothing_from_being_recorded(place, record):
+def test_a_script_that_closes_a_descriptor_is_recorded(place, record):
     """A script that closes a descriptor which it named or numbered itself is recorded."""
     text = "#!/bin/bash\nexec {lock}>lock 9>other\nexec {lock}>&- 9>&-\necho a\n"
     hook = write(place / "hook.sh", text)
@@ -228,13 +228,13 @@ def test_a_lock_that_is_given_back_keeps_nothing_from_being_recorded(place, reco
 
 
 def test_flags_of_other_commands_are_no_trace(place, record):
-    """A script with `set -e` and a `-x` behind it is recorded."""
+    """A script with `set -e` and a `-x` after it is recorded."""
     hook = write(place / "hook.sh", "#!/usr/bin/env bash\nset -eu\ngrep -x a <<<a\n")
     assert ran(record("./hook.sh")[1], hook) == {2, 3}
 
 
 def test_what_bash_would_have_loaded_is_loaded_first(place, record):
-    """A BASH_ENV of the user's own is read, with its variables filled in."""
+    """A BASH_ENV of the user's own is read, with its variables expanded."""
     write(place / "own file.sh", "greet() { echo hello; }\n")
     write(place / "hook.sh", "#!/usr/bin/env bash\ngreet\n")
     done, recording = record("./hook.sh", BASH_ENV="$FOLDER/own file.sh", FOLDER=str(place))
@@ -243,7 +243,7 @@ def test_what_bash_would_have_loaded_is_loaded_first(place, record):
 
 
 def test_a_script_sees_the_shell_that_it_would_see_otherwise(place, record):
-    """Variables, functions, file descriptors, the last status and the last word are as without a recorder."""
+    """Variables, functions, descriptors, the last status and the last word are as without a recorder."""
     text = """#!/usr/bin/env bash
     [[ $_ != "$0" ]] && echo sourced; echo "$? $#"
     exec {free}>/dev/null; echo "$free"
@@ -263,8 +263,8 @@ def test_a_script_sees_the_shell_that_it_would_see_otherwise(place, record):
         ("./hook", "#!/usr/bin/awk -f\nBEGIN { print 1 }\n", "neither for bash nor for Python"),
     ],
 )
-def test_a_script_of_which_nothing_was_heard_is_named_with_the_reason(place, record, command, text, reason):
-    """A shell without a trace of its own and a cleared environment are said, by the name of the script."""
+def test_a_script_without_a_recording_is_named_with_the_reason(place, record, command, text, reason):
+    """A shell without a trace of its own and a cleared environment are reported with the script's name."""
     name = command.rpartition("/")[2]
     write(place / name, text)
     _, recording = record(command)
@@ -273,7 +273,7 @@ def test_a_script_of_which_nothing_was_heard_is_named_with_the_reason(place, rec
 
 
 def test_a_line_that_clears_the_environment_is_named(place, record):
-    """What a recorded script starts with `env -i` is said to be unheard, with the line."""
+    """What a recorded script starts with `env -i` is reported as not recorded, with the line."""
     hook = write(place / "hook.sh", "#!/usr/bin/env bash\necho a\nenv -i /bin/bash -c 'echo b'\n")
     _, recording = record("./hook.sh")
     assert ran(recording, hook) == {2, 3}
@@ -281,7 +281,7 @@ def test_a_line_that_clears_the_environment_is_named(place, record):
 
 
 def test_a_python_leaves_nothing_but_what_it_recorded(tmp_path, place, record):
-    """No bytecode of the recorder is written, which would count as a file that the hook wrote elsewhere."""
+    """The recorder writes no bytecode, which would count as a file that the hook wrote elsewhere."""
     write(place / "hook.py", "print('a')\n")
     _, recording = record(f"{sys.executable} ./hook.py")
     assert recording.python
@@ -292,7 +292,7 @@ def test_a_python_leaves_nothing_but_what_it_recorded(tmp_path, place, record):
 
 
 def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
-    """A hook in Python that ends by `os._exit` gives its lines."""
+    """The lines of a Python hook that ends by `os._exit` are recorded."""
     hook = write(place / "hook.py", "import os\nif os.environ.get('NOT'):\n    print('never')\nos._exit(5)\n")
     done, recording = record(f"{sys.executable} hook.py; ./hook.py 2>/dev/null; exit 5")
     assert done.returncode == 5
@@ -300,7 +300,7 @@ def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
 
 
 @pytest.mark.parametrize("limit", ["FSIZE", "NOFILE"])
-def test_a_python_that_can_write_nothing_says_nothing_of_it(place, record, limit):
+def test_a_python_that_can_write_nothing_prints_nothing_of_it(place, record, limit):
     """A hook that leaves itself no room or no descriptors prints what it prints otherwise, and is named."""
     text = f"import resource\nresource.setrlimit(resource.RLIMIT_{limit}, (0, 0))\nprint('a')\n"
     hook = write(place / "hook.py", text)
@@ -309,7 +309,7 @@ def test_a_python_that_can_write_nothing_says_nothing_of_it(place, record, limit
     assert str(hook) in [gap.script for gap in recording.gaps]
 
 
-def test_a_hook_that_takes_away_what_records_it_runs_as_without(place, record):
+def test_a_hook_that_removes_the_recorder_runs_as_without(place, record):
     """Where the trace cannot be written, nothing is printed and nothing fails."""
     write(place / "inner.sh", "#!/usr/bin/env bash\necho inner\n")
     take = 'if [ "$HOOKHARNESS_RECORDED" ]; then rm -rf "${HOOKHARNESS_RECORDED%/*}/written"; fi\n'
@@ -339,7 +339,7 @@ def test_a_script_that_loads_one_which_traces_itself_is_left_alone(place, record
 
 
 def test_a_script_that_loads_something_else_is_recorded_beside_one_that_traces_itself(place, record):
-    """A neighbour that says `set -x` and is not loaded keeps nothing from being recorded."""
+    """A file beside it that says `set -x` and is not loaded does not prevent the recording."""
     write(place / "traced.sh", "set -x\n")
     write(place / "lib.sh", "greet() { echo hello; }\n")
     hook = write(place / "hook.sh", '#!/bin/bash -e\n. "$(dirname "$0")/lib.sh"\ngreet\n')
@@ -348,11 +348,11 @@ def test_a_script_that_loads_something_else_is_recorded_beside_one_that_traces_i
     assert recording.gaps == ()
 
 
-def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(place, tmp_path):
-    """A recorded hook has a second more until we give it up, and its host's limit stays."""
+def test_recording_prolongs_the_hook_timeout_and_no_limit_of_a_host(place, tmp_path):
+    """A recorded hook has one second more until the hook timeout, and its host's limit stays."""
     launch = ProcessSpec(argv=("true",), cwd=str(place), env={}, limit=0.2, hook_timeout=0.5)
-    ledger = CoverageStore(folder=tmp_path)
-    shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").apply_to(launch)
+    store = CoverageStore(folder=tmp_path)
+    shown = Recorder(store, "a scenario", {}, tmp_path / "base").apply_to(launch)
     assert (shown.limit, shown.hook_timeout) == (0.2, 1.5)
 
 
@@ -363,8 +363,8 @@ def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(plac
         (". ../elsewhere.sh\n", "line 2 of */elsewhere.sh"),
     ],
 )
-def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record, text, line):
-    """Where a variable holds the option, or a file from elsewhere says it, scenario and line are named."""
+def test_a_trace_that_could_not_be_predicted_is_reported_as_taken(place, record, text, line):
+    """Where a variable or a file from elsewhere turns on tracing, scenario and line are named."""
     # Nothing runs after it, so that nothing is missing on standard error here.
     write(place / "../elsewhere.sh", "\nPS4='> ' && set -x\n")
     write(place / "hook.sh", f"#!/bin/bash\n{text}")
@@ -382,22 +382,22 @@ def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record, text, li
     ],
 )
 def test_a_forged_trace_proves_nothing_and_breaks_nothing(load, traced):
-    """Numbers without end and paths that are none are no records."""
+    """Endless numbers and invalid paths in a trace are ignored."""
     (recording,) = load(lambda written: (written / "trace").write_bytes(traced))
     assert (recording.shell, recording.gaps) == ({}, ())
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
-def test_what_stands_in_the_place_of_the_trace_is_taken_away(load, make):
-    """A folder or a pipe instead of the trace loses what was traced, and nobody waits for it later."""
+def test_what_replaces_the_trace_is_removed(load, make):
+    """A folder or a pipe instead of the trace loses the trace, and nothing waits for it later."""
     places = []
 
-    def harm(written):
+    def damage(written):
         places.append(written / "trace")
         places[0].unlink()
         make(places[0])
 
-    (recording,) = load(harm)
+    (recording,) = load(damage)
     assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a hook run was lost"]
     assert not places[0].exists()
 
@@ -412,16 +412,16 @@ def test_what_stands_in_the_place_of_the_trace_is_taken_away(load, make):
     ],
 )
 def test_forged_data_of_a_python_are_named_and_left(load, statements):
-    """A database with something else than paths and lines in it is no recording, and that is said."""
+    """A database with something else than paths and lines is no recording, and that is reported."""
 
-    def harm(written):
+    def damage(written):
         data = CoverageData(str(written / "data.x"))
         data.add_lines({"/a.py": [1]})
         data.close(force=True)
         with closing(sqlite3.connect(written / "data.x")) as connection:
             connection.executescript(statements)
 
-    (recording,) = load(harm)
+    (recording,) = load(damage)
     assert recording.python == {}
     assert [gap.reason.partition(":")[0] for gap in recording.gaps] == [
         "what a Python recorded cannot be read"

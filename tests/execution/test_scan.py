@@ -1,5 +1,5 @@
 """
-What the scan of the covered files sees, with and without word from the system about what was touched.
+What the scan of the covered files sees, with and without reports of the system about touched paths.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def plain_user() -> Iterator[Path]:
 
 def differing(scanner: Scanner, before: dict[str, StateEntry] | None = None) -> set[str]:
     """
-    The paths that differ since the last scan, which must be what a full reading finds as well.
+    Return the paths that differ since the last scan, which must be what a full reading finds as well.
     """
     old = dict(scanner._published[1]) if before is None else before
     new = dict(scanner.scan())
@@ -75,7 +75,7 @@ def differing(scanner: Scanner, before: dict[str, StateEntry] | None = None) -> 
 
 def test_entries_say_kind_mode_and_content(root: Path) -> None:
     """
-    A scan lists the root itself, folders, files, links and other things by kind.
+    A scan lists the root itself, folders, files, links and other kinds.
     """
     (root / "link").symlink_to("nowhere")
     os.mkfifo(root / "pipe", 0o600)
@@ -99,14 +99,14 @@ def test_entries_say_kind_mode_and_content(root: Path) -> None:
 
 def test_nothing_touched_gives_the_same_mapping(scanner: Scanner) -> None:
     """
-    As long as nothing differs, every scan returns the very same mapping.
+    As long as nothing differs, every scan returns the same mapping object.
     """
     assert scanner.scan() is scanner.scan()
 
 
 def test_the_mapping_cannot_be_changed(scanner: Scanner) -> None:
     """
-    Entries that were handed out stay as they are.
+    Entries that were returned never change.
     """
     entries = scanner.scan()
     with pytest.raises(TypeError):
@@ -115,7 +115,7 @@ def test_the_mapping_cannot_be_changed(scanner: Scanner) -> None:
 
 def test_writing_the_same_content_again_is_no_difference(scanner: Scanner, root: Path) -> None:
     """
-    A file that is written with the content it had gives the very same mapping.
+    A file that is written with the content it had gives the same mapping object.
     """
     before = scanner.scan()
     (root / "notes").write_text("two")
@@ -127,7 +127,7 @@ def test_writing_the_same_content_again_is_no_difference(scanner: Scanner, root:
 
 def test_every_rewrite_of_the_same_size_is_seen(scanner: Scanner, root: Path) -> None:
     """
-    Two hundred rewrites of equal size, one right after the other, are all seen.
+    Two hundred rewrites of equal size, one directly after the other, are all seen.
     """
     seen = set()
     for number in range(200):
@@ -136,24 +136,24 @@ def test_every_rewrite_of_the_same_size_is_seen(scanner: Scanner, root: Path) ->
     assert len(seen) == 200
 
 
-def test_a_young_file_is_read_again_although_its_stamps_stand_still(root: Path) -> None:
+def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) -> None:
     """
     Where the clock of the file system is coarse, a file written twice within one tick is still seen.
     """
     known = Survey(Masking(()))
     place = root / "notes"
     place.write_text("aaa")
-    stamps = os.lstat(place)
-    known.note(str(place), "workspace/notes", stamps)
+    status = os.lstat(place)
+    known.note(str(place), "workspace/notes", status)
     before = known.entries["workspace/notes"]
     place.write_text("bbb")
-    known.note(str(place), "workspace/notes", stamps)
+    known.note(str(place), "workspace/notes", status)
     assert known.entries["workspace/notes"] != before
 
 
 def test_an_old_file_is_not_read_again(root: Path) -> None:
     """
-    A file whose stamps are the same, and older than the last reading, is not read a second time.
+    A file with equal times that are older than the last reading is not read a second time.
     """
     known = Survey(Masking(()))
     place = root / "notes"
@@ -168,7 +168,7 @@ def test_an_old_file_is_not_read_again(root: Path) -> None:
 
 def test_a_time_that_is_set_back_hides_nothing(scanner: Scanner, root: Path) -> None:
     """
-    A rewrite whose time of modification is set back to what it was is seen.
+    A rewrite whose time of modification is set back is seen.
     """
     before = (root / "notes").stat()
     (root / "notes").write_text("two")
@@ -178,7 +178,7 @@ def test_a_time_that_is_set_back_hides_nothing(scanner: Scanner, root: Path) -> 
 
 def test_new_nested_folders_are_seen(scanner: Scanner, root: Path) -> None:
     """
-    A file in a folder in a folder, all of them new, is seen, and so is its next change.
+    A file in a new folder in a new folder is seen, and so is its next change.
     """
     (root / "a" / "b").mkdir(parents=True)
     (root / "a" / "b" / "deep").write_text("1")
@@ -201,7 +201,7 @@ def test_a_renamed_folder_is_seen(scanner: Scanner, root: Path) -> None:
 
 def test_folders_that_change_places_are_seen(scanner: Scanner, root: Path) -> None:
     """
-    Two folders that swap their names are both looked at anew.
+    Two folders that swap their names are both listed again.
     """
     (root / "other").mkdir()
     (root / "other" / "new.py").write_text("y = 1\n")
@@ -217,7 +217,7 @@ def test_folders_that_change_places_are_seen(scanner: Scanner, root: Path) -> No
 
 def test_a_folder_moved_out_is_watched_no_more(scanner: Scanner, root: Path, tmp_path: Path) -> None:
     """
-    What happens in a folder after it left the root is no difference.
+    Changes in a folder after it left the root are no difference.
     """
     (root / "src").rename(tmp_path / "away")
     assert differing(scanner) == {"workspace/src", "workspace/src/app.py"}
@@ -228,7 +228,7 @@ def test_a_folder_moved_out_is_watched_no_more(scanner: Scanner, root: Path, tmp
 
 def test_a_folder_made_anew_is_seen(scanner: Scanner, root: Path) -> None:
     """
-    A folder that is removed and made again under the same name is looked at anew.
+    A folder that is removed and made again under the same name is listed again.
     """
     (root / "src" / "app.py").unlink()
     (root / "src").rmdir()
@@ -239,7 +239,7 @@ def test_a_folder_made_anew_is_seen(scanner: Scanner, root: Path) -> None:
 
 def test_a_root_that_goes_and_comes_back_is_seen(scanner: Scanner, root: Path, tmp_path: Path) -> None:
     """
-    A root that is removed has no entries, and is covered again when it comes back.
+    A root that is removed has no entries, and is covered again when it is back.
     """
     root.rename(tmp_path / "away")
     assert scanner.scan() == {}
@@ -252,7 +252,7 @@ def test_a_root_that_goes_and_comes_back_is_seen(scanner: Scanner, root: Path, t
 
 def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path: Path) -> None:
     """
-    A root that is removed and made again between two scans is looked at anew.
+    A root that is removed and made again between two scans is listed again.
     """
     root.rename(tmp_path / "away")
     root.mkdir()
@@ -263,7 +263,7 @@ def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    "harm",
+    "change",
     [
         lambda root: (root / "notes").chmod(0o640),
         lambda root: (root / "notes").unlink(),
@@ -275,17 +275,17 @@ def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path
     ],
     ids=["mode", "removal", "truncation", "replacement", "mode-of-folder", "mode-of-root", "empty-file"],
 )
-def test_every_kind_of_change_is_seen(scanner: Scanner, root: Path, harm: object) -> None:
+def test_every_kind_of_change_is_seen(scanner: Scanner, root: Path, change: object) -> None:
     """
     Modes, removals, truncations, replacements and empty files are seen.
     """
-    harm(root)
+    change(root)
     assert differing(scanner)
 
 
 def test_a_retargeted_link_is_seen(scanner: Scanner, root: Path) -> None:
     """
-    A link that points elsewhere differs, and what it points to is not followed.
+    A link with another target differs, and the target is not followed.
     """
     (root / "link").symlink_to("src")
     assert differing(scanner) == {"workspace/link"}
@@ -296,7 +296,7 @@ def test_a_retargeted_link_is_seen(scanner: Scanner, root: Path) -> None:
 
 def test_a_folder_that_becomes_a_file_loses_its_content(scanner: Scanner, root: Path) -> None:
     """
-    When a file takes the place of a folder, nothing below it stays known.
+    When a file replaces a folder, everything below it is dropped.
     """
     (root / "src" / "app.py").unlink()
     (root / "src").rmdir()
@@ -307,7 +307,7 @@ def test_a_folder_that_becomes_a_file_loses_its_content(scanner: Scanner, root: 
 
 def test_a_write_through_another_name_in_a_root_is_seen(scanner: Scanner, root: Path) -> None:
     """
-    A file with two names differs under both when it is written by one, whichever was there first.
+    A file with two names differs under both when it is written under one, whichever was first.
     """
     os.link(root / "notes", root / "src" / "alias")
     assert differing(scanner) == {"workspace/src/alias"}
@@ -335,7 +335,7 @@ def test_a_write_through_an_unknown_name_outside_is_seen_by_the_full_reading(
     root: Path, tmp_path: Path
 ) -> None:
     """
-    What the system does not tell, a second name that was made outside of the root, the full reading finds.
+    The full reading finds a write through a second name outside of the root, which no report shows.
     """
     scanner = Scanner({"workspace": root})
     before = scanner.scan()
@@ -349,7 +349,7 @@ def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
-    What a process wrote through a mapping is seen after it ended, although the file's stamps stand still.
+    A write through a memory mapping is seen after its process ended, although the file's times are equal.
     """
     # As if each scan came an hour later, when no file is young.
     monkeypatch.setattr(survey.time, "time_ns", lambda: time_ns() + 3_600_000_000_000)
@@ -373,7 +373,7 @@ def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(
 
 def test_names_may_be_anything(scanner: Scanner, root: Path) -> None:
     """
-    Names with line ends, and with bytes that are no text, are entries like others.
+    Names with line ends, and with bytes that are not text, are entries like others.
     """
     (root / "a\nb").write_text("1")
     (root / os.fsdecode(b"\xff")).touch()
@@ -382,13 +382,13 @@ def test_names_may_be_anything(scanner: Scanner, root: Path) -> None:
 
 def test_a_named_pipe_is_never_opened(scanner: Scanner, root: Path) -> None:
     """
-    A named pipe that nobody writes to does not hold the scan.
+    A named pipe without a writer does not block the scan.
     """
     os.mkfifo(root / "pipe")
     assert differing(scanner) == {"workspace/pipe"}
 
 
-def test_large_files_are_told_apart_at_their_ends(scanner: Scanner, root: Path) -> None:
+def test_the_end_of_a_large_file_counts(scanner: Scanner, root: Path) -> None:
     """
     In a file of several megabytes the last byte counts.
     """
@@ -400,9 +400,9 @@ def test_large_files_are_told_apart_at_their_ends(scanner: Scanner, root: Path) 
     assert differing(scanner) == {"workspace/large"}
 
 
-def test_more_than_the_system_can_tell_is_found_nevertheless(root: Path) -> None:
+def test_more_changes_than_the_system_keeps_are_found(root: Path) -> None:
     """
-    When there were more changes than the system keeps, everything is looked at anew.
+    When there were more changes than the system keeps, every file is looked at again.
     """
     limit = Path("/proc/sys/fs/inotify/max_queued_events")
     if not limit.exists() or int(limit.read_text()) > 50_000:
@@ -416,15 +416,15 @@ def test_more_than_the_system_can_tell_is_found_nevertheless(root: Path) -> None
         # Alternating, for the system joins events that are alike.
         (root / "src" if number % 2 else root / "many").chmod(0o700)
     (root / "notes").write_text("two")
-    scanner._take_in()
+    scanner._read_events()
     assert scanner._since.lost
     assert differing(scanner) == {"workspace/notes"}
     scanner.close()
 
 
-def test_without_watches_to_be_had_all_is_looked_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_more_watches_everything_is_looked_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
-    When the system has no more watches, the scan goes on without and misses nothing.
+    When the system has no more watches, the scan continues without them and misses nothing.
     """
 
     def refuse(self: InotifyWatch, path: str) -> None:
@@ -440,7 +440,7 @@ def test_without_watches_to_be_had_all_is_looked_at(root: Path, monkeypatch: pyt
 
 def test_roots_inside_others_are_listed_once(root: Path) -> None:
     """
-    A root below another one, or the same again, is covered under the outer name alone.
+    A root below another one, or the same one twice, is covered under the outer name alone.
     """
     scanner = Scanner({"workspace": root, "inner": root / "src", "again": root})
     assert {path.partition("/")[0] for path in scanner.scan()} == {"workspace"}
@@ -451,7 +451,7 @@ def test_roots_inside_others_are_listed_once(root: Path) -> None:
 
 def test_stubs_do_not_count_but_what_is_below_them_does(root: Path) -> None:
     """
-    A path that is skipped is no entry itself, whatever becomes of it; its content is.
+    A path that is skipped is never an entry itself; its content is.
     """
     stub = root / "stub"
     scanner = Scanner({"workspace": root}, skip=[str(stub)])
@@ -468,7 +468,7 @@ def test_stubs_do_not_count_but_what_is_below_them_does(root: Path) -> None:
 
 def test_what_cannot_be_read_makes_the_state_opaque(plain_user: Path) -> None:
     """
-    An unreadable file or folder is an entry that says so, and the scan says why until it can be read.
+    An unreadable file or folder is an entry that shows it, and the scan gives the reason meanwhile.
     """
     (plain_user / "folder").mkdir()
     (plain_user / "secret").write_text("1")
@@ -493,7 +493,7 @@ def test_what_cannot_be_read_makes_the_state_opaque(plain_user: Path) -> None:
 
 def test_modes_of_links_and_set_bits_count(scanner: Scanner, root: Path) -> None:
     """
-    All permission bits count, those beyond read, write and execute as well.
+    All permission bits count, also those beyond read, write and execute.
     """
     (root / "notes").chmod(0o1644)
     assert stat.S_IMODE((root / "notes").stat().st_mode) == 0o1644
@@ -520,7 +520,7 @@ def reader(transcript: Path) -> Iterator[Scanner]:
 
 def test_a_reader_of_the_transcript_is_seen(reader: Scanner, transcript: Path) -> None:
     """
-    A process that opens the transcript is seen once, by whatever name it does so.
+    A process that opens the transcript is seen once, under whatever name it does so.
     """
     assert reader.opened(transcript) is False
     subprocess.run(["cat", transcript], check=True, stdout=subprocess.DEVNULL)
@@ -533,7 +533,7 @@ def test_a_reader_of_the_transcript_is_seen(reader: Scanner, transcript: Path) -
 
 def test_our_own_write_and_scan_do_not_count_as_reading(reader: Scanner, transcript: Path) -> None:
     """
-    Neither an append that was declared as our own nor any scan makes the transcript opened.
+    Neither an append that was declared as the harness's own nor a scan counts as opening the transcript.
     """
     with transcript.open("a") as stream:
         stream.write("{}\n")
@@ -545,7 +545,7 @@ def test_our_own_write_and_scan_do_not_count_as_reading(reader: Scanner, transcr
 
 def test_a_reader_before_a_scan_is_not_forgotten(reader: Scanner, transcript: Path) -> None:
     """
-    That the transcript was opened is still known after the next scan.
+    An opening of the transcript is still known after the next scan.
     """
     transcript.read_text()
     reader.scan()
@@ -555,7 +555,7 @@ def test_a_reader_before_a_scan_is_not_forgotten(reader: Scanner, transcript: Pa
 
 def test_looking_at_the_name_alone_is_not_opening(reader: Scanner, transcript: Path) -> None:
     """
-    Asking for the size of the transcript is not seen, and so is no opening.
+    Asking for the size of the transcript does not count as opening.
     """
     subprocess.run(["test", "-s", transcript], check=True)
     assert reader.opened(transcript) is False
@@ -563,7 +563,7 @@ def test_looking_at_the_name_alone_is_not_opening(reader: Scanner, transcript: P
 
 def test_a_replaced_transcript_counts_as_opened(reader: Scanner, transcript: Path) -> None:
     """
-    A transcript that is replaced was touched, and its successor is watched.
+    A transcript that is replaced was touched, and the new one is watched.
     """
     (transcript.parent / "new").write_text("")
     (transcript.parent / "new").replace(transcript)
@@ -575,7 +575,7 @@ def test_a_replaced_transcript_counts_as_opened(reader: Scanner, transcript: Pat
 
 def test_a_transcript_that_comes_later_is_watched_from_then_on(tmp_path: Path) -> None:
     """
-    Before there is a transcript nobody opened it; one that we write is watched after that.
+    Nobody can open a transcript before it exists; one that the harness writes is watched from then on.
     """
     scanner = Scanner({"home": tmp_path}, transcripts=[tmp_path / "later"])
     assert scanner.opened(tmp_path / "later") is False
@@ -589,7 +589,7 @@ def test_a_transcript_that_comes_later_is_watched_from_then_on(tmp_path: Path) -
 
 def test_what_cannot_be_seen_is_unknown(root: Path) -> None:
     """
-    Without word from the system, and for a file that was not watched, the answer is unknown.
+    Without reports of the system, and for a file that was not watched, the answer is unknown.
     """
     unwatched = Scanner({"workspace": root}, watch=False, transcripts=[root / "notes"])
     assert unwatched.opened(root / "notes") is None
@@ -600,7 +600,7 @@ def test_what_cannot_be_seen_is_unknown(root: Path) -> None:
 
 def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
     """
-    A path that is left out is no entry, and its changes show as soon as it is not left out any more.
+    A path that is left out is no entry, and its changes show when it is no longer left out.
     """
     for watch in (True, False):
         scanner = Scanner({"workspace": root}, watch=watch)
@@ -616,7 +616,7 @@ def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
 
 def test_masks_reach_the_scan(root: Path) -> None:
     """
-    A masked difference is none, and the scan says for the rest of the run where one was hidden.
+    A masked difference is none, and the scan reports for the rest of the run where one was hidden.
     """
     masks = [Mask(file="workspace/*.json", keys=("time",)), Mask(file="transcript"), Mask(file="absent")]
     scanner = Scanner({"workspace": root}, masks=masks, transcripts=[root / "src" / "app.py"])
@@ -641,7 +641,7 @@ def test_masks_reach_the_scan(root: Path) -> None:
 
 def test_a_mask_hides_between_any_two_looks(scanner: Scanner, root: Path) -> None:
     """
-    What was hidden is told also if the file was away, or something unmasked differed, in between.
+    A hidden difference is reported also if the file was away, or something unmasked differed, in between.
     """
     scanner.close()
     masks = [Mask(file="workspace/*.json", keys=("time",))]
@@ -662,7 +662,7 @@ def test_what_cannot_be_named_makes_the_state_opaque(
     scanner: Scanner, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """
-    A path longer than the system lets anybody name is an entry that says so.
+    A path longer than the system accepts is an entry that shows it.
     """
     monkeypatch.chdir(root)
     for _ in range(25):
@@ -675,7 +675,7 @@ def test_what_cannot_be_named_makes_the_state_opaque(
 
 def test_names_that_can_be_read_but_not_looked_at_make_the_state_opaque(plain_user: Path) -> None:
     """
-    In a folder that may be listed and not entered, every name is an entry that says so until it can be.
+    In a folder that may be listed and not entered, every name is an entry that shows it.
     """
     (plain_user / "folder").mkdir()
     (plain_user / "folder" / "file").write_text("1")
@@ -692,7 +692,7 @@ def test_names_that_can_be_read_but_not_looked_at_make_the_state_opaque(plain_us
 @pytest.mark.parametrize("masks", [(), (Mask(file="workspace/large", keys=("a",)),)], ids=["whole", "masked"])
 def test_a_file_that_is_too_large_is_not_read(root: Path, masks: tuple[Mask, ...]) -> None:
     """
-    A file of any size is looked at within a moment, and the state is not known while it is there.
+    A file of any size is handled within a moment, and the state is not known while it exists.
     """
     (root / "large").touch()
     os.truncate(root / "large", 1 << 40)
@@ -724,7 +724,7 @@ def test_extended_attributes_count(scanner: Scanner, root: Path) -> None:
 
 def test_marks_of_an_overlay_do_not_count(scanner: Scanner, root: Path) -> None:
     """
-    What an overlay notes down for itself on its files is no difference.
+    The attributes that an overlay sets for itself are no difference.
     """
     try:
         os.setxattr(root / "notes", "user.overlay.origin", b"1")
@@ -735,7 +735,7 @@ def test_marks_of_an_overlay_do_not_count(scanner: Scanner, root: Path) -> None:
 
 def test_access_lists_count(scanner: Scanner, root: Path) -> None:
     """
-    A list of who may do what with a file differs although its mode does not.
+    A changed access list differs although the mode does not.
     """
     entries = [(0x01, 6, -1), (0x02, 0, NOBODY), (0x04, 4, -1), (0x10, 4, -1), (0x20, 4, -1)]
     (root / "notes").chmod(0o644)
@@ -751,7 +751,7 @@ def test_access_lists_count(scanner: Scanner, root: Path) -> None:
 
 def test_owners_count(scanner: Scanner, root: Path) -> None:
     """
-    A file or a folder of somebody else differs from one of ours, and a new group does too.
+    A file or a folder of another user differs from one of ours, and so does a new group.
     """
     if os.geteuid() != 0:
         pytest.skip("only the superuser may give a file away")

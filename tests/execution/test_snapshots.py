@@ -1,5 +1,5 @@
 """
-What snapshots put back, what they leave alone, and what they say they cannot do.
+What snapshots restore, what they leave unchanged, and what they report that they cannot do.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ CAPABILITY = bytes.fromhex("0000000200200000000000000000000000000000")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only with rights over the machine")
 
 
-def listing(*folders: Path) -> dict[str, tuple[Any, ...]]:
+def contents_of(*folders: Path) -> dict[str, tuple[Any, ...]]:
     """
-    Everything that stands in some folders, found without the code under test.
+    Return everything that stands in some folders, found without the code under test.
     """
     paths = [str(folder) for folder in folders if folder.is_dir()]
     for folder in folders:
@@ -80,7 +80,7 @@ def read(path: str, status: os.stat_result) -> bytes:
 
 def inodes(folder: Path) -> dict[Path, tuple[int, int]]:
     """
-    The number and the time of the last change of everything in a folder.
+    Return number and time of the last change of every inode in a folder.
     """
     paths = [folder, *folder.rglob("*")]
     return {path: (path.lstat().st_ino, path.lstat().st_ctime_ns) for path in paths}
@@ -89,7 +89,7 @@ def inodes(folder: Path) -> dict[Path, tuple[int, int]]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """
-    A folder that holds something of each kind.
+    A folder that holds one file of each kind.
     """
     top = tmp_path / "top"
     for name in ("a", "b", "d/a", "d/e/a", "f/triplet", ODD):
@@ -144,14 +144,14 @@ def snapshots(folder: Path, tmp_path: Path) -> Iterator[Snapshots]:
 
 def weigh(store: Path) -> int:
     """
-    The bytes of all that is kept.
+    Return the bytes that the store holds.
     """
     return sum(path.stat().st_size for path in store.iterdir())
 
 
 def age() -> None:
     """
-    Wait until what was written is so old that it is known by its times, and not read at each look.
+    Wait until the files are old enough to be known by their times, without being read at each scan.
     """
     start = time.time_ns()
     eventually(lambda: time.time_ns() > start + 50_000_000, "the files are old")
@@ -159,7 +159,7 @@ def age() -> None:
 
 def rewrite_unseen(top: Path) -> None:
     """
-    Write as many other bytes, and put the times back.
+    Write as many other bytes, and reset the times.
     """
     status = (top / "d/a").stat()
     (top / "d/a").write_bytes((top / "d/a").read_bytes()[::-1])
@@ -168,7 +168,7 @@ def rewrite_unseen(top: Path) -> None:
 
 def add_unseen(top: Path) -> None:
     """
-    Make a file, and put the times of its folder back.
+    Make a file, and reset the times of its folder.
     """
     status = (top / "d").stat()
     (top / "d/new").write_text("new\n")
@@ -177,7 +177,7 @@ def add_unseen(top: Path) -> None:
 
 def replace_atomically(top: Path) -> None:
     """
-    Write beside a file with two more names, and rename over it.
+    Write beside a file with two more names, and rename the new one over it.
     """
     (top / "new").write_text("new\n")
     (top / "new").rename(top / "a")
@@ -205,7 +205,7 @@ def swap(top: Path) -> None:
 
 def swap_folders(top: Path) -> None:
     """
-    Exchange two folders, so that another file stands where a name of several was, and the reverse.
+    Exchange two folders, so that another file stands where a name of a linked one was, and the reverse.
     """
     (top / "d").rename(top / "between")
     (top / "f").rename(top / "d")
@@ -214,7 +214,7 @@ def swap_folders(top: Path) -> None:
 
 def replace_folder(top: Path) -> None:
     """
-    Put a new file where a name of several was, without a touch to its inode.
+    Put a new file where a name of a linked one was, without touching its inode.
     """
     (top / "d").rename(top / "moved")
     (top / "d").mkdir()
@@ -223,7 +223,7 @@ def replace_folder(top: Path) -> None:
 
 def remove_all(top: Path) -> None:
     """
-    Leave nothing.
+    Remove everything.
     """
     for path in top.iterdir():
         if path.is_dir() and not path.is_symlink():
@@ -260,7 +260,7 @@ def nest(top: Path) -> None:
 
 def remake(top: Path) -> None:
     """
-    Make what is no file anew, a little different.
+    Replace each special file by a slightly different one.
     """
     for name in ("pipe", "socket", "link", "dangling"):
         (top / name).unlink()
@@ -270,7 +270,7 @@ def remake(top: Path) -> None:
     (top / "dangling").write_text("not dangling")
 
 
-def close_doors(top: Path) -> None:
+def take_permissions(top: Path) -> None:
     """
     Take permissions away.
     """
@@ -293,7 +293,7 @@ def set_attributes(top: Path) -> None:
 
 def write_sparse(top: Path) -> None:
     """
-    Write in the middle of a gigabyte of nothing, and make another one.
+    Write in the middle of an empty gigabyte, and make another sparse file.
     """
     with (top / "sparse").open("r+b") as stream:
         stream.seek(1 << 29)
@@ -304,7 +304,7 @@ def write_sparse(top: Path) -> None:
 
 def set_overlay_marks(top: Path) -> None:
     """
-    Do what an overlay does: marks, whiteouts, owners.
+    Do what an overlay does: set marks, whiteouts and owners.
     """
     os.setxattr(top / "d", "trusted.overlay.opaque", b"x")
     os.setxattr(top / "empty", "trusted.overlay.opaque", b"y")
@@ -345,7 +345,7 @@ CHANGES = (
         nest,
         remake,
     ),
-    *(close_doors, set_attributes, write_sparse),
+    *(take_permissions, set_attributes, write_sparse),
     pytest.param(set_overlay_marks, marks=needs_root),
 )
 
@@ -356,35 +356,35 @@ def test_every_kind_of_change_is_put_back(
     folder: Path, snapshots: Snapshots, change: Callable[[Path], object], tmp_path: Path, old: bool
 ) -> None:
     """
-    Whatever was done to the folders, they hold afterwards what they held, and a second time there is nothing.
+    After any change a restore returns the folders to their content, and a second restore finds no difference.
     """
-    before = listing(folder)
+    before = contents_of(folder)
     if old:
         age()
     snapshot = snapshots.take()
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) == ()
     change(folder)
     os.chdir(tmp_path)
-    assert snapshots.put_back(snapshot) != ()
-    assert listing(folder) == before
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) != ()
+    assert contents_of(folder) == before
+    assert snapshots.restore(snapshot) == ()
 
 
 def test_an_old_file_that_was_rewritten_unseen_is_put_back(folder: Path, snapshots: Snapshots) -> None:
     """
-    A file that is no longer read at each look is read again when only the time of its last change is new.
+    A file that is no longer read at each scan is read again when only the time of its last change is new.
     """
-    before = listing(folder)
+    before = contents_of(folder)
     age()
     snapshot = snapshots.take()
     rewrite_unseen(folder)
-    assert snapshots.put_back(snapshot) == (folder / "d/a",)
-    assert listing(folder) == before
+    assert snapshots.restore(snapshot) == (folder / "d/a",)
+    assert contents_of(folder) == before
 
 
 def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, snapshots: Snapshots) -> None:
     """
-    Where nothing differs neither a number nor a time of change nor a time of access of a file is new.
+    Where nothing differs, no inode number, time of change or time of access is new.
     """
 
     def seen() -> dict[Path, tuple[int, ...]]:
@@ -396,20 +396,20 @@ def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, s
 
     before = seen()
     snapshot = snapshots.take()
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) == ()
     assert snapshots.take() == snapshot
     assert seen() == before
 
 
 def test_only_what_differed_is_touched_and_returned(folder: Path, snapshots: Snapshots) -> None:
     """
-    A changed file keeps its inode and is alone in the answer; all others keep their time of change too.
+    A changed file keeps its inode and is alone in the result; all others keep their time of change too.
     """
     before = inodes(folder)
     snapshot = snapshots.take()
     changed = folder / "d/a"
     changed.write_text("changed")
-    assert snapshots.put_back(snapshot) == (changed,)
+    assert snapshots.restore(snapshot) == (changed,)
     after = inodes(folder)
     assert after[changed][0] == before[changed][0]
     assert after[changed][1] != before[changed][1]
@@ -418,24 +418,24 @@ def test_only_what_differed_is_touched_and_returned(folder: Path, snapshots: Sna
 
 def test_a_file_that_was_only_read_is_no_change(folder: Path, snapshots: Snapshots) -> None:
     """
-    A new time of access is left as it is, for to put it back would change the inode that git looks at.
+    A new time of access is kept, for restoring it would change the inode that git looks at.
     """
     snapshot = snapshots.take()
     os.utime(folder / "d/a", ns=(1, (folder / "d/a").stat().st_mtime_ns))
     before = inodes(folder)
-    assert snapshots.put_back(snapshot) == ()
+    assert snapshots.restore(snapshot) == ()
     assert inodes(folder) == before
 
 
 def test_the_time_of_access_of_a_changed_file_is_put_back(folder: Path, snapshots: Snapshots) -> None:
     """
-    What is written again has both its times as they were.
+    A file that is restored gets both its times back.
     """
     os.utime(folder / "b", ns=(STAMP, STAMP + 1))
     snapshot = snapshots.take()
     (folder / "b").write_text("changed")
     (folder / "b").read_text()
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     status = (folder / "b").stat()
     assert (status.st_atime_ns, status.st_mtime_ns) == (STAMP, STAMP + 1)
 
@@ -444,12 +444,12 @@ def test_a_name_outside_stays_a_name_of_the_same_file(
     folder: Path, snapshots: Snapshots, tmp_path: Path
 ) -> None:
     """
-    A file with a further name outside of the folders is written in place, so that both go on being one.
+    A file with another name outside of the folders is written in place, so that both stay one file.
     """
     (tmp_path / "outside").hardlink_to(folder / "b")
     snapshot = snapshots.take()
     (folder / "b").write_text("changed")
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     assert (tmp_path / "outside").samefile(folder / "b")
     assert (tmp_path / "outside").read_text() == "content of 'b'\n"
 
@@ -458,57 +458,57 @@ def test_a_name_that_was_moved_outside_is_no_name_of_ours(
     folder: Path, snapshots: Snapshots, tmp_path: Path
 ) -> None:
     """
-    A file of which a name left with its folder is made anew, though nothing on its inode tells of that.
+    A file that lost a name with a moved folder is made anew, though its inode shows no sign of that.
     """
     age()
-    before = listing(folder)
+    before = contents_of(folder)
     snapshot = snapshots.take()
     (folder / "d").rename(tmp_path / "outside")
-    snapshots.put_back(snapshot)
-    assert listing(folder) == before
+    snapshots.restore(snapshot)
+    assert contents_of(folder) == before
     assert not (tmp_path / "outside/triplet").samefile(folder / "a")
 
 
 @pytest.mark.parametrize("link", ["hardlink_to", "symlink_to"])
-def test_a_file_of_somebody_else_is_never_written(
+def test_a_file_outside_is_never_written(
     folder: Path, snapshots: Snapshots, tmp_path: Path, link: str
 ) -> None:
     """
-    Where a hook put a link to a file or folder outside, the link goes and what it leads to stays as it is.
+    A hook's link to an outside file or folder is removed, and its target stays unchanged.
     """
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "a").write_text("theirs\n")
-    before, held = listing(folder), listing(theirs)
+    before, held = contents_of(folder), contents_of(theirs)
     snapshot = snapshots.take()
     (folder / "d/a").unlink()
     getattr(folder / "d/a", link)(theirs / "a")
     shutil.rmtree(folder / "d/e")
     (folder / "d/e").symlink_to(theirs)
-    snapshots.put_back(snapshot)
-    assert listing(folder) == before
-    assert listing(theirs) == held
+    snapshots.restore(snapshot)
+    assert contents_of(folder) == before
+    assert contents_of(theirs) == held
 
 
 def test_two_snapshots_are_put_back_in_either_order(folder: Path, snapshots: Snapshots) -> None:
     """
-    Each of several snapshots can be put back at any time, however often.
+    Each of several snapshots can be restored at any time, any number of times.
     """
     known = []
     for change in (remake, turn_kinds, remove_all):
         age()
-        known.append((snapshots.take(), listing(folder)))
+        known.append((snapshots.take(), contents_of(folder)))
         change(folder)
     for number in (0, 1, 2, 1, 0, 0, 2):
         age()
         snapshot, before = known[number]
-        snapshots.put_back(snapshot)
-        assert listing(folder) == before
+        snapshots.restore(snapshot)
+        assert contents_of(folder) == before
 
 
 def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
     """
-    Names of one inode in two folders are one again, and a folder that was not there goes.
+    Names of one inode in two folders are one again, and a folder that did not exist is removed.
     """
     one, two, later = (tmp_path / name for name in ("one", "two", "later"))
     one.mkdir()
@@ -516,7 +516,7 @@ def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
     (one / "a").write_text("a\n")
     (two / "a").hardlink_to(one / "a")
     with Snapshots([one, two, later, one], tmp_path / "store") as snapshots:
-        before = listing(one, two)
+        before = contents_of(one, two)
         number = two.stat().st_ino
         snapshot = snapshots.take()
         (two / "a").unlink()
@@ -524,45 +524,45 @@ def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
         (two / "a").write_text("another\n")
         later.mkdir()
         (later / "x").write_text("x")
-        assert set(snapshots.put_back(snapshot)) == {two, two / "a", later, later / "x"}
-        assert listing(one, two, later) == before
+        assert set(snapshots.restore(snapshot)) == {two, two / "a", later, later / "x"}
+        assert contents_of(one, two, later) == before
         assert not later.exists()
         assert two.stat().st_ino == number
 
 
 def test_a_folder_itself_that_is_gone_is_an_error(folder: Path, snapshots: Snapshots) -> None:
     """
-    A new folder would not be the one that is mounted elsewhere, so that is said and nothing is made.
+    A missing folder is an error: a new one would not be the one that is mounted elsewhere.
     """
     snapshot = snapshots.take()
     folder.rename(folder.with_name("moved"))
     with pytest.raises(SnapshotError, match="the folder is gone: a new one is not what others hold open"):
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
     folder.write_text("a file")
     with pytest.raises(SnapshotError, match="it is not a folder"):
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
 
 
 def test_a_folder_within_another_is_one_itself(folder: Path, tmp_path: Path) -> None:
     """
-    What is put back in a folder is put back in one below it, which must be there too.
+    A folder below another one is restored with it, and must exist too.
     """
     with Snapshots([folder / "d/e", folder, folder / "d"], tmp_path / "store") as snapshots:
-        before = listing(folder)
+        before = contents_of(folder)
         snapshot = snapshots.take()
         (folder / "d/e/a").unlink()
         (folder / "b").unlink()
-        snapshots.put_back(snapshot)
-        assert listing(folder) == before
+        snapshots.restore(snapshot)
+        assert contents_of(folder) == before
         shutil.rmtree(folder / "d/e")
         with pytest.raises(SnapshotError, match="d/e: the folder is gone"):
-            snapshots.put_back(snapshot)
+            snapshots.restore(snapshot)
 
 
 @pytest.mark.parametrize("place", ["top/store", ".", "top"])
 def test_a_store_in_the_folders_is_refused(folder: Path, tmp_path: Path, place: str) -> None:
     """
-    What is kept must not be part of what is put back.
+    The store must not lie in a folder that is restored.
     """
     with pytest.raises(SnapshotError, match="choose another store"):
         Snapshots([folder], tmp_path / place)
@@ -570,7 +570,7 @@ def test_a_store_in_the_folders_is_refused(folder: Path, tmp_path: Path, place: 
 
 def test_a_store_that_is_there_already_is_refused(folder: Path, tmp_path: Path) -> None:
     """
-    A folder that may hold something else is not taken for the store, which is removed in the end.
+    An existing folder is not used as the store, which is removed in the end.
     """
     (tmp_path / "store").mkdir()
     with pytest.raises(SnapshotError, match="it cannot be made: File exists"):
@@ -579,7 +579,7 @@ def test_a_store_that_is_there_already_is_refused(folder: Path, tmp_path: Path) 
 
 def test_a_large_file_must_not_change(tmp_path: Path) -> None:
     """
-    A file that is too large to keep is left alone; once it changed that is said before anything is touched.
+    A file that is too large to keep is left alone; its change is reported before anything is touched.
     """
     folder = tmp_path / "top"
     folder.mkdir()
@@ -588,28 +588,28 @@ def test_a_large_file_must_not_change(tmp_path: Path) -> None:
     with Snapshots([folder], tmp_path / "store", largest=1 << 20) as snapshots:
         snapshot = snapshots.take()
         (folder / "a").write_text("changed\n")
-        assert snapshots.put_back(snapshot) == (folder / "a",)
+        assert snapshots.restore(snapshot) == (folder / "a",)
         (folder / "a").write_text("changed again\n")
         with (folder / "large").open("ab") as stream:
             stream.write(b"more")
         with pytest.raises(SnapshotError, match="it is larger than 1 MiB") as caught:
-            snapshots.put_back(snapshot)
+            snapshots.restore(snapshot)
         assert caught.value.path == str(folder / "large")
         assert (folder / "a").read_text() == "changed again\n"
         # One that was not there before is no trouble.
         later = snapshots.take()
         (folder / "second").write_bytes(os.urandom(2 << 20))
-        assert set(snapshots.put_back(later)) == {folder, folder / "second"}
+        assert set(snapshots.restore(later)) == {folder, folder / "second"}
 
 
 def test_zeros_are_not_kept(folder: Path, snapshots: Snapshots, tmp_path: Path) -> None:
     """
-    A gigabyte with five bytes in it costs the store next to nothing, and is put back with the same bytes.
+    A gigabyte with five bytes in it costs the store next to nothing, and is restored with the same bytes.
     """
     snapshot = snapshots.take()
     assert sum(path.stat().st_blocks for path in (tmp_path / "store").iterdir()) * 512 < 1 << 20
     os.truncate(folder / "sparse", 10)
-    snapshots.put_back(snapshot)
+    snapshots.restore(snapshot)
     with (folder / "sparse").open("rb") as stream:
         assert stream.read(8) == b"begin\0\0\0"
     assert (folder / "sparse").stat().st_size == 1 << 30
@@ -618,7 +618,7 @@ def test_zeros_are_not_kept(folder: Path, snapshots: Snapshots, tmp_path: Path) 
 
 def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
     """
-    What stands between long runs of zeros comes back at its place, whether the zeros were written or not.
+    Data between long runs of zeros is restored in place, whether the zeros were written or not.
     """
     folder = tmp_path / "top"
     folder.mkdir()
@@ -634,7 +634,7 @@ def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
             stream.seek(place)
             stream.write(b"the same")
             stream.truncate(3 << 20)
-    before = listing(folder)
+    before = contents_of(folder)
     with Snapshots([folder], tmp_path / "store") as snapshots:
         snapshot = snapshots.take()
         # One for both that are alike.
@@ -642,20 +642,20 @@ def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
         for name in ("a", "early", "late"):
             (folder / name).write_bytes(b"x" * (7 << 20))
         (folder / "written").unlink()
-        snapshots.put_back(snapshot)
-    assert listing(folder) == before
+        snapshots.restore(snapshot)
+    assert contents_of(folder) == before
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537])
 def test_contents_of_all_sizes_are_kept_once(tmp_path: Path, size: int) -> None:
     """
-    Files of data and of zeros come back, and of small ones the store holds nothing but one copy of the data.
+    Files of data and of zeros are restored, and the store holds one copy of each small content.
     """
     folder, store = tmp_path / "top", tmp_path / "store"
     folder.mkdir()
     for name, content in (("a", b"x" * size), ("b", b"x" * size), ("zeros", bytes(size))):
         (folder / name).write_bytes(content)
-    before = listing(folder)
+    before = contents_of(folder)
     with Snapshots([folder], store) as snapshots:
         snapshot = snapshots.take()
         if size <= 65_536:
@@ -666,8 +666,8 @@ def test_contents_of_all_sizes_are_kept_once(tmp_path: Path, size: int) -> None:
         (folder / "a").write_bytes(b"y" * 100_000)
         (folder / "b").unlink()
         (folder / "zeros").write_bytes(b"z" * 10)
-        snapshots.put_back(snapshot)
-        assert listing(folder) == before
+        snapshots.restore(snapshot)
+        assert contents_of(folder) == before
 
 
 @pytest.mark.parametrize("times", [1, 100_000])
@@ -675,7 +675,7 @@ def test_contents_are_freed_when_nobody_needs_them(
     folder: Path, snapshots: Snapshots, tmp_path: Path, times: int
 ) -> None:
     """
-    Only what the named snapshots need stays in the store; another one cannot be put back, and that is said.
+    Only what the named snapshots need stays in the store; restoring another one is an error.
     """
     store = tmp_path / "store"
     first = snapshots.take()
@@ -689,26 +689,26 @@ def test_contents_are_freed_when_nobody_needs_them(
     little += 2 * times - len("content of 'b'\n")
     assert weigh(store) == little
     with pytest.raises(SnapshotError, match=r"b: it differs from what it was: that was freed"):
-        snapshots.put_back(first)
-    before = listing(folder)
+        snapshots.restore(first)
+    before = contents_of(folder)
     (folder / "b").write_text("once more\n")
     snapshots.take()
     assert weigh(store) == little + len("once more\n")
     remove_all(folder)
-    snapshots.put_back(last)
-    assert listing(folder) == before
+    snapshots.restore(last)
+    assert contents_of(folder) == before
     snapshots.keep()
     assert list(store.iterdir()) == []
     again = snapshots.take()
     (folder / "a").write_text("changed")
-    snapshots.put_back(again)
+    snapshots.restore(again)
     assert (folder / "a").read_text() == "content of 'a'\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors are counted as Linux shows them")
 def test_nothing_stays_of_a_closed_store(folder: Path, tmp_path: Path) -> None:
     """
-    After closing neither the store nor an open file of it is there.
+    After closing neither the store nor an open file of it is left.
     """
     descriptors = Path("/proc/self/fd")
     before = len(list(descriptors.iterdir()))
@@ -721,7 +721,7 @@ def test_nothing_stays_of_a_closed_store(folder: Path, tmp_path: Path) -> None:
 
 def overwrite(path: Path) -> None:
     """
-    Write other bytes over what is kept.
+    Write other bytes over a kept content.
     """
     with path.open("r+b") as stream:
         stream.write(b"x" * min(path.stat().st_size, 65_536))
@@ -733,7 +733,7 @@ def test_a_kept_content_that_was_changed_is_not_written(
     folder: Path, snapshots: Snapshots, tmp_path: Path, times: int, change: Callable[[Path], object]
 ) -> None:
     """
-    Whoever writes into the store does not get that into the folders.
+    Bytes that another program writes into the store never reach the folders.
     """
     (folder / "b").write_text("b\n" * times)
     snapshot = snapshots.take()
@@ -741,7 +741,7 @@ def test_a_kept_content_that_was_changed_is_not_written(
         change(path)
     (folder / "b").write_text("changed")
     with pytest.raises(SnapshotError, match=r"b: it cannot be put back: its copy, .*, was changed"):
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
     assert (folder / "b").read_text() == "changed"
 
 
@@ -762,7 +762,7 @@ snapshots.take()
 snapshot = snapshots.take()
 (top / "500").write_text("changed")
 opened.clear()
-differed = snapshots.put_back(snapshot)
+differed = snapshots.restore(snapshot)
 print(len(differed), len(opened), kept())
 (top / "500").write_text("changed")
 opened.clear()
@@ -773,7 +773,7 @@ print(len(opened), kept(), len(os.listdir(store)))
 
 def test_the_cost_follows_from_what_changed(tmp_path: Path) -> None:
     """
-    Of a thousand files one is opened, to be read or written, if one changed; and one more is kept.
+    Of a thousand files one is opened if one changed, and one more content is kept.
     """
     top = tmp_path / "top"
     top.mkdir()
@@ -789,7 +789,7 @@ def test_the_cost_follows_from_what_changed(tmp_path: Path) -> None:
 
 
 NAMES = ("a", "b", "c", "d", "d/a", "d/b", "d/e", "d/e/a", "f", "f/a", ODD)
-# Without rights over the machine the listing must still be able to look everywhere.
+# Without rights over the machine the test must still be able to look everywhere.
 MODES = (0, 0o444, 0o600, 0o755, 0o4755) if os.geteuid() == 0 else (0o500, 0o555, 0o755, 0o4755)
 names = st.sampled_from(NAMES)
 operations = st.one_of(
@@ -804,7 +804,7 @@ operations = st.one_of(
 
 def operate(top: Path, operation: tuple[str, str, Any]) -> None:
     """
-    Do one thing to a folder, if it can be done.
+    Do one thing to a folder, if it is possible.
     """
     kind, name, value = operation
     path = top / name
@@ -847,7 +847,7 @@ def test_whatever_is_done_is_put_back(
     first: list[Any], second: list[Any], third: list[Any], order: list[int]
 ) -> None:
     """
-    After any operations each of two snapshots can be put back, and what is not returned was not touched.
+    After any operations each of two snapshots can be restored, and no path was touched that is not returned.
     """
     with tempfile.TemporaryDirectory() as base:
         top = Path(base, "top")
@@ -857,12 +857,12 @@ def test_whatever_is_done_is_put_back(
             for steps in (first, second, third):
                 for operation in steps:
                     operate(top, operation)
-                known.append((snapshots.take(), listing(top)))
+                known.append((snapshots.take(), contents_of(top)))
             for number in (*order, *order):
                 snapshot, wanted = known[number]
-                was, numbers = listing(top), inodes(top)
-                returned = set(map(str, snapshots.put_back(snapshot)))
-                now, later = listing(top), inodes(top)
+                was, numbers = contents_of(top), inodes(top)
+                returned = set(map(str, snapshots.restore(snapshot)))
+                now, later = contents_of(top), inodes(top)
                 assert now == wanted
                 for path, entry in now.items():
                     # But for the names of its inode, which may be new where it is not.
@@ -877,7 +877,7 @@ def test_whatever_is_done_is_put_back(
 @pytest.fixture
 def plain_folder() -> Iterator[Path]:
     """
-    A folder of a user without rights over the machine, who we are meanwhile.
+    A folder of a user without rights over the machine, as whom the test runs.
     """
     with tempfile.TemporaryDirectory(dir="/tmp") as base:
         if os.geteuid() != 0:
@@ -895,7 +895,7 @@ def plain_folder() -> Iterator[Path]:
 
 def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) -> None:
     """
-    Without rights over the machine files and folders of ours that we may not read or write are put back too.
+    Without rights over the machine our own unreadable and read-only files are restored too.
     """
     top = plain_folder / "top"
     (top / "closed/inner").mkdir(parents=True)
@@ -915,7 +915,7 @@ def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) 
         modes = {path: path.lstat().st_mode for path in top.rglob("*") if path.is_file()}
         for path in modes:
             path.chmod(0o600)
-        found = listing(top)
+        found = contents_of(top)
         for path, mode in modes.items():
             path.chmod(mode)
         return found | {str(path): mode for path, mode in modes.items()}
@@ -925,14 +925,14 @@ def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) 
     with Snapshots([top], plain_folder / "store") as snapshots:
         snapshot = snapshots.take()
         assert stat.S_IMODE(top.stat().st_mode) == 0
-        assert snapshots.put_back(snapshot) == ()
+        assert snapshots.restore(snapshot) == ()
         close(0o700)
         (top / "closed/inner/a").chmod(0o600)
         (top / "closed/inner/a").write_text("changed")
         (top / "closed/b").unlink()
         (top / "c").rename(top / "closed/inner/c")
         close(0o500)
-        snapshots.put_back(snapshot)
+        snapshots.restore(snapshot)
         assert stat.S_IMODE(top.stat().st_mode) == 0
         close(0o700)
         assert {stat.S_IMODE(path.stat().st_mode) for path in top.rglob("*")} == {0o700, 0, 0o400, 0o200}
@@ -942,24 +942,24 @@ def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) 
 
 def test_a_list_that_shuts_out_its_owner_is_no_obstacle(plain_folder: Path) -> None:
     """
-    A folder whose inherited list does not let its owner in is made again with all that was in it.
+    A folder whose inherited access list locks its owner out is made again with everything in it.
     """
     top = plain_folder / "top"
     (top / "d/e").mkdir(parents=True)
     (top / "d/e/a").write_text("a\n")
     os.setxattr(top / "d", "system.posix_acl_default", LIST)
-    before = listing(top)
+    before = contents_of(top)
     with Snapshots([top], plain_folder / "store") as snapshots:
         snapshot = snapshots.take()
         shutil.rmtree(top / "d/e")
-        snapshots.put_back(snapshot)
-    assert listing(top) == before
+        snapshots.restore(snapshot)
+    assert contents_of(top) == before
 
 
 @needs_root
-def test_what_others_forbid_us_is_said(plain_folder: Path) -> None:
+def test_what_another_user_forbids_is_reported(plain_folder: Path) -> None:
     """
-    A file of somebody else that we may not read is left alone; once it changed, that it was not kept is said.
+    An unreadable file of another user is left alone; once it changed, it is reported as not kept.
     """
     top = plain_folder / "top"
     top.mkdir()
@@ -970,15 +970,15 @@ def test_what_others_forbid_us_is_said(plain_folder: Path) -> None:
     os.seteuid(NOBODY)
     with Snapshots([top], plain_folder / "store") as snapshots:
         snapshot = snapshots.take()
-        assert snapshots.put_back(snapshot) == ()
+        assert snapshots.restore(snapshot) == ()
         (top / "theirs").unlink()
         with pytest.raises(SnapshotError, match="that was not kept: it cannot be read: Permission denied"):
-            snapshots.put_back(snapshot)
+            snapshots.restore(snapshot)
 
 
 def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: Path) -> None:
     """
-    What a process wrote anywhere, covered or contained, is for the next process as if it had not been.
+    For the next process no write of an earlier one exists, in covered or contained folders.
     """
     theirs = tmp_path / "theirs"
     theirs.mkdir()
@@ -1012,7 +1012,7 @@ def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: P
         folders = list(place.roots.values())
         with Snapshots(folders, tmp_path / "store") as snapshots:
             snapshot, seen = snapshots.take(), say(look)
-            before = listing(*folders)
+            before = contents_of(*folders)
             say(
                 f"cd {theirs}; rm gone; echo more >> kept; rm -r folder; mkdir folder; echo 2 > folder/y;"
                 f"echo second > new; rmdir b; rm {place.home}/a; echo other > /tmp/a"
@@ -1022,8 +1022,8 @@ def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: P
             marks = os.listxattr(gone.with_name("folder"))
             assert any(mark.endswith(".overlay.opaque") for mark in marks)
             assert say(look) != seen
-            assert snapshots.put_back(snapshot)
-            assert listing(*folders) == before
+            assert snapshots.restore(snapshot)
+            assert contents_of(*folders) == before
             assert say(look) == seen
-            assert snapshots.put_back(snapshot) == ()
+            assert snapshots.restore(snapshot) == ()
         assert (theirs / "kept").read_text() == "kept\n"

@@ -1,5 +1,5 @@
 """
-How a process is started, by each of the ways there are.
+How a process is started, by each of the possible ways.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .toys import launch
 @pytest.fixture(params=["private", "public"])
 def spawner(request: pytest.FixtureRequest) -> spawn.Spawner:
     """
-    A spawner that uses the interpreter's private way, or the library's public one.
+    A spawner that uses the interpreter's private function, or the public library.
     """
     made = spawn.Spawner()
     if request.param == "public":
@@ -27,26 +27,26 @@ def spawner(request: pytest.FixtureRequest) -> spawn.Spawner:
     return made
 
 
-def order(*words: str, **changes: object) -> ProcessRequest:
+def request(*words: str, **changes: object) -> ProcessRequest:
     return ProcessRequest(encode(launch(*words, **changes)))
 
 
 def test_this_interpreter_offers_the_fast_way() -> None:
     """
-    On the interpreters that we support the private way is found to work.
+    On the supported interpreters the private function works.
     """
     assert spawn.Spawner()._start is not spawn._by_popen
 
 
-def test_a_process_writes_where_it_was_told_to(spawner: spawn.Spawner) -> None:
+def test_a_process_has_the_given_streams(spawner: spawn.Spawner) -> None:
     """
-    A process that is started has the given streams, and its number can be waited for.
+    A process that is started has the given streams, and can be waited for by its number.
     """
-    seen, told = os.pipe()
-    pid, refusal = spawner.start(order("sh", "-c", "echo $$; exit 5"), (seen, told, told))
-    os.close(told)
+    read_end, write_end = os.pipe()
+    pid, refusal = spawner.start(request("sh", "-c", "echo $$; exit 5"), (read_end, write_end, write_end))
+    os.close(write_end)
     _, status = os.waitpid(pid, 0)
-    with os.fdopen(seen) as output:
+    with os.fdopen(read_end) as output:
         assert output.read() == f"{pid}\n"
     assert refusal is None
     assert os.waitstatus_to_exitcode(status) == 5
@@ -67,7 +67,7 @@ def test_a_refusal_is_known_at_once(
     A command that cannot be started is refused with the system's own error number.
     """
     null = os.open("/dev/null", os.O_RDWR)
-    pid, refusal = spawner.start(order(*words, **changes), (null, null, null))
+    pid, refusal = spawner.start(request(*words, **changes), (null, null, null))
     os.close(null)
     if pid:
         os.waitpid(pid, 0)

@@ -1,5 +1,5 @@
 """
-The lines of shell scripts on which something can be run, as plain values.
+The lines of shell scripts on which something can run.
 """
 
 import sys
@@ -39,12 +39,12 @@ def counted(text):
     ],
 )
 def test_what_can_be_run_counts_by_the_line_on_which_it_begins(text, lines):
-    """A statement counts once, by its first line, and words of the grammar do not count."""
+    """A statement counts once, by its first line, and keywords of the grammar do not count."""
     assert counted(text) == lines
 
 
 def test_what_the_author_marks_is_excluded_with_all_that_begins_there():
-    """The words that coverage knows exclude a line, and the whole of a block whose first line has them."""
+    """Coverage's own comment excludes a line, and the whole block if it is on the block's first line."""
     script = read_script(b"a # pragma: no cover\nif b; then # pragma: no cover\n  c\nfi\nd\n")
     assert sorted(script.excluded) == [1, 2, 3, 4]
     assert 5 in script.lines
@@ -57,7 +57,7 @@ def test_bytes_that_are_no_text_and_scripts_that_are_broken_are_read_all_the_sam
 
 
 def test_a_long_command_counts_as_run():
-    """Of a traced command only the beginning is kept, and that is enough to know it by."""
+    """Of a traced command only the beginning is kept, and that is enough to recognise it."""
     command = "echo " + " ".join(f"word{number}" for number in range(60))
     traced = TracedLine(line=1, text=command[:200])
 
@@ -87,5 +87,5 @@ def test_without_the_extra_the_message_says_what_to_install(monkeypatch):
     ],
 )
 def test_a_line_ran_only_if_what_was_traced_fits_what_stands_there(text, line, traced, ran):
-    """Bash names wrong lines for what is evaluated; they are no proof that something else ran."""
+    """Bash reports wrong lines for what is evaluated; they do not prove that another statement ran."""
     assert sorted(lines_run(read_script(text.encode()).statements, [TracedLine(line, traced)])) == ran

@@ -1,5 +1,5 @@
 """
-How a workspace is made, what its environment is, and that nothing of it stays.
+How a workspace is made, what its environment is, and that nothing of it is left.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def listing(folder: Path) -> dict[str, str]:
+def contents_of(folder: Path) -> dict[str, str]:
     """
-    Every path below a folder with what it is.
+    Return every path below a folder with its kind.
     """
     found = {}
     for path in folder.rglob("*"):
@@ -54,7 +54,7 @@ def listing(folder: Path) -> dict[str, str]:
 
 def refused(scenario: Scenario, base: Path) -> str:
     """
-    Why a workspace could not be made; nothing of it may be left.
+    Return why a workspace could not be made; nothing of it may be left.
     """
     with pytest.raises(WorkspaceError) as caught:
         Workspace.create(scenario, base)
@@ -64,7 +64,7 @@ def refused(scenario: Scenario, base: Path) -> str:
 
 def test_everything_lies_below_one_folder_and_is_removed(base: Path) -> None:
     """
-    All folders of a workspace are fresh ones below its base, and are gone when it is closed.
+    All folders of a workspace are new ones below its base, and are gone when it is closed.
     """
     with Workspace.create(Scenario(name="one"), base) as workspace:
         assert workspace.base.parent == base
@@ -77,7 +77,7 @@ def test_everything_lies_below_one_folder_and_is_removed(base: Path) -> None:
 
 def test_two_workspaces_of_one_scenario_do_not_meet(base: Path) -> None:
     """
-    Workspaces that are open at the same time have folders of their own, under names that can be foretold.
+    Workspaces that are open at the same time have separate folders with predictable names.
     """
     scenario = Scenario(name="a scenario/with odd: name")
     with Workspace.create(scenario, base) as one, Workspace.create(scenario, base) as other:
@@ -89,7 +89,7 @@ def test_two_workspaces_of_one_scenario_do_not_meet(base: Path) -> None:
 
 def test_a_kept_workspace_stays(base: Path) -> None:
     """
-    What is kept is not removed, and its place is told.
+    A kept workspace is not removed, and its place is returned.
     """
     with Workspace.create(Scenario(name="one", files={"a": "1"}), base) as workspace:
         kept = workspace.keep()
@@ -108,7 +108,7 @@ def test_a_project_is_copied_as_it_is(project: Path, base: Path) -> None:
     (project / "src" / ".git").write_text("gitdir: /elsewhere\n")
     os.utime(project / "run.sh", (1, 1))
     with Workspace.create(Scenario(name="one", project=project), base) as workspace:
-        assert listing(workspace.root) == {
+        assert contents_of(workspace.root) == {
             "src": "folder",
             "src/app.py": "x = 1\n",
             "src/link": "-> ../run.sh",
@@ -125,7 +125,7 @@ def test_a_project_is_copied_as_it_is(project: Path, base: Path) -> None:
 @pytest.mark.parametrize("target", ["/etc", "../..", "../project/src", "src/../../x", "up/../../x"])
 def test_a_link_that_leaves_the_project_is_refused(project: Path, base: Path, target: str) -> None:
     """
-    A link out of the project, even one that comes back, is refused with its name and what to do.
+    A link out of the project, even one that leads back, is refused with its name and what to do.
     """
     (project / "up").symlink_to("src")
     (project / "out").symlink_to(target)
@@ -135,7 +135,7 @@ def test_a_link_that_leaves_the_project_is_refused(project: Path, base: Path, ta
 
 def test_an_absolute_link_into_the_project_is_refused(project: Path, base: Path) -> None:
     """
-    A link by full path into the project would lead writes of the copy to the author's files.
+    A link by full path into the project, by which hooks could write to the author's files, is refused.
     """
     (project / "in").symlink_to(project / "run.sh")
     assert "make it a relative link" in refused(Scenario(name="one", project=project), base)
@@ -143,7 +143,7 @@ def test_an_absolute_link_into_the_project_is_refused(project: Path, base: Path)
 
 def test_what_cannot_be_copied_is_named(project: Path, base: Path) -> None:
     """
-    A named pipe in a project, and a project that is not there, are told instead of hanging.
+    A named pipe in a project, and a missing project, are reported instead of blocking.
     """
     os.mkfifo(project / "pipe")
     assert "pipe: is neither file, folder nor link" in refused(Scenario(name="one", project=project), base)
@@ -161,7 +161,7 @@ def test_a_project_that_holds_the_base_is_refused(project: Path) -> None:
 
 def test_files_are_written_over_the_project(project: Path, base: Path) -> None:
     """
-    Files of the scenario come after the project's; scripts can be run, and given modes are set last.
+    Files of the scenario come after the project's; scripts are executable, and modes are set last.
     """
     scenario = Scenario(
         name="one",
@@ -195,7 +195,7 @@ def test_a_file_outside_of_the_workspace_is_refused(base: Path, path: str) -> No
     assert "is not a path below the workspace" in refused(Scenario(name="one", modes={path: 0}), base)
 
 
-def test_a_file_in_the_way_of_a_folder_is_told(base: Path) -> None:
+def test_a_file_in_the_place_of_a_folder_is_reported(base: Path) -> None:
     """
     A file cannot be below another file, and a folder cannot be written.
     """
@@ -203,7 +203,7 @@ def test_a_file_in_the_way_of_a_folder_is_told(base: Path) -> None:
     assert "cannot be written" in refused(Scenario(name="one", files={"a/b": "1", "a": "2"}), base)
 
 
-def test_a_mode_of_nothing_is_told(base: Path) -> None:
+def test_a_mode_of_a_missing_file_is_reported(base: Path) -> None:
     """
     A mode for a file that does not exist is an error that says what to do.
     """
@@ -212,7 +212,7 @@ def test_a_mode_of_nothing_is_told(base: Path) -> None:
 
 def test_a_relative_cover_is_refused(base: Path) -> None:
     """
-    Only absolute folders can be covered, and they get state paths by their own name.
+    Only absolute folders can be covered, and they get state paths under their own name.
     """
     assert "use an absolute path" in refused(Scenario(name="one", cover=("a",)), base)
     with Workspace.create(Scenario(name="one", cover=(str(base),)), base) as workspace:
@@ -232,7 +232,7 @@ def test_a_plugin_is_copied_beside_the_workspace(project: Path, base: Path) -> N
 
 def test_what_must_be_seen_is_visible(project: Path, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
-    The workspace's folders, interpreter, project, scenario and hidden folders of PATH are all visible.
+    The workspace's folders, interpreter, project, scenario and replaced folders of PATH are all visible.
     """
     monkeypatch.setenv("PATH", f"{project}:/usr/bin:relative:/tmp/not-there")
     scenario = Scenario(name="one", project=project, origin=Origin(file=project / "src" / "one.yaml"))
@@ -289,7 +289,7 @@ def test_nothing_of_the_developers_environment_is_inherited(
 
 def test_a_given_path_keeps_the_doubles_first(base: Path) -> None:
     """
-    A search path of the scenario replaces the developer's, and doubles are still found first.
+    A search path of the scenario replaces the developer's, and test doubles are still found first.
     """
     with Workspace.create(Scenario(name="one", env={"PATH": "/nowhere"}), base) as workspace:
         assert workspace.environment["PATH"] == f"{workspace.bin}:/nowhere"
@@ -304,7 +304,7 @@ def test_a_search_path_loses_relative_folders_and_repetitions() -> None:
 
 def test_covered_files_are_read_by_state_path(base: Path) -> None:
     """
-    Text is read by state path, and what is not there is none.
+    Text is read by state path, and a missing file is None.
     """
     scenario = Scenario(name="one", files={".claude/settings.json": "{}"})
     with Workspace.create(scenario, base) as workspace:
@@ -317,7 +317,7 @@ def test_covered_files_are_read_by_state_path(base: Path) -> None:
 
 def test_what_is_there_and_cannot_be_read_is_never_taken_as_absent(base: Path) -> None:
     """
-    A folder, a pipe, a link out, bytes that are no text and a wrong root are errors, not absence.
+    A folder, a pipe, a link out, bytes that are not text and a wrong root are errors, not absence.
     """
     with Workspace.create(Scenario(name="one", files={"dir/a": "1"}), base) as workspace:
         (workspace.root / "binary").write_bytes(b"\xff")
@@ -357,9 +357,9 @@ def test_a_transcript_grows_line_by_line(base: Path) -> None:
         ("replace", "new", b"new"),
     ],
 )
-def test_a_file_is_harmed_as_asked(base: Path, how: str, text: str, expected: bytes) -> None:
+def test_a_file_is_damaged_as_asked(base: Path, how: str, text: str, expected: bytes) -> None:
     """
-    Each harm does what its name says, in place.
+    Each kind of damage does what its name says, in place.
     """
     with Workspace.create(Scenario(name="one", files={"f": "one\ntwo\r\n\n"}), base) as workspace:
         workspace.corrupt(Corrupt(file="f", how=how, text=text))
@@ -368,7 +368,7 @@ def test_a_file_is_harmed_as_asked(base: Path, how: str, text: str, expected: by
 
 def test_garbage_is_no_text_and_always_the_same(base: Path) -> None:
     """
-    Garbage is as long as the file was, is no UTF-8, and is the same each time.
+    Garbage is as long as the file was, is not UTF-8, and is the same each time.
     """
     with Workspace.create(Scenario(name="one", files={"f": "x" * 100}), base) as workspace:
         workspace.corrupt(Corrupt(file="f", how="garbage"))
@@ -380,9 +380,9 @@ def test_garbage_is_no_text_and_always_the_same(base: Path) -> None:
         assert (workspace.root / "f").read_bytes() == first
 
 
-def test_modes_and_whole_folders_can_be_harmed(base: Path) -> None:
+def test_modes_and_whole_folders_can_be_damaged(base: Path) -> None:
     """
-    A mode is changed, by default to none at all; files, folders and links are deleted, absent ones as well.
+    A mode is changed, by default to none at all; files, folders and links are deleted, also missing ones.
     """
     with Workspace.create(Scenario(name="one", files={"d/f": "1", "e": "1"}), base) as workspace:
         workspace.corrupt(Corrupt(file="e", how="chmod"))
@@ -392,7 +392,7 @@ def test_modes_and_whole_folders_can_be_harmed(base: Path) -> None:
         (workspace.root / "link").symlink_to("e")
         for file in ("d", "link", "absent", "e/below"):
             workspace.corrupt(Corrupt(file=file, how="delete"))
-        assert listing(workspace.root) == {"e": "1"}
+        assert contents_of(workspace.root) == {"e": "1"}
 
 
 @pytest.mark.parametrize(
@@ -406,9 +406,9 @@ def test_modes_and_whole_folders_can_be_harmed(base: Path) -> None:
         (Corrupt(file="f", how="burn"), "unknown kind of damage 'burn'; allowed: delete, empty"),
     ],
 )
-def test_harm_that_cannot_be_done_is_an_error(base: Path, event: Corrupt, said: str) -> None:
+def test_impossible_damage_is_an_error(base: Path, event: Corrupt, said: str) -> None:
     """
-    Harm to what is not there, is outside or is not known, is told and never skipped.
+    Damage to a missing or outside file, or of an unknown kind, is an error and never skipped.
     """
     with Workspace.create(Scenario(name="one", files={"f": "1"}), base) as workspace:
         (workspace.root / "out").symlink_to(base.parent)
@@ -452,7 +452,7 @@ def test_a_repository_is_the_same_commit_every_time(
     assert not (tmp_path / "ran").exists()
 
 
-def test_git_that_is_not_installed_is_told(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_that_is_not_installed_is_reported(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     A repository without git on the machine is an error that says so.
     """
@@ -462,7 +462,7 @@ def test_git_that_is_not_installed_is_told(base: Path, monkeypatch: pytest.Monke
 
 def test_an_empty_repository_has_a_commit(base: Path) -> None:
     """
-    A workspace without any file can be a repository, too.
+    A workspace without any file can be a repository too.
     """
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
@@ -475,7 +475,7 @@ def test_an_empty_repository_has_a_commit(base: Path) -> None:
 
 def test_links_are_removed_and_not_followed(base: Path, tmp_path: Path) -> None:
     """
-    Removing a workspace leaves alone what its links point to.
+    Removing a workspace does not touch the targets of its links.
     """
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").write_text("1")
@@ -505,7 +505,7 @@ def plain_user() -> Iterator[Path]:
 
 def test_folders_that_cannot_be_written_are_removed(plain_user: Path) -> None:
     """
-    Folders without any permission, as a hook may leave them, do not keep a workspace from being removed.
+    Folders without any permission, as a hook may leave them, are removed with the workspace.
     """
     base = plain_user / "base"
     with Workspace.create(Scenario(name="one", files={"a/b/c": "1", "d/e": "1"}), base) as workspace:
@@ -516,9 +516,9 @@ def test_folders_that_cannot_be_written_are_removed(plain_user: Path) -> None:
     assert list(base.iterdir()) == []
 
 
-def test_what_cannot_be_removed_is_told(plain_user: Path) -> None:
+def test_what_cannot_be_removed_is_reported(plain_user: Path) -> None:
     """
-    A workspace that cannot be removed says what is left and why.
+    A workspace that cannot be removed reports what is left and why.
     """
     workspace = Workspace.create(Scenario(name="one", files={"a": "1"}), plain_user / "base")
     (plain_user / "base").chmod(0o500)
@@ -531,7 +531,7 @@ def test_what_cannot_be_removed_is_told(plain_user: Path) -> None:
 
 def test_folders_nested_beyond_all_names_are_removed(base: Path) -> None:
     """
-    A chain of folders too long for any path is removed nevertheless.
+    A chain of folders too long for any path is removed too.
     """
     with Workspace.create(Scenario(name="one"), base) as workspace:
         here = Path.cwd()
@@ -545,7 +545,7 @@ def test_folders_nested_beyond_all_names_are_removed(base: Path) -> None:
     assert list(base.iterdir()) == []
 
 
-def test_a_base_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_an_unusable_base_is_reported(tmp_path: Path) -> None:
     """
     A base folder that is a file is an error that names it.
     """
@@ -562,8 +562,8 @@ def test_a_failure_in_the_middle_leaves_nothing(base: Path, project: Path) -> No
     assert "cannot be the name of a test double" in refused(scenario, base)
 
 
-def test_text_that_cannot_be_written_is_told(base: Path) -> None:
+def test_text_that_cannot_be_written_is_reported(base: Path) -> None:
     """
-    A text that has no bytes is an error of the workspace, not a crash.
+    A text that cannot be encoded is an error of the workspace, not a crash.
     """
     assert "cannot be written as UTF-8" in refused(Scenario(name="one", files={"a": "\ud800"}), base)

@@ -1,5 +1,5 @@
 """
-Workspace, doubles and scan together with a sandbox that hides the machine's own folders.
+Workspace, test doubles and scan together with a sandbox that hides the machine's own folders.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def scanner(sandbox: Sandbox, workspace: Workspace) -> Iterator[Scanner]:
     opened.close()
 
 
-def fire(sandbox: Sandbox, workspace: Workspace, command: str) -> ProcessResult:
+def run_hook(sandbox: Sandbox, workspace: Workspace, command: str) -> ProcessResult:
     launch = ProcessSpec(
         argv=("bash", "-c", command),
         cwd=str(workspace.root),
@@ -55,7 +55,7 @@ def fire(sandbox: Sandbox, workspace: Workspace, command: str) -> ProcessResult:
 
 def test_mount_points_are_no_part_of_the_state(scanner: Scanner) -> None:
     """
-    What the sandbox had to make for its mounts is not listed below the private folders.
+    The mount points that the sandbox had to make are not listed below the private folders.
     """
     assert {path for path in scanner.scan() if path.startswith(("private-", "shm"))} == {
         "private-tmp",
@@ -72,7 +72,7 @@ def test_writes_to_every_covered_folder_are_seen(
     """
     before = scanner.scan()
     command = 'for place in . "$HOME" "$TMPDIR" /tmp /var/tmp /dev/shm; do echo 1 >"$place/mark"; done'
-    assert fire(sandbox, workspace, command).ending == Exited(0)
+    assert run_hook(sandbox, workspace, command).ending == Exited(0)
     after = scanner.scan()
     assert after == scanner.verify()
     assert after.keys() - before.keys() == {
@@ -83,10 +83,10 @@ def test_writes_to_every_covered_folder_are_seen(
 
 def test_doubles_work_and_heal_inside(scanner: Scanner, sandbox: Sandbox, workspace: Workspace) -> None:
     """
-    A double is found first inside of the sandbox, heals, and its calls are told outside.
+    A test double is found first inside of the sandbox, heals, and its calls can be read outside.
     """
     before = scanner.scan()
-    runs = [fire(sandbox, workspace, "npm test; exit $?") for _ in range(3)]
+    runs = [run_hook(sandbox, workspace, "npm test; exit $?") for _ in range(3)]
     assert [run.ending for run in runs] == [Exited(3), Exited(0), Exited(0)]
     assert runs[0].stderr.data == b"no\n"
     assert scanner.scan().keys() - before.keys() == {"doubles/npm/1"}
@@ -115,9 +115,9 @@ def test_a_double_that_is_the_hook_itself_leaves_the_payload_alone(
 
 def test_what_is_piped_to_a_double_inside_is_recorded(sandbox: Sandbox, workspace: Workspace) -> None:
     """
-    Inside of the sandbox, too, a double tells a pipe of its own from the hook's payload.
+    Inside of the sandbox, too, a double distinguishes a pipe of its own from the hook's payload.
     """
-    fire(sandbox, workspace, "echo mine | npm")
+    run_hook(sandbox, workspace, "echo mine | npm")
     assert workspace.calls("npm")[0].stdin == b"mine\n"
 
 
@@ -125,11 +125,11 @@ def test_a_reader_of_the_transcript_inside_is_seen(
     scanner: Scanner, sandbox: Sandbox, workspace: Workspace
 ) -> None:
     """
-    Whether a hook opened the transcript is known across the walls of the sandbox.
+    Whether a hook opened the transcript is known from outside of the sandbox.
     """
     transcript = workspace.home / "transcript"
     assert scanner.opened(transcript) is False
-    fire(sandbox, workspace, "true")
+    run_hook(sandbox, workspace, "true")
     assert scanner.opened(transcript) is False
-    fire(sandbox, workspace, f"cat '{transcript}' >/dev/null")
+    run_hook(sandbox, workspace, f"cat '{transcript}' >/dev/null")
     assert scanner.opened(transcript) is True

@@ -1,5 +1,5 @@
 """
-Toy hooks: where they are and how one is launched.
+Toy hooks: where they are and how to start one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STAY = f"86399.{os.getpid()}"
 
 def launch(*words: str, **changes: Any) -> ProcessSpec:
     """
-    Launch a toy, or another command, with limits that keep a test quick.
+    Return the process spec of a toy, or another command, with limits that keep a test quick.
     """
     argv = (str(HOOKS / words[0]), *words[1:]) if words[0].endswith((".sh", ".py")) else words
     base = ProcessSpec(
@@ -58,7 +58,7 @@ def _commands() -> Iterator[tuple[int, str]]:
 
 def eventually(condition: Callable[[], bool], what: str) -> None:
     """
-    Wait until something is so, looking again at short intervals; fail after a far-away deadline.
+    Wait until a condition holds, looking at short intervals; fail after a late deadline.
     """
     end = time.monotonic() + DEADLINE
     while not condition():

@@ -7,9 +7,8 @@ import pytest
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
-from pytest_hookharness.model.faults import TrialResult
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
-from pytest_hookharness.model.mutations import TwoAgents, TwoSessions
+from pytest_hookharness.model.mutations import ANOTHER_AGENT, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
@@ -20,13 +19,13 @@ RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
 HOOK = Hook(event="Stop", command="./check.sh")
 
 
-def outcome(verdict=None, steps=(), **more):
-    verdict = verdict or Terminated(turn=1)
+def outcome(outcome=None, steps=(), **more):
+    outcome = outcome or Terminated(turn=1)
     return Outcome(
         scenario=Scenario(name="check"),
         host="claude-code@1",
         trace=Trace(steps=tuple(steps)),
-        verdict=verdict,
+        outcome=outcome,
         **more,
     )
 
@@ -96,14 +95,14 @@ def test_files_that_hooks_may_not_touch(path, kinds):
     assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
 
 
-@pytest.mark.parametrize(("verdict", "number"), [("closed", 1), ("open", 0)])
-def test_a_guard_hook_that_can_be_bypassed_is_no_symptom(verdict, number):
+@pytest.mark.parametrize(("result", "number"), [("fail-closed", 1), ("fail-open", 0)])
+def test_a_guard_hook_that_can_be_bypassed_is_no_symptom(result, number):
     """A guard hook that refuses data is a symptom, one that can be bypassed is none."""
     finding = TEXT_MATCH.found("`rm` is refused otherwise.", hook="./guard.sh")
     cell = TrialResult(
-        cause="quoting",
-        fault="the same words in a title",
-        verdict=verdict,
+        family="quoting",
+        mutation="the same words in a title",
+        outcome=result,
         hook="./guard.sh",
         evidence=f"{finding.code} {finding.name}: {finding.text}",
     )
@@ -127,9 +126,9 @@ def test_words_that_only_mention_something(refusals, number):
     assert [one.kind for one in find_symptoms(outcome(steps=steps))] == ["RAW-JSON"] * number
 
 
-@pytest.mark.parametrize(("fault", "number"), [(str(TwoAgents()), 0), (str(TwoSessions()), 1)])
-def test_agents_of_one_session_may_be_counted_together(fault, number):
+@pytest.mark.parametrize(("name", "number"), [(ANOTHER_AGENT, 0), ("another session", 1)])
+def test_agents_of_one_session_may_be_counted_together(name, number):
     """A counter that other sessions change is a symptom, and one that agents of a session share is none."""
     finding = WRONG_KEY.found("another's count", hook="./count.sh")
-    cell = TrialResult(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
+    cell = TrialResult(family="sessions", mutation=name, name=name, outcome="differs", hook="./count.sh")
     assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_hookharness.judging.comparison.lost_updates import find_lost, find_torn, tally
-from pytest_hookharness.model.parallel import CountedIn
+from pytest_hookharness.model.mutations import CountedIn
 
 CALLS = CountedIn(file="count.json", json="calls")
 LINES = CountedIn(file="log")

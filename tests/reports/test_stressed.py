@@ -4,7 +4,7 @@ Claims about the table of a matrix.
 
 from dataclasses import replace
 
-from pytest_hookharness.model.faults import TrialResult
+from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -22,26 +22,27 @@ def shown(*cells, width=100):
 
 def cell(fault, verdict, hook="guard.sh", evidence="", payload=""):
     return TrialResult(
-        cause="stdin", fault=fault, verdict=verdict, hook=hook, evidence=evidence, payload=payload
+        family="stdin", mutation=fault, outcome=verdict, hook=hook, evidence=evidence, payload=payload
     )
 
 
 def test_the_worst_row_stands_first():
     """Rows come by what they mean: a guard that is off before one in the way, what is fine last."""
-    words = ["as declared", "not tried", "differs", "closed", "hung", "open", "inert"]
+    words = ["as declared", "not tried", "differs", "fail-closed", "hung", "fail-open", "inert"]
     lines = shown(*(cell(f"way {place}", word) for place, word in enumerate(words)))
 
     rows = [line.partition("  ")[2].strip() for line in lines if line.startswith("way")]
     assert rows == [*reversed(words)]
     assert (
-        lines[-1] == "7 mutations: 1 inert, 1 open, 1 hung, 1 closed, 1 differs, 1 not tried, 1 as declared"
+        lines[-1]
+        == "7 mutations: 1 inert, 1 fail-open, 1 hung, 1 fail-closed, 1 differs, 1 not tried, 1 as declared"
     )
 
 
 def test_a_row_that_is_not_fine_has_evidence_and_a_command():
     """What is not fine is followed by what was seen and by what plays it again; what is fine by nothing."""
     lines = shown(
-        cell("one", "open", evidence="it let it through"), cell("other", "as declared", evidence="same")
+        cell("one", "fail-open", evidence="it let it through"), cell("other", "as declared", evidence="same")
     )
 
     assert lines[2:4] == ["    it let it through", "    replay: play one"]
@@ -52,30 +53,30 @@ def test_a_column_tells_the_worst_of_its_payloads():
     """Of two payloads of one hook the cell tells the worse, and other hooks have cells of their own."""
     lines = shown(
         cell("one", "as declared", payload="allow"),
-        cell("one", "open", payload="deny"),
-        cell("one", "closed", hook="other.sh"),
+        cell("one", "fail-open", payload="deny"),
+        cell("one", "fail-closed", hook="other.sh"),
     )
 
     assert lines[0].split() == ["mutation", "guard.sh", "other.sh"]
-    assert lines[1].split() == ["one", "open", "closed"]
+    assert lines[1].split() == ["one", "fail-open", "fail-closed"]
 
 
 def test_two_kinds_that_try_the_same_are_one_row():
     """Where two kinds try the same in their own ways, one row tells the worst of both, for each hook."""
     lines = shown(
-        replace(cell("empty", "as declared", hook=""), cause="input"),
-        cell("empty", "open", evidence="it let it through"),
+        replace(cell("empty", "as declared", hook=""), family="input"),
+        cell("empty", "fail-open", evidence="it let it through"),
         cell("empty", "as declared", hook="other.sh"),
     )
 
-    assert lines[1].split() == ["empty", "open", "as", "declared"]
-    assert lines[-1] == "1 mutation: 1 open"
+    assert lines[1].split() == ["empty", "fail-open", "as", "declared"]
+    assert lines[-1] == "1 mutation: 1 fail-open"
 
 
 def test_a_hook_is_named_without_the_variable_of_its_folder():
     """The head of a column is the script that its command names."""
     hook = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'
-    lines = shown(cell("one", "open", hook=hook))
+    lines = shown(cell("one", "fail-open", hook=hook))
 
     assert lines[0].split() == ["mutation", ".claude/hooks/guard.sh"]
 
@@ -92,7 +93,7 @@ def test_what_was_not_tried_says_why():
 
 def test_hostile_words_stay_in_their_row():
     """What comes from a run cannot begin a line or colour the terminal."""
-    lines = shown(cell("one\n\x1b[31mtwo", "open", hook="a\nb", evidence="\x1b[2Jgone\nfine"))
+    lines = shown(cell("one\n\x1b[31mtwo", "fail-open", hook="a\nb", evidence="\x1b[2Jgone\nfine"))
 
     assert len(lines) == 5
     assert "\x1b" not in "".join(lines)

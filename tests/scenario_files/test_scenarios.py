@@ -11,7 +11,7 @@ from pytest_hookharness import scenario_files
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.agent_sessions import Nesting
 from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
-from pytest_hookharness.model.faults import WorkingFolder
+from pytest_hookharness.model.mutations import WorkingFolder
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 HERE = Path("x.scenario.yaml")

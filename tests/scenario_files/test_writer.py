@@ -24,7 +24,7 @@ from pytest_hookharness.model.moves import (
     Tools,
     Wait,
 )
-from pytest_hookharness.model.mutations import Wish
+from pytest_hookharness.model.mutations import Parallel, VaryRequest
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
 
 GIVEN = ToolResult(text="done")
@@ -54,7 +54,8 @@ def scenario(tmp_path):
         git=True,
         commands={"claude": Double(agent="claude-code", stdout="ok\n")},
         answers=(Answer(event="Stop", type="prompt"),),
-        vary=(Wish("quoting"), Wish("wide")),
+        vary=(VaryRequest("quoting"), VaryRequest("names")),
+        parallel=Parallel(event="Stop", width=4),
         script=Script(acts=ACTS, then=Behaviour(name="fixing", options={"after": 2})),
     )
 

@@ -45,14 +45,14 @@ def test_turns_and_experiments_are_told_while_it_runs(harness, play, monkeypatch
     class Kept(ProgressLine):
         seen = ProgressEntry("test")
 
-        def seen_of(self, _):
+        def entry_of(self, _):
             return self.seen
 
     monkeypatch.setattr(harness, "_line", Kept())
 
     outcome = play(hooks={"Stop": count(REFUSE)}, env=OFF)
 
-    assert Kept.seen.said == f"turn {outcome.iterations}, {outcome.hook_runs()} fires"
+    assert Kept.seen.text == f"turn {outcome.iterations}, {outcome.hook_runs()} hook runs"
     assert Kept.seen.probes == sum(len(probing.probes) for probing in outcome.probe_reports) > 0
 
 

@@ -154,5 +154,7 @@ def test_there_must_be_a_repository(tmp_path):
     file = tmp_path / "own.scenario.yaml"
     file.write_text(TEXT)
 
-    with pytest.raises(scenario_files.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*contains \.git"):
+    with pytest.raises(
+        scenario_files.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*contains \.git"
+    ):
         scenario_files.load(file)

@@ -80,7 +80,7 @@ def scenario(dice):
         "env": {"TOY_SECONDS": STAY},
         "hook_timeout": "300ms",
         "stdin": dice.choice(SHAPES),
-        **dice.choice(WORLDS),
+        "world": dice.choice(WORLDS),
     }
     made = scenario_from(keys)
     acts = [{"run": "ls", "result": "a"}] * MOVES

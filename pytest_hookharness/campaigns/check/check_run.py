@@ -1,8 +1,8 @@
 """
-Examinations: the sessions of a check-up, played, and the problems they show.
+A check run: play the sessions of a check, and confirm the problems they show.
 
-Sessions are played side by side. What one showed counts only if a small session shows it again;
-what was seen until Ctrl-C, or until the time was over, is told.
+Sessions run in parallel. A symptom becomes a problem only if a second, smaller session shows it too. What was
+seen before Ctrl-C, or before the time budget ended, is reported.
 """
 
 from __future__ import annotations
@@ -15,50 +15,53 @@ from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
-from pytest_hookharness.campaigns.check.grouping import Evidence, PlayedSession, group, summarise
-from pytest_hookharness.campaigns.check.rewording import phrase, taken_for_code, told_of_code
+from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, group, summarise
+from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.conclude import conclude_event
+from pytest_hookharness.model.trace import Step, Trace
+from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.testbed.host_actions import run_event
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 T = TypeVar("T")
-# Called with what is being done, how much of it is done, and how much there is of it.
+# Called with what is being done, how many steps of it are done, and how many there are.
 OnStep: TypeAlias = Callable[[str, int, int], None]
 _Job: TypeAlias = Callable[[CpuSlot | None, Path], T]
-# For the first session, for others where something is to be shown again, and where nothing is.
+# The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
+# be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
 _LEAST = 1.0
-# Of so many hooks one refused call is asked about in other ways.
+# The number of hooks of which a refused call is tried in other ways.
 _MOST_REFUSED = 4
-_NO_TIME = "there was no time left"
-_INTERRUPTED = "It was interrupted; this was seen until then, and not yet a second time."
-_HUNG = "A hook did not end, so nothing else was tried; mend that first."
+_NO_TIME = "the time budget ended"
+_INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
+_HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
 @dataclass(slots=True)
 class CheckRun:
     """
-    The check-up of one place.
+    The check of one hook set.
 
     Attributes:
-        place: The place.
-        settings: The settings; all of it together may take ``wall`` seconds.
-        supervisor: Who keeps the processes.
+        place: The hook set.
+        settings: The settings; the whole check may take ``wall`` seconds.
+        supervisor: Starts and ends the processes.
         base: Folder below which everything is written.
-        only: The problem that is looked for, until it is shown; empty for all.
-        on_step: Called as it goes on.
+        only: The problem that is looked for; empty for all.
+        on_step: Called after each session.
     """
 
     place: HookSet
@@ -73,9 +76,9 @@ class CheckRun:
     _open: list[str] = field(default_factory=list[str])
     _undecided: list[str] = field(default_factory=list[str])
 
-    def examine(self) -> CheckReport:
+    def run(self) -> CheckReport:
         """
-        Play everything, and tell what is wrong; Ctrl-C only makes it end earlier.
+        Play everything, and return the report; after Ctrl-C, of what was seen so far.
         """
         interrupted = False
         try:
@@ -98,7 +101,7 @@ class CheckRun:
             interrupted=interrupted,
             seconds=time.monotonic() - self._began,
         )
-        # What else there is was not looked for once the one was found.
+        # Once the wanted problem is found, the rest was not tried, so it says nothing.
         return replace(checkup, open=(), undecided=()) if self._is_found() else checkup
 
     def _is_found(self) -> bool:
@@ -106,33 +109,33 @@ class CheckRun:
 
     def _search(self) -> None:
         """
-        Play everything and show it again, or until the one problem that is looked for was shown again.
+        Play all sessions and confirm what they show, or stop when the wanted problem is confirmed.
         """
         for _ in self._play_all():
             if self.only:
-                self._show_again(self._wanted())
+                self._confirm(self._wanted())
             if self._is_found():
                 return
         if not self.only:
-            self._show_again(self._wanted())
+            self._confirm(self._wanted())
 
     def _play_all(self) -> Iterator[None]:
         """
-        Play one kind of sessions after the other; what the first show decides what the later ones try.
+        Play one kind of session after the other; what the first ones show decides what the later ones try.
         """
         seed = self.settings.seed
-        first = self._play_usual(checkups.plan_usual(self.place, seed))
+        first = self._play_first(checkups.plan_usual(self.place, seed))
         yield
         if first.outcome is None:
             return
-        woken = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
-        self._play("single events", [*checkups.plan_asks(self.place, woken)])
+        triggered = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
+        self._play("single events", [*checkups.plan_single_events(self.place, triggered)])
         yield
-        if any(complaint.kind == "HUNG-FIRE" for complaint in find_symptoms(first.outcome)):
+        if any(symptom.kind == "HUNG-FIRE" for symptom in find_symptoms(first.outcome)):
             self._undecided.append(_HUNG)
             return
         endless = first.outcome.verdict_name in ("livelock", "capped")
-        # Whatever the agent does at a stop that is refused for ever, it would only cost time.
+        # Stops are refused whatever the agent does, so further behaviours would only cost time.
         further = checkups.plan_further(self.place, seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         self._play("other sessions", [*behaviours[:1], *further])
@@ -141,9 +144,9 @@ class CheckRun:
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
-            "what must not matter",
+            "mutations that must not matter",
             [
-                *([checkups.plan_phrasings(self.place, commands, files)] if commands or files else []),
+                *([checkups.plan_rewordings(self.place, commands, files)] if commands or files else []),
                 checkups.plan_invariance(self.place, moves, endless=endless),
                 *checkups.plan_world(self.place, moves, written=self._is_written_before_calls()),
                 *behaviours[1:],
@@ -153,9 +156,9 @@ class CheckRun:
         self._prove(commands, files)
         yield
 
-    def _play_usual(self, session: CheckSession) -> PlayedSession:
+    def _play_first(self, session: CheckSession) -> PlayedSession:
         """
-        Play the first session; where it stays undecided, hooks that end in another order may be why.
+        Play the first session; if it is undecided, once more with hooks in a fixed order.
         """
         (first,) = self._play("a usual session", [session])
         calm = checkups.in_order(self.place, session)
@@ -169,18 +172,18 @@ class CheckRun:
 
     def _prove(self, commands: Sequence[str], files: Sequence[str]) -> None:
         """
-        Prove what looked odd when refused commands were asked about in other forms.
+        Play the sessions that prove what looked wrong when refused commands were reworded.
         """
-        odd: list[str] = []
+        suspects: list[str] = []
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
-            if outcome.scenario.script.acts == phrase(self.place.host, commands, files):
-                odd += taken_for_code(outcome, commands)
-                self._open += told_of_code(outcome, commands)
-        self._play("wordings", [*checkups.plan_proofs(self.place, odd)])
+            if outcome.scenario.script.acts == reword(self.place.host, commands, files):
+                suspects += refused_as_data(outcome, commands)
+                self._open += allowed_as_code(outcome, commands)
+        self._play("wordings", [*checkups.plan_proofs(self.place, suspects)])
 
     def _refused(self) -> dict[str, Act]:
         """
-        For each hook that refused a call one such call, a shell command before all others.
+        Return one refused call for each hook that refused any, preferably a shell command.
         """
         found: dict[str, Act] = {}
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
@@ -193,7 +196,7 @@ class CheckRun:
 
     def _is_written_before_calls(self) -> bool:
         """
-        Whether hooks that are asked before calls write files of the project.
+        Return whether hooks that run before tool calls write files of the project.
         """
         return any(
             checkups.is_asked_before(self.place.host, hooked.event)
@@ -205,7 +208,7 @@ class CheckRun:
 
     def _play(self, words: str, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
         found: list[PlayedSession] = []
-        for played in self._side_by_side([self._job(session) for session in sessions]):
+        for played in self._in_parallel([self._job(session) for session in sessions]):
             found.append(played)
             self._played.append(played)
             self.on_step(words, len(found), len(sessions))
@@ -225,11 +228,11 @@ class CheckRun:
 
     def _share(self) -> float:
         """
-        The share of the time until whose end sessions may go on, so that what they show can be shown again.
+        Return the share of the budget that sessions may use, so that time is left to confirm what they show.
         """
         if not self._played:
             return _FIRST
-        return _LATER if group(self._played, mark=corpora.MARK) else _LAST
+        return _LATER if group(self._played, mark=corpora.MARKER) else _LAST
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
@@ -243,41 +246,51 @@ class CheckRun:
 
     def _ask(self, session: CheckSession, settings: Settings, slot: CpuSlot | None, base: Path) -> Outcome:
         """
-        Ask the hooks of one event, outside of any session.
+        Run the hooks of one event, outside of any session.
         """
-        with Testbed.open(session.scenario, settings, self.supervisor, base, slot) as stage:
-            return conclude_event(stage, run_event(stage, session.event, session.fields).hooked)
+        with Testbed.open(session.scenario, settings, self.supervisor, base, slot) as testbed:
+            hooked = run_event(testbed, session.event, session.fields).hooked
+        trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
+        return Outcome(
+            scenario=session.scenario,
+            host=testbed.profile.id,
+            trace=trace,
+            verdict=Terminated(turn=0),
+            findings=find(trace) if hooked.hook_runs else (),
+        )
 
-    def _side_by_side(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
+    def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
         example = Scenario(name="check", host=self.place.host)
         if can_run_concurrently(example, self.settings.tier, self.supervisor):
             yield from (result for _, result in run_jobs(jobs, self.base))
         else:
             yield from (job(None, self.base) for job in jobs)
 
-    def _wanted(self) -> list[Evidence]:
-        return [one for one in group(self._played, mark=corpora.MARK) if self.only in ("", one.id)]
+    def _wanted(self) -> list[SymptomEvidence]:
+        return [one for one in group(self._played, mark=corpora.MARKER) if self.only in ("", one.id)]
 
-    def _show_again(self, wanted: Sequence[Evidence]) -> None:
+    def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """
-        Look for a small session of each problem; what nothing shows again is no problem.
+        Look for a small session that confirms each symptom; what no session confirms is not a problem.
         """
-        for done, (evidence, small) in enumerate(self._side_by_side([*map(self._shrink, wanted)]), 1):
+        for done, (evidence, small) in enumerate(self._in_parallel([*map(self._shrink, wanted)]), 1):
             self.on_step("evidence", done, len(wanted))
             if small is None:
-                self._undecided.append(f"Seen once and not again: {evidence.symptom.text}")
+                self._undecided.append(f"Seen once, but not confirmed: {evidence.symptom.text}")
                 continue
             self._problems.append(evidence.shown_again(*small))
 
-    def _shrink(self, evidence: Evidence) -> _Job[tuple[Evidence, tuple[Scenario, Symptom] | None]]:
-        def job(slot: CpuSlot | None, base: Path) -> tuple[Evidence, tuple[Scenario, Symptom] | None]:
+    def _shrink(
+        self, evidence: SymptomEvidence
+    ) -> _Job[tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]]:
+        def job(slot: CpuSlot | None, base: Path) -> tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]:
             def look(scenario: Scenario) -> Symptom | None:
                 wall = self.settings.wall - self._elapsed()
                 if wall < _LEAST:
-                    # It was seen, and there is no time left to see it in a smaller session.
+                    # The symptom was seen, and no time is left to find a smaller session.
                     return evidence.symptom if scenario == evidence.session.scenario else None
                 session = replace(evidence.session, scenario=scenario)
-                return self._look(session, evidence.symptom, wall, slot, base)
+                return self._find_symptom(session, evidence.symptom, wall, slot, base)
 
             scenario = evidence.session.scenario
             if evidence.session.event:
@@ -290,7 +303,7 @@ class CheckRun:
 
     def _attribute(self, scenario: Scenario, symptom: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
         """
-        The complaint with the one hook that shows it alone, where several ran side by side.
+        Return the symptom with the one hook that shows it alone, if several ran in parallel.
         """
         if not symptom.shared:
             return symptom
@@ -298,23 +311,23 @@ class CheckRun:
             wall = self.settings.wall - self._elapsed()
             session = CheckSession(title="one hook", scenario=checkups.alone(scenario, hook))
             found = replace(symptom, hook=hook.command, shared=False)
-            if wall > _LEAST and self._look(session, found, wall, slot, base) is not None:
+            if wall > _LEAST and self._find_symptom(session, found, wall, slot, base) is not None:
                 return found
         return symptom
 
-    def _look(
+    def _find_symptom(
         self, session: CheckSession, wanted: Symptom, wall: float, slot: CpuSlot | None, base: Path
     ) -> Symptom | None:
         try:
             outcome = self._simulate(session, wall, slot, base)
         except (SimulationError, WorkspaceError):
             return None
-        found = find_symptoms(outcome, mark=corpora.MARK, harmless=session.harmless)
+        found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
 
     def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
         """
-        Whether a scenario breaks its promise and shows a given problem.
+        Return whether a scenario fails its expectation and shows a given symptom.
         """
         session = CheckSession(title="the scenario that was written", scenario=scenario)
         try:

@@ -1,7 +1,7 @@
 """
-Corpora: what agents commonly do, and what hooks commonly refuse or fall over.
+What agents commonly do, what hooks commonly refuse, and texts that break programs.
 
-Pure. Faker and Hypothesis are imported only when something is made up.
+Faker and Hypothesis are imported only when a text is generated.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolResult
 
 GIVEN = ToolResult(text="done")
-# A file that appears only if words of a payload were carried out.
-MARK = "CARRIED-OUT-BY-A-HOOK"
+# A file that appears only if a hook executes words of its payload.
+MARKER = "CARRIED-OUT-BY-A-HOOK"
 READ = Read(file="notes.txt")
 _COMMANDS = (
     "rm -rf build",
@@ -69,7 +69,7 @@ _STEPS = (
 _LITERAL = re.compile(r"""["']\^?([a-z][\w.-]*(?:(?: |\\s[+*])[\w./=:-]+){1,4})\W{0,3}["']""")
 _FILE = re.compile(r"""["'/]([\w-]*\.[a-z][\w.]{1,10}|[\w-]+\.lock)["']""")
 _MOST = 12
-# Bytes, of the 255 that most file systems take.
+# Bytes, of the 255 that most file systems allow.
 _LONGEST_NAME = 200
 _HOSTILE = (
     "it's 50% of $HOME",
@@ -81,12 +81,12 @@ _HOSTILE = (
     "two\nlines",
     "x" * 5000,
 )
-_CARRIED_OUT = (f"$(touch {MARK})", f'"; touch {MARK}; "', f"'; touch {MARK}; '")
+_CARRIED_OUT = (f"$(touch {MARKER})", f'"; touch {MARKER}; "', f"'; touch {MARKER}; '")
 
 
 def commonly_refused(sources: Sequence[str] = ()) -> Iterator[RunCommand | Edit | Read]:
     """
-    What guards commonly refuse, and what the sources of given hooks speak of; commands are only asked about.
+    Yield what guards commonly refuse, and what the sources of the hooks mention. No command is executed.
     """
     own = (literal.replace("\\s+", " ").replace("\\s*", " ") for literal in _found(_LITERAL, sources))
     for command in dict.fromkeys([*_COMMANDS, *own]):
@@ -102,9 +102,9 @@ def _found(pattern: re.Pattern[str], sources: Sequence[str]) -> list[str]:
 
 def usual_work(seed: int) -> Iterator[RunCommand | Edit | Read]:
     """
-    What an agent does all day: commands, files of several languages with made-up names, looks at them.
+    Yield usual work: commands, files of several languages with generated names, and reading them.
     """
-    from faker import Faker  # noqa: PLC0415 - it costs more to import than all else together
+    from faker import Faker  # noqa: PLC0415 - slower to import than everything else together
 
     faker = Faker()
     faker.seed_instance(seed)
@@ -121,9 +121,9 @@ def usual_work(seed: int) -> Iterator[RunCommand | Edit | Read]:
 
 def work_in_steps() -> Iterator[Edit | Read]:
     """
-    What an agent does in two edits of which the first makes no sense alone, such as an import and its use.
+    Yield two edits of which the first makes no sense alone, such as an import and its use.
 
-    It looks at the file again, and makes the first once more, in case that it was undone.
+    The agent reads the file again and repeats the first edit, in case a formatter removed it.
     """
     for suffix, first, text in _STEPS:
         file = f"in_steps.{suffix}"
@@ -135,7 +135,7 @@ def work_in_steps() -> Iterator[Edit | Read]:
 
 def hostile_texts(seed: int, made_up: int = 3) -> tuple[str, ...]:
     """
-    Texts that programs fall over, some of them made up: by Hypothesis where it is installed.
+    Return texts that break programs, some of them generated: by Hypothesis if it is installed.
     """
     try:
         more = _by_hypothesis(seed, made_up)
@@ -149,7 +149,7 @@ def _by_hypothesis(seed: int, number: int) -> list[str]:
     from hypothesis import seed as seeded  # noqa: PLC0415 - an extra
 
     found: list[str] = []
-    # Halves of surrogate pairs and NUL reach no command line of a real agent.
+    # Lone surrogates and NUL cannot occur in a command line.
     texts = strategies.text(
         strategies.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=60
     )
@@ -173,11 +173,11 @@ def _by_hypothesis(seed: int, number: int) -> list[str]:
 @contextmanager
 def _without_storage() -> Generator[None]:
     """
-    Keep Hypothesis from leaving its table of letters in the folder that the person stands in.
+    Keep Hypothesis from writing its character tables into the current folder.
     """
     from hypothesis import configuration  # noqa: PLC0415 - an extra
 
-    # There is no public way to learn where that of the person is.
+    # There is no public way to read the current setting.
     before = vars(configuration).get("__hypothesis_home_directory")
     configuration.set_hypothesis_home_dir(Path(os.devnull, "hypothesis"))
     try:
@@ -187,14 +187,14 @@ def _without_storage() -> Generator[None]:
 
 
 def _by_chance(seed: int, number: int) -> list[str]:
-    draw = random.Random(seed)  # noqa: S311 - nothing is kept secret by it
+    draw = random.Random(seed)  # noqa: S311 - not for secrets
     letters = [*map(chr, range(1, 0x250)), "\u2028", "\u202e", "\U0001f600"]
     return ["".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(number)]
 
 
 def hostile_work(texts: Sequence[str]) -> Iterator[RunCommand | Edit | Read]:
     """
-    Harmless calls with such texts in them: as an argument, as the contents of a file, and as its name.
+    Yield harmless calls that contain such texts: as an argument, as file contents and as a file name.
     """
     for number, text in enumerate(texts):
         yield RunCommand(command=f"echo {text}", given=GIVEN)

@@ -1,13 +1,7 @@
 """
-Copies: a project without what it holds that cannot be copied.
+Where hosts find hooks in a project, and copies of projects with files that cannot be copied.
 
-A virtual environment links to an interpreter elsewhere, a server leaves its socket: what hooks
-have to do with such things is not seen, and that is told.
-
-Places: where the hosts find hooks in a project.
-
-A file that several hosts read belongs to the first of them; files of the person's own home
-are not looked at.
+A settings file that several hosts read belongs to the first of them. Files in the person's home are not read.
 """
 
 from __future__ import annotations
@@ -19,11 +13,11 @@ import stat
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.scenario_from_settings import find_host
 from pytest_hookharness.execution.workspace.copying import IgnoredFiles, stays_below
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
@@ -32,17 +26,17 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 _WORKSPACE = "workspace/"
 _WORD = re.compile(r"[\w./@+-]+")
 _LONGEST = 1 << 18
-# Folders by which the plugins of these hosts are known.
+# The folders that make a project a plugin of these hosts.
 _PLUGINS = {".claude-plugin": "claude-code", ".factory-plugin": "droid"}
 
 
-def find_places(path: Path, host: str = "") -> tuple[HookSet, ...]:
+def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
     """
-    The places with hooks in a project folder, or the one of a settings file.
+    Return the hook sets of a project folder, one for each host, or the one of a settings file.
 
     Args:
         path: A folder or a file.
-        host: The only host that is looked for; empty for all.
+        host: The only host whose hooks are wanted; empty for all.
 
     Raises:
         SimulationError: There is no hook.
@@ -50,20 +44,39 @@ def find_places(path: Path, host: str = "") -> tuple[HookSet, ...]:
     """
     whole = path.resolve()
     if whole.is_file():
-        profile, place = find_host(whole, host)
-        found = [_read(profile, whole.parents[place.count("/")], (place,), only=place)]
+        profile, file = _reader_of(whole, host)
+        found = [_read(profile, whole.parents[file.count("/")], (file,), only=file)]
     elif whole.is_dir():
         found = [*_in_folder(whole, host)]
     else:
-        raise SimulationError(f"{path}: there is no such file or folder; name a project or a settings file")
-    with_hooks = tuple(place for place in found if place.hooks or place.flaws)
+        problem = "is neither a file nor a folder" if whole.exists() else "there is no such file or folder"
+        raise SimulationError(f"{path}: {problem}; name a project or a settings file")
+    with_hooks = tuple(hook_set for hook_set in found if hook_set.hooks or hook_set.flaws)
     if not with_hooks:
         who = hosts.find(host).id if host else "any host"
         raise SimulationError(
-            f"{path}: no hooks of {who} are configured below it; allowed are a project with settings such as "
+            f"{path}: no hooks of {who} are configured below it; name a project with settings such as "
             ".claude/settings.json, a plugin, or a settings file"
         )
     return with_hooks
+
+
+def _reader_of(file: Path, host: str) -> tuple[hosts.Profile, str]:
+    """
+    Return the host that reads a settings file, and the path of the file in its project.
+    """
+    profiles = (hosts.find(host),) if host else hosts.known()
+    for profile in profiles:
+        for pattern in profile.settings_paths:
+            inside = pattern.removeprefix(_WORKSPACE)
+            path = "/".join(file.parts[-1 - inside.count("/") :])
+            if inside != pattern and fnmatchcase(path, inside):
+                return profile, path
+    who = hosts.find(host).id if host else "any host"
+    raise SimulationError(
+        f"{file}: {who} does not look for settings here, but at paths such as .claude/settings.json below a "
+        "project; move the file, or write a scenario file with `hooks: PATH`"
+    )
 
 
 def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
@@ -75,9 +88,9 @@ def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
         seen.add(profile.name)
         files = [file for file in _files(root, profile.config.paths) if file not in claimed]
         claimed.update(files)
-        place = _read(profile, root, files) if files else None
-        if place is not None:
-            yield place
+        hook_set = _read(profile, root, files) if files else None
+        if hook_set is not None:
+            yield hook_set
     yield from _plugins(root, host)
 
 
@@ -146,19 +159,22 @@ _SHOWN = 3
 
 
 @contextmanager
-def copyable(place: HookSet) -> Generator[tuple[HookSet, str]]:
+def copyable(hook_set: HookSet) -> Generator[tuple[HookSet, str]]:
     """
-    A place whose project can be copied, and what is left out of it in a sentence; empty for nothing.
+    Yield a hook set whose project can be copied, and a sentence about what is left out; empty for nothing.
+
+    A virtual environment has links to an interpreter elsewhere, and a server leaves its socket. Neither can
+    be copied, so what hooks do with them is not tested.
     """
     with TemporaryDirectory(prefix="hookharness-check-") as folder:
-        # What git ignores is not copied anyway.
-        odd = {*_uncopyable(place.root, IgnoredFiles.of(place.root, Path(folder)).paths)}
+        # Files that git ignores are not copied anyway.
+        odd = {*_uncopyable(hook_set.root, IgnoredFiles.of(hook_set.root, Path(folder)).paths)}
         if not odd:
-            yield place, ""
+            yield hook_set, ""
             return
-        root = Path(folder, place.root.name)
-        shutil.copytree(place.root, root, symlinks=True, ignore=_leave_out(place.root, odd))
-        yield replace(place, root=root), _told(place.root, odd)
+        root = Path(folder, hook_set.root.name)
+        shutil.copytree(hook_set.root, root, symlinks=True, ignore=_leave_out(hook_set.root, odd))
+        yield replace(hook_set, root=root), _describe_left_out(hook_set.root, odd)
 
 
 def _uncopyable(root: Path, ignored: Collection[Path]) -> Generator[Path]:
@@ -184,7 +200,7 @@ def _leave_out(root: Path, odd: Collection[Path]) -> Callable[[str, list[str]], 
     return choose
 
 
-def _told(root: Path, odd: Collection[Path]) -> str:
+def _describe_left_out(root: Path, odd: Collection[Path]) -> str:
     names = sorted(str(path.relative_to(root)) for path in odd)
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"Left out of the copies, for they lead out of the project: {', '.join(names[:_SHOWN])}{more}."
+    return f"Left out of the copies, because they lead out of the project: {', '.join(names[:_SHOWN])}{more}."

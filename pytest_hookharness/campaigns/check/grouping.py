@@ -1,7 +1,5 @@
 """
-Causes: complaints of many sessions as one problem each, and what was not shown.
-
-Pure.
+Symptoms of many sessions grouped by cause, and what the sessions did not show.
 """
 
 from __future__ import annotations
@@ -11,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.hook_statistics import (
+    find_never_run,
     find_problems,
-    find_silent,
     name_problem,
     percentile,
 )
-from pytest_hookharness.campaigns.stress.alterations import ReplayScript
+from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
@@ -25,14 +23,14 @@ from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
-_NO_GIT = "Git is not installed here, so no copy was a repository: what hooks do with one was not seen."
+_NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do in one was not tested."
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedSession:
     """
-    A session with what it showed, or why it could not be played.
+    A session with its outcome, or why it could not be played.
     """
 
     session: CheckSession
@@ -41,15 +39,15 @@ class PlayedSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class SymptomEvidence:
     """
     One cause, with the shortest of the sessions that showed it.
 
     Attributes:
         id: A name for it.
-        symptom: What was seen.
+        complaint: What was seen.
         session: The session.
-        trace: What took place in it.
+        trace: The trace of the session.
         shown_by: The titles of all sessions that showed it.
     """
 
@@ -62,7 +60,7 @@ class Evidence:
     @property
     def problem(self) -> Problem:
         """
-        The same as a problem, with the session as it was.
+        The problem, with the whole session.
         """
         return Problem(
             id=self.id,
@@ -74,7 +72,7 @@ class Evidence:
 
     def shown_again(self, scenario: Scenario, symptom: Symptom) -> Problem:
         """
-        The same as a problem that a scenario showed again.
+        Return the problem that a smaller scenario showed again.
         """
         whole = scenario == self.session.scenario
         return replace(
@@ -88,14 +86,14 @@ class Evidence:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """
-    What sessions come to beside the problems that they showed.
+    What all sessions show together.
 
     Attributes:
-        problems: What is wrong by all that hooks did together.
-        triggered: The commands of the hooks that were fired.
+        problems: Problems that show only in all hook runs together.
+        woken: The commands of the hooks that ran.
         tried: What was tried, in sentences.
-        open: What was not shown, in sentences.
-        undecided: Why this is no proof that all is well, in sentences.
+        open: What was not tested, in sentences.
+        undecided: Why it is unknown whether the hooks are right, in sentences.
     """
 
     problems: tuple[Problem, ...]
@@ -105,104 +103,114 @@ class Summary:
     undecided: tuple[str, ...]
 
 
-def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[Evidence, ...]:
+def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[SymptomEvidence, ...]:
     """
-    What sessions complained of, each cause once.
+    Return the symptoms of some sessions, each cause once.
 
     Args:
         played: The sessions.
-        mark: Name of a file that appears only if input is carried out.
+        mark: Name of a file that appears only if a hook executes its input.
     """
     causes: dict[tuple[str, str], list[tuple[CheckSession, Outcome, Symptom]]] = {}
     for one in played:
         if one.outcome is None:
             continue
-        for complaint in find_symptoms(one.outcome, mark=mark, harmless=one.session.harmless):
-            causes.setdefault(complaint.cause, []).append((one.session, one.outcome, complaint))
-    found: dict[str, Evidence] = {}
+        for symptom in find_symptoms(one.outcome, mark=mark, harmless=one.session.harmless):
+            causes.setdefault(symptom.cause, []).append((one.session, one.outcome, symptom))
+    found: dict[str, SymptomEvidence] = {}
     for seen in causes.values():
         evidence = _evidence(seen, found)
         found[evidence.id] = evidence
     return tuple(found.values())
 
 
-def _evidence(seen: Sequence[tuple[CheckSession, Outcome, Symptom]], taken: Collection[str]) -> Evidence:
-    session, outcome, complaint = min(
+def _evidence(
+    seen: Sequence[tuple[CheckSession, Outcome, Symptom]], taken: Collection[str]
+) -> SymptomEvidence:
+    session, outcome, symptom = min(
         seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
     )
-    return Evidence(
-        id=name_problem(complaint, taken),
-        symptom=complaint,
+    return SymptomEvidence(
+        id=name_problem(symptom, taken),
+        symptom=symptom,
         session=session,
         trace=outcome.trace,
         shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
     )
 
 
-def summarise(place: HookSet, played: Sequence[PlayedSession]) -> Summary:
+def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
     """
-    What the sessions of a place come to beside their complaints.
+    Return what the sessions of a hook set show beside their symptoms.
     """
     outcomes = [one.outcome for one in played if one.outcome is not None]
-    problems = tuple(find_problems(place, outcomes))
+    problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
     unplayed = [f"{one.session.title.capitalize()}: {one.why}." for one in played if one.outcome is None]
     ending = [one.outcome for one in played if one.outcome is not None and one.session.ends]
     open_ends = dict.fromkeys(doubt for outcome in ending for doubt in open_questions(outcome))
-    unshown = [_unwoken(hook) for hook in find_silent(place, outcomes) if hook.command not in wrong]
+    unshown = [
+        _describe_never_run(hook) for hook in find_never_run(hook_set, outcomes) if hook.command not in wrong
+    ]
     return Summary(
         problems=problems,
         triggered=tuple(
-            dict.fromkeys(fire.hook.command for one in outcomes for _, fire in one.trace.hook_runs())
+            dict.fromkeys(hook_run.hook.command for one in outcomes for _, hook_run in one.trace.hook_runs())
         ),
-        tried=tuple(_tried(place, outcomes)),
-        open=(*unshown, *_unguarded(place, outcomes), *(() if place.git else (_NO_GIT,))),
-        undecided=(*unplayed, *open_ends, *_late(outcomes)),
+        tried=tuple(_describe_tried(hook_set, outcomes)),
+        open=(*unshown, *_find_never_refusing(hook_set, outcomes), *(() if hook_set.git else (_NO_GIT,))),
+        undecided=(*unplayed, *open_ends, *_find_untried(outcomes)),
     )
 
 
-def _unwoken(hook: Hook) -> str:
+def _describe_never_run(hook: Hook) -> str:
     if hook.type != "command":
-        return f"Not tried: a handler of type {hook.type} at {hook.event}, for only commands are run."
+        return f"Not tested: a handler of type {hook.type} at {hook.event}; only commands are run."
     matcher = f" with the matcher `{hook.matcher}`" if hook.matcher else ""
-    return f"No session woke `{hook.command}` at {hook.event}{matcher}, so nothing is known about it."
+    return f"No session triggered `{hook.command}` at {hook.event}{matcher}, so nothing is known about it."
 
 
-def _late(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from (
-        told for outcome in outcomes for told in outcome.varied if told.startswith("There was no time")
+        text for outcome in outcomes for text in outcome.varied if text.startswith("There was no time")
     )
 
 
-def _tried(place: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    fires = [fire for outcome in outcomes for _, fire in outcome.trace.hook_runs()]
+def _describe_tried(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    hook_runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
     yield (
-        f"{counted(len(outcomes), 'session')} with {counted(len(fires), 'fire')} of "
-        f"{counted(len(place.hooks), 'hook')}."
+        f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')} of "
+        f"{counted(len(hook_set.hooks), 'hook')}."
     )
-    yield from (told for outcome in outcomes for told in outcome.varied if told.startswith("Tried:"))
-    for command in dict.fromkeys(hook.command for hook in place.hooks):
-        times = [fire.run.wall for fire in fires if fire.run is not None and fire.hook.command == command]
+    yield from (text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:"))
+    for command in dict.fromkeys(hook.command for hook in hook_set.hooks):
+        times = [
+            hook_run.run.wall
+            for hook_run in hook_runs
+            if hook_run.run is not None and hook_run.hook.command == command
+        ]
         if times:
             within = 1000 * percentile(times)
-            yield f"`{command}`: {counted(len(times), 'fire')}, 95 of 100 within {within:.0f} ms."
+            yield f"`{command}`: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
 
 
-def _unguarded(place: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _find_never_refusing(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """
-    Hooks asked before calls that refused nothing, so that one that is off looks like one that is on.
+    Yield sentences about hooks before tool calls that refused nothing: a broken one would look the same.
     """
-    events = hosts.find(place.host).events
+    events = hosts.find(hook_set.host).events
     refusing = {
-        fire.hook.command
+        hook_run.hook.command
         for outcome in outcomes
         for _, hooked in outcome.trace.hooked()
         if hooked.decision.refused
-        for fire in hooked.hook_runs
-        if fire.reply.ruling is hooked.decision.ruling
+        for hook_run in hooked.hook_runs
+        if hook_run.reply.ruling is hooked.decision.ruling
     }
     for command in dict.fromkeys(
-        hook.command for hook in place.hooks if hook.event in events and events[hook.event].role in _OTHERWISE
+        hook.command
+        for hook in hook_set.hooks
+        if hook.event in events and events[hook.event].role in _OTHERWISE
     ):
         if command not in refusing:
-            yield f"`{command}` refused nothing that was tried, so nothing shows whether it guards."
+            yield f"`{command}` refused nothing that was tried, so it is unknown whether it works."

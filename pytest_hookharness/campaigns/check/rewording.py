@@ -1,12 +1,7 @@
 """
-Names of tools: in matchers, in scripts, and as their host has them.
+Refused commands in other words, as data and as other code; and the tool names that hooks expect.
 
-Pure.
-
-Phrasings: commands that hooks refused, asked about as data and as other code.
-
-Pure. All are asked about in one session; where that looks odd, it is worth the many sessions by
-which it is proved.
+All rewordings go into one session. Only what looks wrong there gets the many sessions that prove it.
 """
 
 from __future__ import annotations
@@ -18,7 +13,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.corpora import GIVEN
-from pytest_hookharness.judging.comparison.tried import HARMLESS, wordings
+from pytest_hookharness.campaigns.stress.mutations.wording import HARMLESS, forms_of
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -26,67 +21,67 @@ from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import Performed
 
 
-def phrase(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tuple[Act, ...]:
+def reword(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tuple[Act, ...]:
     """
-    The acts that ask about commands in every form, and about harmless words in the same forms.
+    Return acts with commands in every form, and with harmless words in the same forms.
 
     Args:
-        host: Whose tools they are.
+        host: The host that has the tools.
         commands: The commands.
-        files: Files that hooks refused to have changed; others that only speak of them must be allowed.
+        files: Files whose edits hooks refused; an edit that only mentions them must be allowed.
     """
-    forms = [one.text for one in wordings(HARMLESS)] if commands else []
-    asked = [one.text for command in commands for one in wordings(command)]
-    told = [HARMLESS, *commands] if commands else []
-    described = [Tools(calls=(_described(host, words),)) for words in told]
+    forms = [one.text for one in forms_of(HARMLESS)] if commands else []
+    asked = [one.text for command in commands for one in forms_of(command)]
+    texts = [HARMLESS, *commands] if commands else []
+    described = [Tools(calls=(_described(host, words),)) for words in texts]
     return (
         FIRST_PROMPT,
         *(RunCommand(command=text, given=GIVEN) for text in (*forms, *asked)),
         *described,
-        *_speak_of(files),
+        *_mention(files),
     )
 
 
-def _speak_of(files: Sequence[str]) -> Iterator[Edit]:
+def _mention(files: Sequence[str]) -> Iterator[Edit]:
     for number, word in enumerate(["nothing", *files] if files else ()):
         yield Edit(file=f"notes-{number}.md", text=f"See {word} for more.\n", expect="allow")
 
 
 def _described(host: str, words: str) -> ToolCall:
     """
-    A harmless call with a command's words beside it, where they command nothing.
+    Return a harmless call with a command's words as its description, where they have no effect.
     """
     call = hosts.find(host).tools.call(RunCommand(command=HARMLESS, given=GIVEN), "/")
     return replace(call, input={**call.input, "description": words})
 
 
-def taken_for_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
+def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     """
-    Commands whose words were refused as mere data, where harmless words were not.
+    Yield the commands that were refused as data in a form in which harmless words were allowed.
     """
-    refused, passed = {*_asked(outcome, refused=True)}, {*_asked(outcome, refused=False)}
-    harmless = {one.form: one.text for one in wordings(HARMLESS)}
+    refused, passed = {*_texts(outcome, refused=True)}, {*_texts(outcome, refused=False)}
+    harmless = {one.form: one.text for one in forms_of(HARMLESS)}
     for command in commands:
-        data = [one for one in wordings(command) if not one.code]
-        told = command in refused and HARMLESS in passed
-        if told or any(one.text in refused and harmless[one.form] in passed for one in data):
+        data = [one for one in forms_of(command) if not one.code]
+        described = command in refused and HARMLESS in passed
+        if described or any(one.text in refused and harmless[one.form] in passed for one in data):
             yield command
 
 
-def told_of_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
+def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     """
-    In sentences, in which forms of code the same command was let through.
+    Yield sentences about the forms of code in which a refused command was allowed.
     """
-    passed = {*_asked(outcome, refused=False)}
+    passed = {*_texts(outcome, refused=False)}
     for command in commands:
-        forms = [one.form for one in wordings(command) if one.code and one.text in passed]
+        forms = [one.form for one in forms_of(command) if one.code and one.text in passed]
         if forms:
-            yield f"`{command}` is refused, and the same is let through by: {', '.join(forms)}."
+            yield f"`{command}` is refused, but allowed in these forms: {', '.join(forms)}."
 
 
-def _asked(outcome: Outcome, *, refused: bool) -> Iterator[str]:
+def _texts(outcome: Outcome, *, refused: bool) -> Iterator[str]:
     """
-    What was refused, or was not: command lines, or the words beside a harmless one.
+    Yield the texts that were refused, or that were not: command lines, or descriptions of a harmless one.
     """
     for step in outcome.trace.steps:
         if isinstance(step.exchange, Performed) and step.exchange.refused is refused:
@@ -96,7 +91,7 @@ def _asked(outcome: Outcome, *, refused: bool) -> Iterator[str]:
 
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-# A line of a script in which the name of the tool is compared, and the texts in it.
+# A line of a script that compares the tool name, and the string literals in it.
 _COMPARED = re.compile(r"^.*\btool_?name\b.*$", re.IGNORECASE | re.MULTILINE)
 _TEXT = re.compile(r"""(["'])([A-Za-z_]\w*)\1""")
 _KEY = re.compile(r"tool_?\w*", re.IGNORECASE)
@@ -110,7 +105,7 @@ _USUAL = (
 
 def known_tools(host: str) -> frozenset[str]:
     """
-    The names of the tools that are known of a host.
+    Return the known names of a host's tools.
     """
     profile = hosts.find(host)
     tools = profile.tools
@@ -121,40 +116,40 @@ def known_tools(host: str) -> frozenset[str]:
 
 def _usual_tools(profile: hosts.Profile) -> Iterator[str]:
     """
-    The tools by which commands are run and files are read and written.
+    Return the names of the tools that run commands and read and write files.
     """
     return (profile.tools.call(operation, "/w").name for operation in _USUAL)
 
 
-def matched_tools(place: HookSet, hook: Hook) -> tuple[str, ...]:
+def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     """
-    The names of tools in the matcher of a hook.
+    Return the tool names in the matcher of a hook.
     """
-    rule = hosts.find(place.host).events.get(hook.event)
+    rule = hosts.find(hook_set.host).events.get(hook.event)
     if rule is None or rule.target != "tool_name" or hook.matcher is None:
         return ()
     parts = re.split(r"[|,]", hook.matcher)
     return tuple(part.strip() for part in parts if _NAME.fullmatch(part.strip()))
 
 
-def misnamed_tools(place: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:
+def misnamed_tools(hook_set: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:
     """
-    Names in a matcher that are known with other capitals only, each with the name that is meant.
+    Return the names in a matcher that differ from a known tool only in case, each with that tool's name.
     """
-    known = {name.casefold(): name for name in known_tools(place.host)}
-    named = matched_tools(place, hook)
+    known = {name.casefold(): name for name in known_tools(hook_set.host)}
+    named = matched_tools(hook_set, hook)
     return tuple((name, known[name.casefold()]) for name in named if known.get(name.casefold(), name) != name)
 
 
-def foreign_tools(place: HookSet, hook: Hook) -> tuple[str, ...]:
+def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     """
-    The names that the script of a hook compares with the tool's, if none is of this host and one of another.
+    Return the tool names that a hook's script expects, if this host has none of them and another host one.
 
-    Names that no host has may be tools that the person has added, and prove nothing.
+    Names that no host has may be tools that the person added, and prove nothing.
     """
-    texts = [text for path, text in place.sources if path in hook.command.replace('"', "")]
+    texts = [text for path, text in hook_set.sources if path in hook.command.replace('"', "")]
     named = tuple(dict.fromkeys(name for text in texts for name in _compared(text)))
-    if not named or {*map(_plain, named)} & {*map(_plain, known_tools(place.host))}:
+    if not named or {*map(_plain, named)} & {*map(_plain, known_tools(hook_set.host))}:
         return ()
     others = {_plain(name) for profile in hosts.known() for name in _usual_tools(profile)}
     return named if others & {*map(_plain, named)} else ()

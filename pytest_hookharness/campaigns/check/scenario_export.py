@@ -1,7 +1,7 @@
 """
-Filings: the problems of a check-up as scenario files.
+Problems of a check as scenario files.
 
-A file is kept only if it loads, breaks its promise and shows the problem when it is played.
+A file is written only if it loads, fails its expectation and shows the problem.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symp
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files.schema.project_folders import REPOSITORY, find_folder
 
-# Whether a scenario breaks its promise and shows what was complained of.
+# Plays a scenario; returns whether it fails its expectation and shows a symptom.
 Shows = Callable[[Scenario, Symptom], bool]
 SUFFIX = ".scenario.yaml"
 _COPY = "project"
-_ALONE = "Played is this hook alone, as it was configured, for others have problems too."
-_NOT_RED = "none, for a scenario of it breaks no promise; the command above shows it again"
+_ALONE = "Only this hook is configured, because others have problems too."
+_NOT_RED = "none, because a scenario of it would pass; the command above shows it again"
 
 
-def file_away(checkup: CheckReport, folder: Path, shows: Shows) -> CheckReport:
+def export(checkup: CheckReport, folder: Path, shows: Shows) -> CheckReport:
     """
-    Write a scenario file for each problem, and tell where it is, or why there is none.
+    Write a scenario file for each problem; return the report with the files, or with why there is none.
 
     Args:
-        checkup: What was found.
-        folder: Where files are written; it is there.
-        shows: Plays a scenario.
+        checkup: The report of the check.
+        folder: The existing folder for the files.
+        shows: Plays a scenario; returns whether it shows a symptom.
     """
     if not checkup.problems:
         return checkup
     if checkup.interrupted:
-        return _unwritten(checkup, "none, for it was interrupted")
+        return _unwritten(checkup, "none, because the check was interrupted")
     try:
         project = _project(checkup.place, folder)
         filed = [_file(checkup, problem, folder, project, shows) for problem in checkup.problems]
     except (OSError, WorkspaceError) as error:
-        # What was found took minutes, so it is told whatever becomes of the files.
-        return _unwritten(checkup, f"none, for {folder} cannot be used: {error}")
+        # The check took minutes, so its report must not be lost because of a file.
+        return _unwritten(checkup, f"none, because {folder} cannot be used: {error}")
     return replace(checkup, problems=tuple(filed))
 
 
@@ -56,24 +56,24 @@ def _unwritten(checkup: CheckReport, why: str) -> CheckReport:
     return replace(checkup, problems=tuple(replace(problem, unwritten=why) for problem in checkup.problems))
 
 
-def _project(place: HookSet, folder: Path) -> str:
+def _project(hook_set: HookSet, folder: Path) -> str:
     """
-    The project as files of a folder name it: as their repository, by its path, or a copy of it.
+    Return how scenario files in a folder name the project: as their repository, by a path, or as a copy.
     """
     whole = folder.resolve()
-    if find_folder(REPOSITORY, whole, confined=True) == place.root:
+    if find_folder(REPOSITORY, whole, confined=True) == hook_set.root:
         return REPOSITORY
-    if place.root.is_relative_to(whole):
-        path = os.path.relpath(place.root, whole)
+    if hook_set.root.is_relative_to(whole):
+        path = os.path.relpath(hook_set.root, whole)
         return f"./{path}" if path == REPOSITORY else path
     if not (whole / _COPY).exists():
-        _copy(place.root, whole)
+        _copy(hook_set.root, whole)
     return _COPY
 
 
 def _copy(project: Path, folder: Path) -> None:
     """
-    Copy a project into a folder, which may be one of its own and is then left out.
+    Copy a project into a folder. If the folder is part of the project, it is left out of the copy.
     """
     with TemporaryDirectory(prefix="hookharness-check-") as base:
         fresh = Path(base, _COPY)
@@ -84,11 +84,11 @@ def _copy(project: Path, folder: Path) -> None:
 
 def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:
     if not problem.scenario.script.acts:
-        return replace(problem, unwritten="none, for no session wakes this hook")
+        return replace(problem, unwritten="none, because no session triggers this hook")
     name = f"{checkup.place.host}-{problem.id}"
     path = folder / f"{name}{SUFFIX}"
     if path.exists():
-        return replace(problem, unwritten=f"none, for {path} is there already; move it away")
+        return replace(problem, unwritten=f"none, because {path} exists already; move it away")
     try:
         for scenario, why in _choices(checkup, problem):
             text = scenario_files.write(scenario, name=name, why=why, folder=project)
@@ -97,15 +97,15 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
                 path.write_text(text, "utf-8")
                 return replace(problem, file=path)
     except (scenario_files.Unwritable, scenario_files.ScenarioErrors) as error:
-        return replace(problem, unwritten=f"none, for it cannot be written: {error}")
+        return replace(problem, unwritten=f"none, because it cannot be written: {error}")
     return replace(problem, unwritten=_NOT_RED)
 
 
 def _choices(checkup: CheckReport, problem: Problem) -> Iterator[tuple[Scenario, str]]:
     """
-    Scenarios of a problem, with what each says of itself, the best first.
+    Yield scenarios that may show a problem, each with its description, the best first.
 
-    Where other hooks have problems as well, a file with all of them stays red when this hook is mended.
+    If other hooks have problems too, a scenario with all hooks would still fail when this one is fixed.
     """
     complaint = problem.symptom
     own = [hook for hook in checkup.place.hooks if hook.command == complaint.hook and hook.args is None]

@@ -1,8 +1,8 @@
 """
-Check-ups: the sessions that show what is wrong with given hooks.
+The sessions of a check: planned from the hooks alone, since nothing is known of their purpose.
 
-Pure. Nothing is known of what a hook is for, so each session has what hooks of its events may
-wait for, and what is refused in one of them is what the next ask about.
+Each session has what hooks of its events may wait for. What hooks refuse in one session, the next ones ask
+about in other ways.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.rewording import known_tools, matched_tools, phrase
+from pytest_hookharness.campaigns.check.rewording import known_tools, matched_tools, reword
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
@@ -33,7 +33,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
     Tools,
 )
-from pytest_hookharness.model.mutations import Kind, Wish
+from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
@@ -43,10 +43,10 @@ _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
-_INVARIANT: tuple[Kind, ...] = ("key-order", "sessions", "processes", "names", "wide")
+_INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names", "wide")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
-# Each tool is called at least three times behind the first move.
+# Each tool is called at least three times, so that a hook that breaks later is noticed.
 _HARMLESS: tuple[Act, ...] = (
     RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
@@ -61,7 +61,7 @@ _HARMLESS: tuple[Act, ...] = (
     Edit(file="more.txt", text="other\n"),
 )
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
-# What calls of tools have that no profile knows: more than any has, so that no hook misses a key.
+# Input of a tool that no profile knows: every common key, so that no hook misses one.
 _INPUT: dict[str, Json] = {
     "command": "true",
     "description": "Says nothing",
@@ -80,29 +80,29 @@ _INPUT: dict[str, Json] = {
 }
 
 
-def roles(place: HookSet) -> frozenset[hosts.Role]:
+def roles(hook_set: HookSet) -> frozenset[hosts.Role]:
     """
-    What the events are for that hooks of a place wait for.
+    Return the roles of the events that a hook set waits for.
     """
-    events = hosts.find(place.host).events
-    return frozenset(events[hook.event].role for hook in place.hooks if hook.event in events)
+    events = hosts.find(hook_set.host).events
+    return frozenset(events[hook.event].role for hook in hook_set.hooks if hook.event in events)
 
 
 def is_asked_before(host: str, event: str) -> bool:
     """
-    Whether hooks of an event are asked before a call is made.
+    Return whether hooks of an event run before a tool call.
     """
     rule = hosts.find(host).events.get(event)
     return rule is not None and rule.role in (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
 
 
-def plan_usual(place: HookSet, seed: int) -> CheckSession:
+def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
     """
-    The session that comes first: all that an agent does all day, with every event that hooks wait for.
+    Return the first session: usual work of an agent, with every event that hooks wait for.
     """
-    found = roles(place)
+    found = roles(hook_set)
     steps = corpora.work_in_steps() if hosts.Role.AFTER_TOOL in found else ()
-    acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *steps, *_unknown_tools(place)]
+    acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *steps, *_unknown_tools(hook_set)]
     if found & _SUBAGENT:
         acts.append(Subagent(prompt="Look into it."))
     if found & _COMPACTION:
@@ -110,50 +110,50 @@ def plan_usual(place: HookSet, seed: int) -> CheckSession:
     acts.append(Stop())
     if hosts.Role.SESSION_END in found:
         acts.append(End())
-    return CheckSession(title="a usual session", scenario=_scenario(place, acts), harmless=True)
+    return CheckSession(title="a usual session", scenario=_scenario(hook_set, acts), harmless=True)
 
 
-def in_order(place: HookSet, session: CheckSession) -> CheckSession:
+def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
     """
-    The same session with the hooks of each event one after the other, and not side by side.
+    Return the same session with the hooks of each event one after the other, not in parallel.
     """
-    sets = Counter(hook.event for hook in place.hooks)
+    sets = Counter(hook.event for hook in hook_set.hooks)
     order = {event: tuple(range(1, number + 1)) for event, number in sets.items() if number > 1}
     return replace(session, scenario=replace(session.scenario, order=order))
 
 
-def plan_further(place: HookSet, seed: int, *, endless: bool = False) -> Iterator[CheckSession]:
+def plan_further(hook_set: HookSet, seed: int, *, endless: bool = False) -> Iterator[CheckSession]:
     """
-    The sessions that need nothing but the place: what guards refuse, hostile text.
+    Yield the sessions that need nothing but the hooks: what guards commonly refuse, and hostile text.
 
     Args:
-        place: The place.
-        seed: What made-up texts follow from.
-        endless: Whether a stop is refused for ever anyway.
+        hook_set: The hooks.
+        seed: The seed of generated texts.
+        endless: Whether stops are known to be refused forever.
     """
-    found = roles(place)
+    found = roles(hook_set)
     if found - _STOPS:
-        sources = [*(text for _, text in place.sources), *(hook.command for hook in place.hooks)]
+        sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
         acts = (FIRST_PROMPT, *corpora.commonly_refused(sources))
-        yield _cut_short("what guards commonly refuse", _scenario(place, acts))
+        yield _cut_short("what guards commonly refuse", _scenario(hook_set, acts))
     hostile = (FIRST_PROMPT, *_hostile_acts(found, corpora.hostile_texts(seed), endless=endless))
-    yield _cut_short("hostile text", _scenario(place, hostile))
+    yield _cut_short("hostile text", _scenario(hook_set, hostile))
 
 
-def plan_behaviours(place: HookSet) -> Iterator[CheckSession]:
+def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
     """
-    The sessions of agents that are not idle when a stop is refused, those first that tell most.
+    Yield sessions of agents that react to a refused stop, the most revealing first.
     """
     short = (FIRST_PROMPT, RunCommand(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
-    for name in _BEHAVIOURS if roles(place) & _STOPS else ():
+    for name in _BEHAVIOURS if roles(hook_set) & _STOPS else ():
         yield CheckSession(
-            title=f"an agent that is {name}", scenario=_scenario(place, short, Behaviour(name=name))
+            title=f"an agent that is {name}", scenario=_scenario(hook_set, short, Behaviour(name=name))
         )
 
 
 def _cut_short(title: str, scenario: Scenario) -> CheckSession:
     """
-    A session that is over after its acts, however often a stop is refused.
+    Return a session that ends after its acts, however often a stop is refused.
     """
     return CheckSession(title=title, scenario=replace(scenario, turns=len(scenario.script.acts)), ends=False)
 
@@ -167,33 +167,33 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
             yield Stop(text=text)
 
 
-def plan_phrasings(place: HookSet, commands: Sequence[str], files: Sequence[str]) -> CheckSession:
+def plan_rewordings(hook_set: HookSet, commands: Sequence[str], files: Sequence[str]) -> CheckSession:
     """
-    The session that asks about refused commands in other forms, and speaks of files that were refused.
+    Return the session that rewords refused commands, and mentions refused files.
     """
-    acts = phrase(place.host, commands, files)
-    return _cut_short("other forms of what was refused", _scenario(place, acts))
+    acts = reword(hook_set.host, commands, files)
+    return _cut_short("other forms of what was refused", _scenario(hook_set, acts))
 
 
-def plan_proofs(place: HookSet, commands: Sequence[str]) -> Iterator[CheckSession]:
+def plan_proofs(hook_set: HookSet, commands: Sequence[str]) -> Iterator[CheckSession]:
     """
-    The sessions that prove of commands that their words are refused where they are mere data.
+    Yield the sessions that prove that a command is refused where its words are only data.
     """
     for command in commands:
-        asked = _scenario(place, (FIRST_PROMPT, RunCommand(command=command, given=corpora.GIVEN)))
+        asked = _scenario(hook_set, (FIRST_PROMPT, RunCommand(command=command, given=corpora.GIVEN)))
         session = _cut_short(f"the wording of `{command}` varied", _varied(asked, "words", "quoting"))
-        # One turn more, for the harmless call that each wording is compared with.
+        # One more turn, for the harmless call that each wording is compared with.
         yield replace(session, scenario=replace(session.scenario, turns=session.scenario.turns + 1))
 
 
-def plan_invariance(place: HookSet, moves: Sequence[Act], *, endless: bool = False) -> CheckSession:
+def plan_invariance(hook_set: HookSet, moves: Sequence[Act], *, endless: bool = False) -> CheckSession:
     """
-    The session that is played again with something different that must not matter.
+    Return the session with mutations that must not change what hooks decide.
 
     Args:
-        place: The place.
+        hook_set: The hooks.
         moves: Moves that hooks have refused.
-        endless: Whether a stop is refused for ever anyway.
+        endless: Whether stops are known to be refused forever.
     """
     title = "what must not matter varied"
     acts: list[Act] = [
@@ -202,62 +202,62 @@ def plan_invariance(place: HookSet, moves: Sequence[Act], *, endless: bool = Fal
         Edit(file="notes.txt", text="text\n"),
         *moves,
     ]
-    scenario = _varied(_scenario(place, acts if endless else [*acts, Stop()]), *_INVARIANT)
+    scenario = _varied(_scenario(hook_set, acts if endless else [*acts, Stop()]), *_INVARIANT)
     return _cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
 
 
-def plan_world(place: HookSet, moves: Sequence[Act], *, written: bool) -> Iterator[CheckSession]:
+def plan_world(hook_set: HookSet, moves: Sequence[Act], *, written: bool) -> Iterator[CheckSession]:
     """
-    The sessions in which something is wrong around guards: a tool is missing, a file of their own is emptied.
+    Yield the sessions in which guards meet a fault: a missing tool, an emptied state file.
 
     Args:
-        place: The place.
+        hook_set: The hooks.
         moves: Moves that hooks have refused.
-        written: Whether hooks that are asked before calls write files.
+        written: Whether hooks that run before tool calls write files.
     """
     if moves:
-        scenario = _scenario(place, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
+        scenario = _scenario(hook_set, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
         yield replace(_cut_short("tools that are missing", _varied(scenario, "tools")), only=" on the PATH")
     if written:
-        scenario = _scenario(place, (FIRST_PROMPT, *_HARMLESS))
-        # What is left where a hook was ended while it wrote; other harm is much the same to it.
+        scenario = _scenario(hook_set, (FIRST_PROMPT, *_HARMLESS))
+        # An empty file is what remains if a hook is killed while it writes; other damage has similar effects.
         yield replace(
             _cut_short("emptied files of the hooks' own", _varied(scenario, "state")), only=" emptied "
         )
 
 
-def plan_asks(place: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
+def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterator[CheckSession]:
     """
-    Single events, outside of any session, for hooks of events that no session comes to.
+    Yield single events, outside of any session, for hooks whose event no session has.
 
     Args:
-        place: The place.
-        triggered: The events that some session came to.
+        hook_set: The hooks.
+        woken: The events that a session had.
     """
-    events = hosts.find(place.host).events
-    for hook in place.hooks:
+    events = hosts.find(hook_set.host).events
+    for hook in hook_set.hooks:
         rule = events.get(hook.event)
-        # Calls are a session's business: whoever names a tool that there is not is never woken.
+        # Tool calls need a session, and a hook for a tool that does not exist never runs.
         if rule is None or hook.event in triggered or hook.type != "command" or rule.target == "tool_name":
             continue
         named = hook.matcher if hook.matcher and _NAME.fullmatch(hook.matcher) else ""
         keys = [field.name for field in rule.fields.fields if (field.source or field.name) == rule.target]
         yield CheckSession(
             title=f"a single {hook.event}",
-            scenario=_scenario(place, ()),
+            scenario=_scenario(hook_set, ()),
             ends=False,
             event=hook.event,
             fields=dict.fromkeys(keys, named) if named else {},
         )
 
 
-def _varied(scenario: Scenario, *kinds: Kind) -> Scenario:
-    return replace(scenario, vary=tuple(map(Wish, kinds)))
+def _varied(scenario: Scenario, *families: str) -> Scenario:
+    return replace(scenario, vary=tuple(map(VaryRequest, families)))
 
 
 def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
     """
-    The moves that hooks refused, each with the command of the hook that did.
+    Yield the moves that hooks refused, each with the command of the refusing hook.
     """
     moves = {
         step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
@@ -265,31 +265,31 @@ def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
     for step, hooked in outcome.trace.hooked():
         move = moves.get(step.turn)
         if hooked.decision.refused and isinstance(move, RunCommand | Edit | Read | Tools):
-            for fire in hooked.hook_runs:
-                if fire.reply.ruling is hooked.decision.ruling:
-                    yield fire.hook.command, move
+            for hook_run in hooked.hook_runs:
+                if hook_run.reply.ruling is hooked.decision.ruling:
+                    yield hook_run.hook.command, move
 
 
-def _scenario(place: HookSet, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:
+def _scenario(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:
     return Scenario(
         name="check",
-        host=place.host,
-        project=None if place.plugin else place.root,
-        plugin=place.root if place.plugin else None,
-        hooks=place.only or None,
-        git=place.git,
-        commands=_stand_ins(place),
-        answers=tuple(_answers(place)),
-        options=_without_circles(place.host),
+        host=hook_set.host,
+        project=None if hook_set.plugin else hook_set.root,
+        plugin=hook_set.root if hook_set.plugin else None,
+        hooks=hook_set.only or None,
+        git=hook_set.git,
+        commands=_fake_agents(hook_set),
+        answers=tuple(_answers(hook_set)),
+        options=_without_stuck_detection(hook_set.host),
         script=Script(acts=tuple(acts), then=then or Behaviour()),
         turns=len(acts) + _TURNS,
         expect=Expectation(verdict="terminated"),
     )
 
 
-def _without_circles(host: str) -> dict[str, bool | int | float | str]:
+def _without_stuck_detection(host: str) -> dict[str, bool | int | float | str]:
     """
-    The option by which a host does not end the circles of an agent itself, so that it is seen how hooks do.
+    Return the option that keeps a host from ending repetitive sessions itself, as that would hide a loop.
     """
     stuck = hosts.find(host).stuck
     return {stuck.option: False} if stuck is not None and stuck.option else {}
@@ -297,7 +297,7 @@ def _without_circles(host: str) -> dict[str, bool | int | float | str]:
 
 def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
     """
-    A scenario in which these hooks are configured and no other.
+    Return the scenario with these hooks and no others.
     """
     config = hosts.find(scenario.host).config
     configured: dict[str, list[Json]] = {}
@@ -310,32 +310,32 @@ def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
     return replace(scenario, hooks=configured)
 
 
-def _answers(place: HookSet) -> Iterator[Answer]:
+def _answers(hook_set: HookSet) -> Iterator[Answer]:
     """
-    Handlers that are no commands have nothing to say, so that they keep nobody from running the others.
+    Yield empty answers for handlers that are not commands, so that the other hooks can be played.
     """
-    for event, kind in dict.fromkeys((hook.event, hook.type) for hook in place.hooks):
+    for event, kind in dict.fromkeys((hook.event, hook.type) for hook in hook_set.hooks):
         if kind != "command":
             yield Answer(event=event, type=kind)
 
 
-def _stand_ins(place: HookSet) -> dict[str, Double]:
+def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
     """
-    Stand-ins for the agents that hooks speak of, so that it is seen what their own hooks do.
+    Return fake agents for the agent programs that the hooks mention, so that nested hooks are seen too.
     """
     words = {
         word
-        for text in (*(text for _, text in place.sources), *(hook.command for hook in place.hooks))
+        for text in (*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks))
         for word in re.findall(r"(?<![\w./-])(?:claude|codex|gemini)(?![\w./-])", text)
     }
     return {word: Double(agent=_PROGRAMS[word], stdout="All is well.\n") for word in sorted(words)}
 
 
-def _unknown_tools(place: HookSet) -> Iterator[Tools]:
+def _unknown_tools(hook_set: HookSet) -> Iterator[Tools]:
     """
-    Calls of the tools that matchers name and that no usual work needs.
+    Yield calls of the tools that only matchers name.
     """
-    known = {name.casefold() for name in known_tools(place.host)}
-    for name in dict.fromkeys(name for hook in place.hooks for name in matched_tools(place, hook)):
+    known = {name.casefold() for name in known_tools(hook_set.host)}
+    for name in dict.fromkeys(name for hook in hook_set.hooks for name in matched_tools(hook_set, hook)):
         if name.casefold() not in known:
             yield Tools(calls=(ToolCall(name=name, input=_INPUT, given=corpora.GIVEN),))

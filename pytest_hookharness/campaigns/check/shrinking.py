@@ -1,8 +1,8 @@
 """
-Shrinking: the fewest moves and the shortest texts that still show a problem.
+Shrinking: find few moves and short texts that still show a problem.
 
-Bounded by a number of sessions, so what is found is small and perhaps not the smallest. What
-cannot be shown a second time is no evidence.
+The number of sessions is limited, so the result is small, but perhaps not the smallest. A symptom that no
+session shows again is not reported as a problem.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_hookharness.campaigns.stress.alterations import ReplayScript
+from pytest_hookharness.campaigns.stress.plan import RACE
+from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -22,17 +23,17 @@ from pytest_hookharness.model.moves import (
     Script,
     Stop,
 )
-from pytest_hookharness.model.mutations import KINDS, Kind
+from pytest_hookharness.model.mutations import VARY_FAMILIES
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
-# The complaint of a scenario if it shows what is looked for, else nothing.
+# Plays a scenario; returns the symptom if it shows the problem, else nothing.
 Look = Callable[[Scenario], Symptom | None]
 _MOST = 14
-# A scenario that is varied takes as many sessions as there are variations.
+# A scenario with mutations takes as many sessions as it has mutations.
 _MOST_VARIED = 6
-# The kinds of variations that show these.
-_SHOWN_BY: Mapping[str, tuple[Kind, ...]] = {
+# The families of mutations that show these; the rest may be shown by any.
+_SHOWN_BY: Mapping[str, tuple[str, ...]] = {
     "TEXT-MATCH": ("quoting",),
     "RAW-JSON": ("key-order", "words"),
     "WRONG-KEY": ("sessions", "processes"),
@@ -40,8 +41,8 @@ _SHOWN_BY: Mapping[str, tuple[Kind, ...]] = {
     "UNGUARDED-TOOL": ("tools",),
     "STATUS-LEAK": ("tools", "state"),
     "FAILS-CLOSED": ("state",),
-    "LOST-UPDATES": ("wide",),
-    "TORN-STATE": ("wide",),
+    "LOST-UPDATES": (RACE,),
+    "TORN-STATE": (RACE,),
 }
 _SHORT = 12
 
@@ -49,11 +50,11 @@ _SHORT = 12
 @dataclass(slots=True)
 class _Search:
     """
-    A search for the smallest scenario that still shows it.
+    A search for a small scenario that still shows the problem.
 
     Attributes:
-        look: Plays one.
-        best: The smallest until now; ``None`` before any has shown it.
+        look: Plays a scenario.
+        best: The smallest so far, with its symptom; ``None`` if none has shown the problem yet.
         left: How many more may be played.
     """
 
@@ -70,24 +71,24 @@ class _Search:
             return False
         self.left -= 1
         self._seen.append(scenario)
-        complaint = self.look(scenario)
-        if complaint is None:
+        symptom = self.look(scenario)
+        if symptom is None:
             return False
-        self.best = (scenario, complaint)
+        self.best = (scenario, symptom)
         return True
 
 
 def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tuple[Scenario, Symptom] | None:
     """
-    A small scenario that shows the same, with what it shows; ``None`` if nothing shows it again.
+    Return a small scenario that shows the same problem, with its symptom; ``None`` if no scenario does.
 
     Args:
-        scenario: The scenario that showed it.
-        symptom: What was seen.
-        trace: What took place.
-        look: Plays a scenario and tells whether it shows it.
+        scenario: The scenario that showed the problem.
+        symptom: The symptom.
+        trace: The trace of that scenario.
+        look: Plays a scenario; returns the symptom if it shows the problem.
     """
-    search = _Search(look, left=_MOST_VARIED if scenario.vary else _MOST)
+    search = _Search(look, left=_MOST_VARIED if _is_varied(scenario) else _MOST)
     if not any(map(search.try_out, _first_guesses(scenario, symptom, trace))):
         return None
     assert search.best is not None  # noqa: S101 - one of the guesses has shown it
@@ -98,24 +99,40 @@ def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tu
 
 def _first_guesses(scenario: Scenario, symptom: Symptom, trace: Trace) -> Iterator[Scenario]:
     """
-    Most problems need one move; the scenario itself is the last that is tried.
+    Yield scenarios that are likely to show the problem, the smallest first: most problems need one move.
     """
-    recording = ReplayScript.of(trace)
-    move = recording.move(symptom.turn)
+    replay = ReplayScript.of(trace)
+    move = replay.move(symptom.turn)
     alone = [FIRST_PROMPT] if move is None else [FIRST_PROMPT, move]
     if not symptom.code:
-        # A verdict is about how it goes on, and not about one move.
+        # A verdict depends on how the session continues, not on one move.
         yield _with(scenario, [FIRST_PROMPT], replace(scenario.script, then=Behaviour()))
         yield _with(scenario, [FIRST_PROMPT])
-    elif not scenario.vary:
+    elif not _is_varied(scenario):
         plain = replace(scenario.script, then=Behaviour())
         yield _with(scenario, [FIRST_PROMPT], plain)
         yield _with(scenario, alone, plain)
-        yield _with(scenario, recording.until(symptom.turn + 1), plain)
-    wishes = [wish for wish in scenario.vary if wish.kind in _SHOWN_BY.get(symptom.kind, KINDS)]
-    yield from (_with(replace(scenario, vary=(wish,)), alone) for wish in wishes)
-    yield from (replace(scenario, vary=(wish,)) for wish in wishes)
+        yield _with(scenario, replay.until(symptom.turn + 1), plain)
+    families = _SHOWN_BY.get(symptom.kind, (*VARY_FAMILIES, RACE))
+    single = [*_single(scenario, families)]
+    yield from (_with(one, alone) for one in single)
+    yield from single
     yield scenario
+
+
+def _is_varied(scenario: Scenario) -> bool:
+    return bool(scenario.vary) or scenario.parallel is not None
+
+
+def _single(scenario: Scenario, families: Sequence[str]) -> Iterator[Scenario]:
+    """
+    Yield the scenario with each of some families alone.
+    """
+    for request in scenario.vary:
+        if request.family in families:
+            yield replace(scenario, vary=(request,), parallel=None)
+    if scenario.parallel is not None and RACE in families:
+        yield replace(scenario, vary=())
 
 
 def _with(scenario: Scenario, acts: Sequence[Act], script: Script | None = None) -> Scenario:
@@ -125,40 +142,42 @@ def _with(scenario: Scenario, acts: Sequence[Act], script: Script | None = None)
 
 def _drop_acts(search: _Search, scenario: Scenario) -> None:
     """
-    Leave out ever smaller pieces of the acts behind the first.
+    Remove ever smaller groups of acts, but keep the first act.
     """
     first, *acts = scenario.script.acts or (FIRST_PROMPT,)
     size = max(1, len(acts) // 2)
-    while size and len(acts) > bool(scenario.vary):
-        place = 0
-        while place < len(acts) and search.left:
-            fewer = [*acts[:place], *acts[place + size :]]
+    while size and len(acts) > _is_varied(scenario):
+        position = 0
+        while position < len(acts) and search.left:
+            fewer = [*acts[:position], *acts[position + size :]]
             if search.try_out(_with(scenario, [first, *fewer])):
                 acts = fewer
             else:
-                place += size
+                position += size
         size //= 2
 
 
 def _shorten_texts(search: _Search) -> None:
     assert search.best is not None  # noqa: S101 - it is called when something was found
-    acts = search.best[0].script.acts if not search.best[0].vary else ()
-    for place, act in enumerate(acts):
-        if place and isinstance(act, RunCommand | Edit | Prompt | Stop):
-            _shorten(search, place)
+    acts = search.best[0].script.acts if not _is_varied(search.best[0]) else ()
+    for position, act in enumerate(acts):
+        if position and isinstance(act, RunCommand | Edit | Prompt | Stop):
+            _shorten(search, position)
 
 
-def _shorten(search: _Search, place: int) -> None:
+def _shorten(search: _Search, position: int) -> None:
     """
-    Halve the text of one act, from its end and from its beginning, as long as the problem shows.
+    Halve the text of one act, at its end or its beginning, as long as the problem shows.
     """
     going = True
     while going and search.left and search.best is not None:
         scenario = search.best[0]
         acts = list(scenario.script.acts)
-        text = _text(acts[place])
+        text = _text(acts[position])
         going = len(text) > _SHORT and any(
-            search.try_out(_with(scenario, [*acts[:place], _told(acts[place], half), *acts[place + 1 :]]))
+            search.try_out(
+                _with(scenario, [*acts[:position], _with_text(acts[position], half), *acts[position + 1 :]])
+            )
             for half in (text[: len(text) // 2].rstrip(), text[len(text) // 2 :].lstrip())
             if half
         )
@@ -172,7 +191,7 @@ def _text(act: Act) -> str:
             return ""
 
 
-def _told(act: Act, text: str) -> Act:
+def _with_text(act: Act, text: str) -> Act:
     match act:
         case RunCommand():
             return replace(act, command=text)

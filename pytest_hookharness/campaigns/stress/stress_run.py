@@ -1,82 +1,80 @@
 """
-Playing again: the matrix of a scenario tried side by side, and what it showed.
-
-It knows which trials there are and what came of each; how one is made is the matter of trials.
+The stress run: every trial of a scenario, side by side, and what they have shown.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_hookharness.campaigns.stress.alterations import plainly
-from pytest_hookharness.campaigns.stress.concurrency import LostUpdates, find_losses
-from pytest_hookharness.campaigns.stress.plans import HookTraits
-from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix, draw_up
+from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.mutation import Mutation
+from pytest_hookharness.campaigns.stress.plan import RACE, TestMatrix, draw_up
+from pytest_hookharness.campaigns.stress.races import run_race
+from pytest_hookharness.campaigns.stress.replay import without_expectations
+from pytest_hookharness.campaigns.stress.summary import NO_TIME, summarize
 from pytest_hookharness.campaigns.stress.trial import TrialOutcome, Trials, leave
-from pytest_hookharness.judging.comparison.fault_outcome import join_sights
-from pytest_hookharness.judging.comparison.relations import join_findings
-from pytest_hookharness.judging.comparison.tried import tried_words
-from pytest_hookharness.judging.expectations.check_expectations import with_findings
-from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.faults import Fault, Trial, TrialResult, Varied
-from pytest_hookharness.model.mutations import Replayed, Wide
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.model.mutations import FaultOutcome, Parallel, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.verdicts import Finding, Violation
-from pytest_hookharness.simulation.testbed.run_settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 from pytest_hookharness.simulation.trial_runner import TrialRunner
 
-# Called with what was seen so far, how many trials were made, and of how many.
+# Called with what was seen so far, how many trials were made, and how many there are.
 OnTrial: TypeAlias = Callable[[Outcome, int, int], None]
-# A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
+# A trial may take this many times as long as the usual run, the time of one hung hook, and some seconds.
 _TIMES, _SPARE = 3.0, 2.0
-_NO_TIME = "there was no time left"
-_NO_DENIAL = (
-    "No payload was refused without a fault, so nothing shows whether a guard still guards with one; "
-    "add a call that it must refuse, with `expect: deny`."
-)
 
 
 def vary(
     base: Outcome,
-    clues: HookTraits,
-    theatre: TrialRunner,
+    traits: HookTraits,
+    runner: TrialRunner,
     settings: Settings,
     on_trial: OnTrial | None = None,
 ) -> Outcome:
     """
-    Play a scenario again with one thing different at a time, and add what that showed to its outcome.
+    Run a scenario again with one difference at a time, and return its outcome with what that showed.
 
     Args:
-        base: What a run of it showed.
-        clues: What its hooks suggest to try.
-        theatre: Where it is played.
+        base: What a run of the scenario showed.
+        traits: What its hooks suggest to try.
+        runner: What runs scenarios.
         settings: The settings of further runs; all of them together may take ``wall`` seconds.
         on_trial: Called after each trial.
     """
     if base.scenario.cover:
-        return replace(base, varied=("Nothing: what is under `world.cover` belongs to the developer.",))
-    matrix = draw_up(base, clues, settings.choice)
+        # Covered folders are the developer's own, so no trial may change them.
+        return replace(base, varied=("Nothing: what is under `cover` belongs to the developer.",))
+    matrix = draw_up(base, traits, settings.choice)
     series = _Series(base, settings)
-    jobs = [*series.jobs(matrix, theatre)]
-    order = (*matrix.begun, *range(len(matrix.trials), len(jobs)))
     tried: dict[int, TrialOutcome] = {}
-    with closing(theatre.side_by_side([jobs[place] for place in order], settings)) as results:
+    others: list[TrialOutcome] = []
+    if matrix.race is not None:
+        # Alone and first: other trials would take the processors that the hook runs race for.
+        others.append(series.race(matrix.race, runner))
+    jobs = [*series.jobs(matrix, runner)]
+    order = (*matrix.begun, *range(len(matrix.trials), len(jobs)))
+    with closing(runner.side_by_side([jobs[place] for place in order], settings)) as results:
         for begun, result in results:
-            tried[order[begun]] = result
+            if order[begun] < len(matrix.trials):
+                tried[order[begun]] = result
+            else:
+                others.append(result)
             if on_trial is not None:
-                on_trial(_so_far(base, matrix, tried), len(tried), len(jobs))
-    return _so_far(base, matrix, tried)
+                number = len(jobs) + (matrix.race is not None)
+                on_trial(summarize(base, matrix, tried, others), len(tried) + len(others), number)
+    return summarize(base, matrix, tried, others)
 
 
 class _Series:
     """
-    Runs of one scenario with one thing different at a time.
+    The trials of one scenario, within one time budget.
     """
 
     def __init__(self, base: Outcome, settings: Settings) -> None:
@@ -86,108 +84,77 @@ class _Series:
         self._trials = Trials(base, self._remaining)
 
     def jobs(
-        self, matrix: TestMatrix, theatre: TrialRunner
+        self, matrix: TestMatrix, runner: TrialRunner
     ) -> Iterator[Callable[[TrialRunner], TrialOutcome]]:
         """
-        What is to be done: each trial, and a look at failures of the first fire only.
+        Yield one job for each trial, and one that looks for failures of first hook runs.
         """
-        faulty = any(isinstance(trial, Fault) for trial in matrix.trials)
-        usual = self._run(theatre, self._trials.fixed).trace if faulty else self._base.trace
+        faults = any(trial.as_fault for trial in matrix.trials)
+        faultless = self._run(runner, self._trials.fixed).trace if faults else self._base.trace
         for trial in matrix.trials:
-            yield self._job(trial, usual)
-        if any(wish.kind == "shells" for wish in self._base.scenario.vary):
+            yield self._job(trial, faultless)
+        if any(request.family == "shells" for request in self._base.scenario.vary):
             yield self._find_first_failure
 
-    def _job(self, trial: Trial, usual: Trace) -> Callable[[TrialRunner], TrialOutcome]:
-        def job(theatre: TrialRunner) -> TrialOutcome:
-            if not self._remaining():
-                return leave(trial, _NO_TIME)
-            tried = self._trials.attempt(
-                trial,
-                usual,
-                lambda scenario: self._run(theatre, scenario),
-                lambda variation: self._crowd(theatre, variation),
+    def race(self, parallel: Parallel, runner: TrialRunner) -> TrialOutcome:
+        """
+        Run the hooks of a session side by side, and return what they lose.
+
+        Raises:
+            SimulationError: The scenario names an event or counters that the session does not have.
+        """
+        hooks = dict.fromkeys(hook_run.hook.command for _, hook_run in self._base.trace.hook_runs())
+        if not self._remaining():
+            note = f"There was no time for {parallel}."
+            return TrialOutcome((_row(parallel, "", "not tried", NO_TIME),), notes=(note,))
+        scenario = without_expectations(self._base.scenario)
+        try:
+            with runner.open(scenario, self._settings) as (testbed, agent):
+                result = run_race(testbed, agent, parallel, self._remaining)
+        except (WorkspaceError, SimulationError) as error:
+            if parallel.event:
+                raise
+            return TrialOutcome(
+                (_row(parallel, "", "not tried", str(error)),), notes=(f"{parallel}: {error}.",)
             )
-            # Where the time ran out on the way, what was seen counts, and that nothing was seen does not.
-            return tried if tried.tells_something or self._remaining() else leave(trial, _NO_TIME)
+        about = {one.hook: f"{one.code} {one.name}: {one.text}" for one in result.findings}
+        rows = (
+            _row(parallel, hook, "differs" if hook in about else "as declared", about.get(hook, ""))
+            for hook in {**hooks, **about}
+        )
+        notes = (*(() if parallel.counts else (f"Tried: {parallel}.",)), *result.notes)
+        return TrialOutcome(tuple(rows), findings=result.findings, notes=notes)
+
+    def _job(self, trial: Mutation, faultless: Trace) -> Callable[[TrialRunner], TrialOutcome]:
+        def job(runner: TrialRunner) -> TrialOutcome:
+            if not self._remaining():
+                return leave(trial, NO_TIME)
+            tried = self._trials.attempt(trial, faultless, lambda scenario: self._run(runner, scenario))
+            # Where the time ran out during a trial, a defect counts, and that none was seen does not.
+            return tried if tried.tells_something or self._remaining() else leave(trial, NO_TIME)
 
         return job
 
-    def _find_first_failure(self, theatre: TrialRunner) -> TrialOutcome:
-        finding = self._trials.find_first_failure(lambda scenario: self._run(theatre, scenario))
+    def _find_first_failure(self, runner: TrialRunner) -> TrialOutcome:
+        finding = self._trials.find_first_failure(lambda scenario: self._run(runner, scenario))
         return TrialOutcome(findings=() if finding is None else (finding,))
 
     def _remaining(self) -> float:
         return max(0.0, self._until - time.monotonic())
 
-    def _run(self, theatre: TrialRunner, scenario: Scenario) -> Outcome:
+    def _run(self, runner: TrialRunner, scenario: Scenario) -> Outcome:
         own = scenario.hook_timeout
-        patience = self._settings.hook_timeout if own is None else own
-        wall = min(self._remaining(), _TIMES * self._base.wall + patience + _SPARE)
-        return theatre.simulate(scenario, replace(self._settings, wall=wall))
-
-    def _crowd(self, theatre: TrialRunner, variation: Wide) -> LostUpdates:
-        with theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
-            return find_losses(stage, agent, variation, self._remaining)
+        hook_timeout = self._settings.hook_timeout if own is None else own
+        wall = min(self._remaining(), _TIMES * self._base.wall + hook_timeout + _SPARE)
+        return runner.simulate(scenario, replace(self._settings, wall=wall))
 
 
-def _so_far(base: Outcome, matrix: TestMatrix, tried: dict[int, TrialOutcome]) -> Outcome:
-    """
-    The outcome with what the trials have shown until now, whichever of them came first.
-    """
-    made = [tried.get(place) or leave(trial, _NO_TIME) for place, trial in enumerate(matrix.trials)]
-    beyond = [result for place, result in sorted(tried.items()) if place >= len(made)]
-    found: list[tuple[Replayed, Finding]] = []
-    others = [finding for result in beyond for finding in result.findings]
-    for trial, result in zip(matrix.trials, made, strict=True):
-        if isinstance(trial.change, Wide):
-            others += result.findings
-        elif isinstance(trial, Varied):
-            found += [(trial.change, finding) for finding in result.findings]
-    sights = [sight for result in made for sight in result.sights]
-    outcome = with_findings(base, (*join_findings(found), *others, *join_sights(sights)))
-    cells = (*(cell for result in made for cell in result.trial_results), *matrix.untried)
-    late = sum(_is_late(result) for result in made)
-    broken = _untried(outcome, late, len(made))
-    told = tuple(_told(matrix, made))
-    return replace(outcome, varied=told, trial_results=cells, violations=(*outcome.violations, *broken))
-
-
-def _is_late(tried: TrialOutcome) -> bool:
-    return any(cell.evidence == _NO_TIME for cell in tried.trial_results)
-
-
-def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
-    # Who expects that nothing can be told has not been promised more.
-    if left and outcome.scenario.expect.verdict != "undecided":
-        yield Violation(
-            path=outcome.scenario.mark("vary"),
-            expected="all conditions tried",
-            seen=f"{left} of {planned} were not tried, for lack of time; give --hook-budget more",
-        )
-
-
-def _told(matrix: TestMatrix, made: Sequence[TrialOutcome]) -> Iterator[str]:
-    pairs = [*zip(matrix.trials, made, strict=True)]
-    varied = [(trial.change, result) for trial, result in pairs if isinstance(trial, Varied)]
-    tried = [change for change, result in varied if not result.impossible and not _is_late(result)]
-    late = [change for change, result in varied if _is_late(result)]
-    if tried or late:
-        yield f"It was played again under {counted(len(tried), 'other condition')}, one at a time."
-    if tried:
-        yield f"Tried: {tried_words(tried)}."
-    if late:
-        yield f"There was no time for {tried_words(late)}."
-    yield from matrix.notes
-    yield from (doubt for result in made for doubt in result.doubts)
-    faults = [result for trial, result in pairs if isinstance(trial, Fault)]
-    if faults:
-        yield f"{sum(bool(result.sights) for result in faults)} of {len(faults)} faults were tried."
-        if not any(sight.cell.payload == "deny" for result in faults for sight in result.sights):
-            yield _NO_DENIAL
-    cells = [cell for result in faults for cell in result.trial_results if cell.evidence != _NO_TIME]
-    yield from map(_left_out, (cell for cell in (*cells, *matrix.untried) if cell.verdict == "not tried"))
-
-
-def _left_out(cell: TrialResult) -> str:
-    return f"Not tried ({cell.cause}): {cell.fault}: {cell.evidence}."
+def _row(parallel: Parallel, hook: str, outcome: FaultOutcome, evidence: str) -> TrialResult:
+    return TrialResult(
+        family=RACE,
+        mutation=str(parallel),
+        outcome=outcome,
+        hook=hook,
+        evidence=evidence,
+        left=outcome == "not tried",
+    )

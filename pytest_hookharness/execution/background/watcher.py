@@ -34,11 +34,8 @@ ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
 # An order that is not a name: report which other processes live in the sandbox.
 COUNT = "?"
-TAIL = 50
-LONGEST = 1000
-_READ = 1 << 16
-_GRACE = 1.0
-_LOOK_INTERVAL = 0.05
+TAIL, LONGEST = 50, 1000  # lines that are kept of an output, and characters of each
+_READ, _GRACE, _LOOK_INTERVAL = 1 << 16, 1.0, 0.05
 # What every process monitor has open besides the standard streams: the end of this pipe means the end of the
 # guardian.
 _ALIVE = 3
@@ -112,17 +109,16 @@ class Watcher:
         *names, self._partial = (self._partial + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
             if name == COUNT:
-                self._write(
-                    _line(name, "others", commands=others(self._item_supervisor) or self._lingering())
-                )
+                commands = others(self._item_supervisor) or self._lingering()
+                self._write(_line(name, "others", commands=commands))
             else:
-                self._begin(name)
+                self._start_monitor(name)
 
     def _lingering(self) -> list[str]:
         # In the last tier this is all that is known: a monitor stays while its process's group lives.
         return [f"something of {name}" for name, _ in self._outputs.values() if _has_ended(name)]
 
-    def _begin(self, name: str) -> None:
+    def _start_monitor(self, name: str) -> None:
         os.mkfifo(f"{name}/{OUT}")
         self._listen(name)
         if os.fork() == 0:
@@ -232,15 +228,15 @@ class ProcessMonitor:
             self._pieces[ours] = b""
             self._poll.register(ours, select.POLLIN)
         self._send(_line(self._name, "started", pid=pid))
-        self._watch(pid, ended)
+        self._await_end(pid, ended)
         orphaned = False
         with contextlib.suppress(ProcessLookupError, PermissionError):
             while True:
                 # As long as processes of its group are left, for what they print is its output as well.
                 os.killpg(pid, signal.SIGKILL if orphaned else 0)
-                orphaned = _ALIVE in self._look(ended, _LOOK_INTERVAL)
+                orphaned = _ALIVE in self._poll_once(ended, _LOOK_INTERVAL)
 
-    def _watch(self, pid: int, ended: int) -> None:
+    def _await_end(self, pid: int, ended: int) -> None:
         """
         Stay with the process until it has ended, and write that down.
         """
@@ -248,7 +244,7 @@ class ProcessMonitor:
         until = None if stop_after is None else time.monotonic() + stop_after
         signals = [signal.SIGTERM, signal.SIGKILL]
         while True:
-            ready = self._look(ended, None if until is None else max(0.0, until - time.monotonic()))
+            ready = self._poll_once(ended, None if until is None else max(0.0, until - time.monotonic()))
             # A child that only stopped is reported as well.
             dead, status = os.waitpid(pid, os.WNOHANG) if ended in ready else (0, 0)
             if dead:
@@ -258,7 +254,7 @@ class ProcessMonitor:
                 until = time.monotonic() + _GRACE if signals else None
         self._end(os.waitstatus_to_exitcode(status))
 
-    def _look(self, ended: int, wait: float | None) -> set[int]:
+    def _poll_once(self, ended: int, wait: float | None) -> set[int]:
         """
         Pass on what was printed meanwhile; return the descriptors that are ready.
         """

@@ -17,11 +17,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.coverage.preload_scripts import SITECUSTOMIZE_CHAIN
 from pytest_hookharness.execution.paths import WorkspaceError, make_folders, write_bytes
 
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"
+
+
+# Loads the ``sitecustomize`` of the site itself, which ours hides; ``own`` is the folder of ours.
+SITECUSTOMIZE_CHAIN = """\
+def _make_way(own):
+    import sys
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    sys.path[:] = [place for place in sys.path if place != own]
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        return
+    module = sys.modules["sitecustomize"] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+"""
 
 
 @dataclass(frozen=True, slots=True)

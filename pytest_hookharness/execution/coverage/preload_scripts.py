@@ -10,23 +10,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from pytest_hookharness.execution.clock.shims import SITECUSTOMIZE_CHAIN
 from pytest_hookharness.execution.coverage.xtrace import OWN, PROMPT, SELF_TRACING
-
-# Loads the ``sitecustomize`` of the site itself, which ours hides; ``own`` is the folder of ours.
-SITECUSTOMIZE_CHAIN = """\
-def _make_way(own):
-    import sys
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
-
-    sys.path[:] = [place for place in sys.path if place != own]
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if spec is None or spec.loader is None:
-        return
-    module = sys.modules["sitecustomize"] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-"""
-
 
 # Far above the descriptors that scripts are given or choose, so that theirs keep their numbers.
 _DESCRIPTOR = 217

@@ -1,9 +1,10 @@
 """
-The recorder: writes down which lines the hooks of a simulation run.
+The recorder: writes down which lines the hooks of a simulation run; and all instruments of a simulation.
 
-It lies beside the folders that hooks work in, so nothing of it is part of any state. The hooks' own shells
-and Pythons write to it; their data are read after each hook run, and mapped to the files of the project when
-the workspace is closed. The result is one JSON file per simulation, which workers of xdist can write too.
+The recorder lies beside the folders that hooks work in, so nothing of it is part of any state. The hooks' own
+shells and Pythons write to it; their data are read after each hook run, and mapped to the files of the
+project when the workspace is closed. The result is one JSON file per simulation, which workers of xdist can
+write too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from pytest_hookharness.execution.clock.clock import Clock
 from pytest_hookharness.execution.coverage.preload_scripts import (
     BASH_ENV,
     SETTINGS,
@@ -74,7 +76,7 @@ _PRELOAD, _LOADS, _PYTHON, _SETTINGS = "preload.bash", "loads", "python", "cover
 # Where this name is not a folder, Python keeps no bytecode, which would count as written by the hook.
 _NO_BYTECODE = "__pycache__"
 # Bytes; a longer trace is not that of a hook.
-_LONGEST_TRACE = 64 << 20
+_MAX_TRACE = 64 << 20
 # Seconds that recording may add to a hook run on a busy machine. Only the harness's own hook timeout grows by
 # it, which is no property of a host.
 _SPARE = 1.0
@@ -174,7 +176,7 @@ class Recorder:
         Read what was traced since the last time. No process of a hook run may live.
         """
         try:
-            data = read_bytes(self._trace, most=_LONGEST_TRACE) or b""
+            data = read_bytes(self._trace, most=_MAX_TRACE) or b""
             if data:
                 write_bytes(self._trace, b"")
         except WorkspaceError as error:
@@ -200,34 +202,38 @@ class Recorder:
             if record.traces_itself:
                 # Reported for every file: what the hook prints differs from what it prints otherwise.
                 self._gaps.append(Gap(self._name, TAKEN.format(line=record.line, script=record.script)))
-            if isinstance(file := self._file(record.script), str):
+            if isinstance(file := self._find_source(record.script), str):
                 shell.setdefault(file, []).append(TracedLine(record.line, record.text))
                 if record.clears_environment:
                     self._gaps.append(Gap(file, CLEARED.format(line=record.line)))
         python: dict[str, tuple[tuple[int, ...], ...]] = {}
         for script, steps in self._read_pythons():
             silent.pop(script, None)
-            if isinstance(file := self._file(script), str):
+            if isinstance(file := self._find_source(script), str):
                 python[file] = (*python.get(file, ()), *steps)
         for script in silent:
-            if isinstance(file := self._file(script), str):
+            if isinstance(file := self._find_source(script), str):
                 self._gaps.append(Gap(file, why_silent(script)))
         recording = ScriptCoverage(
-            shell={file: tuple(traced) for file, traced in shell.items() if not self._is_own(file, traced)},
+            shell={
+                file: tuple(traced)
+                for file, traced in shell.items()
+                if not self._is_self_tracing(file, traced)
+            },
             python=python,
             gaps=tuple(dict.fromkeys(self._gaps)),
             context=self._name,
         )
         write_recording(self._store.folder, recording)
 
-    def _file(self, script: str) -> str | None:
+    def _find_source(self, script: str) -> str | None:
         found = self._source_map.find(script)
         if isinstance(found, Gap):
             self._gaps.append(found)
             return None
         return found
 
-    def _is_own(self, file: str, traced: list[TracedLine]) -> bool:
+    def _is_self_tracing(self, file: str, traced: list[TracedLine]) -> bool:
         if any(not one.line for one in traced):
             self._gaps.append(Gap(file, OWN_TRACE))
         return all(not one.line for one in traced)
@@ -268,3 +274,49 @@ def _home_of_coverage() -> Path:
     if found is None or found.origin is None:
         raise WorkspaceError("coverage", "is not installed, so that no hook can be recorded; install it")
     return Path(found.origin).parent
+
+
+class Instruments:
+    """
+    The instruments of one simulation.
+
+    Attributes:
+        written: Folders outside of the workspace that hooks must be able to write to.
+        seen: Files and folders there that they must see.
+    """
+
+    def __init__(self, clock: Clock, recorder: Recorder | None) -> None:
+        self._clock = clock
+        self._recorder = recorder
+        self.written = recorder.written if recorder is not None else ()
+        self.seen = recorder.seen if recorder is not None else ()
+
+    def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """
+        Return an environment whose programs see the clock, and are recorded if coverage is wanted.
+        """
+        env = self._clock.environment(env)
+        return env if self._recorder is None else self._recorder.environment(env)
+
+    def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
+        """
+        Return the process spec of a hook that sees the clock and is recorded.
+        """
+        spec = self._clock.apply_to(spec)
+        return spec if self._recorder is None else self._recorder.apply_to(spec)
+
+    def settle(self) -> None:
+        """
+        Collect what a hook run left for the instruments. No process of it may live.
+        """
+        self._clock.settle()
+        if self._recorder is not None:
+            self._recorder.settle()
+
+    def close(self) -> None:
+        """
+        Close the instruments, while the workspace still exists.
+        """
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None

@@ -17,7 +17,7 @@ from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.model.line_coverage import Gap
 from pytest_hookharness.model.processes import ProcessSpec
 
-_MOST = 4 << 20
+_MAX_SIZE = 4 << 20
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _SUFFIXES = (".sh", ".bash", ".py")
 _BASH = re.compile(rb"#!.*\bbash\b")
@@ -76,7 +76,7 @@ class SourceMap:
 
 def _text(path: Path) -> bytes | None:
     try:
-        return read_bytes(Path(os.path.realpath(path)), most=_MOST)
+        return read_bytes(Path(os.path.realpath(path)), most=_MAX_SIZE)
     except WorkspaceError:
         return None
 

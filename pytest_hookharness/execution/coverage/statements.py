@@ -30,7 +30,7 @@ _PARTS = frozenset(
     {"command_substitution", "process_substitution", "heredoc_body", "string", "raw_string", "ERROR"}
 )
 # The most characters of a traced command that are kept for certain.
-_KEPT = 100
+_MAX_TEXT = 100
 _PRAGMA = "pragma: no cover"
 
 
@@ -170,7 +170,7 @@ def _beginning(command: Node) -> str:
         if not _PLAIN.fullmatch(text) or text in _PREFIXES:
             break
         words.append(text)
-    return "".join(f"{word} " for word in words)[:_KEPT]
+    return "".join(f"{word} " for word in words)[:_MAX_TEXT]
 
 
 def _text(node: Node) -> str:

@@ -26,7 +26,7 @@ PROMPT = r"$'\x1d${LINENO-}\x1f$$\x1f${PWD-}\x1f${BASH_SOURCE-}\x1e'"
 # In place of a line number: the script traces itself, so its trace is its own.
 OWN = "own"
 _RECORD = re.compile(rb"\x1d+(own|\d{1,9})\x1f(\d+)\x1f([^\0\x1f\x1d]*)\x1f([^\0\x1e\x1d]+)\x1e([^\x1d]*)")
-_KEPT = 200
+_MAX_TEXT = 200
 _CLEARING = re.compile(r"(exec )?(\S*/)?env (-\S+ )*(-\w*i\w*|-|--ignore-environment) |exec -\w*c")
 
 _TRACING = re.compile(r"set ([-+][a-zA-Z]+ ([a-z]+ )?)*-[a-zA-Z]*(x|o xtrace)\b|(\w+ )?PS4=")
@@ -95,7 +95,7 @@ def read_trace(data: bytes) -> Iterator[TraceLine]:
             # Its functions may be called first from another folder.
             places.setdefault((shell, sourced), _place(folder, sourced))
         number = 0 if line == OWN.encode() else int(line)
-        record = TraceLine(place, number, text[:_KEPT].decode("utf-8", "replace").rstrip("\n"))
+        record = TraceLine(place, number, text[:_MAX_TEXT].decode("utf-8", "replace").rstrip("\n"))
         if record not in seen:
             seen.add(record)
             yield record
@@ -114,19 +114,21 @@ _NAMELESS = r"""(\$[a-zA-Z0-9_@]+|[})]|[*][^[:space:]"/;&|]*)"?([[:space:];&|]|$
 _CLASSES = {"[[:blank:]]": r"[ \t]", "[:space:]": r"\s", "[:cntrl:]": r"\x00-\x1f"}
 
 _SUFFIXES = ("", ".sh", ".bash", ".inc", ".env", ".lib", ".rc", ".conf", ".cfg", ".functions")
-_ELSEWHERE = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox"})
-_MOST_NAMES, _MOST_FILES, _MOST = 20_000, 1000, 256 << 10
+_SKIPPED_FOLDERS = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox"})
+_MAX_NAMES, _MAX_FILES, _MAX_SIZE = 20_000, 1000, 256 << 10
 
 
 def find_loadable(folder: Path) -> Mapping[Path, str]:
     """
     Return the text files below a folder that a shell may load, at most 1000.
     """
+    # Bounded, since a hook's folder may be a whole project; what lies beyond the bound counts as not
+    # self-tracing.
     found: dict[Path, str] = {}
-    named = (path for path in islice(_files(folder), _MOST_NAMES) if path.suffix in _SUFFIXES)
-    for path in islice(named, _MOST_FILES):
+    named = (path for path in islice(_files(folder), _MAX_NAMES) if path.suffix in _SUFFIXES)
+    for path in islice(named, _MAX_FILES):
         try:
-            data = read_bytes(Path(os.path.realpath(path)), most=_MOST)
+            data = read_bytes(Path(os.path.realpath(path)), most=_MAX_SIZE)
         except WorkspaceError:
             continue
         if data is not None and b"\0" not in data:
@@ -136,7 +138,7 @@ def find_loadable(folder: Path) -> Mapping[Path, str]:
 
 def _files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in _ELSEWHERE]
+        folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
         yield from (Path(place, name) for name in names)
 
 
@@ -144,18 +146,18 @@ def loads_trace(texts: Mapping[Path, str]) -> str:
     """
     Return a pattern for scripts that load a self-tracing text, or may do so; empty if none does.
     """
-    tracing = _having(texts, SELF_TRACING)
+    tracing = _files_matching(texts, SELF_TRACING)
     while tracing:
         names = "|".join(re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) for name in sorted(tracing))
         pattern = f"{_LOADS}({names}|{_NAMELESS})"
-        more = _having(texts, pattern) - tracing
+        more = _files_matching(texts, pattern) - tracing
         if not more:
             return pattern
         tracing |= more
     return ""
 
 
-def _having(texts: Mapping[Path, str], pattern: str) -> set[str]:
+def _files_matching(texts: Mapping[Path, str], pattern: str) -> set[str]:
     for known, same in _CLASSES.items():
         pattern = pattern.replace(known, same)
     wanted = re.compile(pattern, re.MULTILINE)

@@ -72,7 +72,7 @@ class OverlayView:
         self._writable = {real[name] for path in writable if (name := os.path.normpath(path)) in real}
         self._outside = outside
         # Found now: in a user namespace the files of all other users seem to belong to nobody.
-        self._own = self._own_folders() if outside and os.geteuid() != 0 else []
+        self._own_roots = self._own_folders() if outside and os.geteuid() != 0 else []
         self._works = 0
         self.stubs: list[str] = []
         self.contained: list[str] = []
@@ -115,6 +115,7 @@ class OverlayView:
         self._layer("/", mounts.hold("/"), self._make_layers("/"), root, own_users=False)
         try:
             self._add_file_systems(root)
+            # Planned with the root as an overlay: what is not covered is then seen through it.
             kinds = self._plan(["/"])
             held = {
                 place: mounts.hold((root if kind == _DEVELOPERS else "") + self._points.get(place, place))
@@ -128,6 +129,7 @@ class OverlayView:
                 self._bind(mounts.hold(root + real), root + name)
             mounts.become_root(root)
         except OSError:
+            # Detached as a whole, so that a failed attempt leaves no mount behind for the second way.
             mounts.detach(root)
             raise
 
@@ -155,7 +157,7 @@ class OverlayView:
         """
         Mount over the places themselves, with overlays only over the developer's own folders.
         """
-        kinds = self._plan(self._own)
+        kinds = self._plan(self._own_roots)
         # Everything is held before the first mount, for mounts cover each other's sources: folders and
         # visible paths commonly lie below /tmp themselves.
         held = {place: mounts.hold(self._points.get(place, place)) for place in sorted(kinds)}

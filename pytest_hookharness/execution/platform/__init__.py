@@ -21,9 +21,9 @@ def processes() -> Processes:
     """
     Return the process table.
     """
-    from pytest_hookharness.execution.platform import linux_processes
+    from pytest_hookharness.execution.platform import linux
 
-    return linux_processes
+    return linux
 
 
 def spawning() -> Spawning:

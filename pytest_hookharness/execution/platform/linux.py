@@ -1,8 +1,9 @@
 """
-Linux: what ties a process to its parent, file times, and extended attributes.
+Linux: the process table, what ties a process to its parent, file times, and extended attributes.
 
-Loaded by the supervisor too, so it imports few modules. Where this runs on another system, each function
-raises ``OSError`` or does nothing, as the protocol allows.
+Loaded by the supervisor too, so it imports few modules. A process may end between two reads of /proc, so the
+functions of the process table answer "gone" instead of failing. On another system than Linux each function
+raises ``OSError``, returns nothing or does nothing, as the protocol allows.
 """
 
 from __future__ import annotations
@@ -16,8 +17,28 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
+_TICKS = os.sysconf("SC_CLK_TCK")
+TICK = 1 / _TICKS
+_COMMAND_LIMIT = 300
+# The numbers of system calls in which a hook commonly waits, by machine.
+_CALLS = {
+    "x86_64": {
+        0: "read", 1: "write", 7: "poll", 19: "readv", 20: "writev", 23: "select", 34: "pause",
+        35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom", 47: "recvmsg",
+        61: "wait4", 72: "fcntl", 73: "flock", 130: "rt_sigsuspend", 202: "futex", 230: "clock_nanosleep",
+        232: "epoll_wait", 247: "waitid", 257: "openat", 270: "pselect6", 271: "ppoll",
+        281: "epoll_pwait", 288: "accept4", 441: "epoll_pwait2",
+    },
+    "aarch64": {
+        22: "epoll_pwait", 25: "fcntl", 32: "flock", 56: "openat", 63: "read", 64: "write", 65: "readv",
+        66: "writev", 72: "pselect6", 73: "ppoll", 95: "waitid", 98: "futex", 101: "nanosleep",
+        115: "clock_nanosleep", 133: "rt_sigsuspend", 202: "accept", 203: "connect", 206: "sendto",
+        207: "recvfrom", 212: "recvmsg", 242: "accept4", 260: "wait4", 441: "epoll_pwait2",
+    },
+}  # fmt: skip
+_NAMES = _CALLS.get(os.uname().machine, {})
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
@@ -40,6 +61,161 @@ has_own_stdin() {
 )
 
 libc = ctypes.CDLL(None, use_errno=True)
+
+
+class LinuxProcessRow:
+    """
+    One line of /proc/PID/stat.
+    """
+
+    __slots__ = ("cpu_time", "group", "parent", "pid", "session", "started", "state")
+
+    def __init__(self, pid: int, fields: list[bytes]) -> None:
+        self.pid = pid
+        self.state = fields[0].decode()
+        self.parent = int(fields[1])
+        self.group = int(fields[2])
+        self.session = int(fields[3])
+        # User and system time of its own, and of the children that it has waited for.
+        self.cpu_time = sum(map(int, fields[11:15])) / _TICKS
+        self.started = int(fields[19]) / _TICKS
+
+
+def _read(path: str) -> bytes:
+    """
+    Read a small file of /proc; nothing if it is gone or closed to us.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, 1 << 16)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def row(pid: int) -> LinuxProcessRow | None:
+    """
+    Look up one process; ``None`` if it is gone.
+    """
+    text = _read(f"/proc/{pid}/stat")
+    # The name of the command is in parentheses and may hold any character, so the last one counts.
+    end = text.rfind(b")")
+    if end < 0:
+        return None
+    return LinuxProcessRow(pid, text[end + 2 :].split())
+
+
+def all_rows() -> list[LinuxProcessRow]:
+    """
+    List all processes that can be seen.
+    """
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return []
+    return [found for name in names if name.isdecimal() and (found := row(int(name))) is not None]
+
+
+def children(pid: int) -> list[int]:
+    """
+    List the children of a process.
+    """
+    folder = f"/proc/{pid}/task"
+    found: list[int] = []
+    try:
+        # A child is listed under the thread that started it, and programs such as node start theirs from any.
+        for thread in os.listdir(folder):
+            # Not by ``_read``: one read may return only a part, and a short list would leave processes alive.
+            with open(f"{folder}/{thread}/children", "rb") as file:
+                found += map(int, file.read().split())
+    except OSError:
+        own = "/proc/self/task"
+        if os.path.exists(own) and not os.path.exists(f"{own}/{os.getpid()}/children"):
+            return [seen.pid for seen in all_rows() if seen.parent == pid]  # a kernel without these lists
+    return found
+
+
+def command_line(pid: int) -> str:
+    """
+    Return the command line of a process, cut to 300 characters.
+    """
+    words = _read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
+    text = words.decode("utf-8", "replace") or name(pid)
+    return text if len(text) <= _COMMAND_LIMIT else text[: _COMMAND_LIMIT - 3] + "..."
+
+
+def name(pid: int) -> str:
+    """
+    Return the short name of a process; empty if it is gone.
+    """
+    return _read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip()
+
+
+def boot_clock() -> float:
+    """
+    Return the seconds since the machine started, as the table counts them.
+    """
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # only Linux has the first
+    return time.clock_gettime(clock)
+
+
+def open_files(pid: int) -> Iterator[str]:
+    """
+    Yield the names of the files that a process has open, as `link` gives them.
+    """
+    try:
+        descriptors = os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return
+    for descriptor in descriptors:
+        yield link(pid, descriptor)
+
+
+def link(pid: int, descriptor: int | str) -> str:
+    """
+    Return the name of the file behind a descriptor of a process; empty if it is unknown.
+    """
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{descriptor}")
+    except OSError:
+        return ""
+
+
+def stream_name(descriptor: int, *, socket: bool) -> str:
+    """
+    Return the name that `link` gives to a pipe or a socket of this process.
+    """
+    return f"{'socket' if socket else 'pipe'}:[{os.fstat(descriptor).st_ino}]"
+
+
+def blocked_call(pid: int, state: str) -> tuple[str, int | None]:
+    """
+    Return the system call in which a process is blocked, with its first argument.
+    """
+    number, _, arguments = _read(f"/proc/{pid}/syscall").decode().strip().partition(" ")
+    if not number or number == "running" or int(number) < 0:
+        return ("" if state == "R" else _kernel_function(pid)), None
+    call = _NAMES.get(int(number), "")
+    if not call:
+        return _kernel_function(pid), None
+    return call, int(arguments.split(" ", 1)[0], 16)
+
+
+def _kernel_function(pid: int) -> str:
+    function = _read(f"/proc/{pid}/wchan").decode()
+    return "" if function == "0" else function
+
+
+def polled_files(pid: int, descriptor: int) -> list[int]:
+    """
+    List the descriptors that an event loop waits for, by the descriptor of the loop itself.
+    """
+    lines = _read(f"/proc/{pid}/fdinfo/{descriptor}").decode().splitlines()
+    return [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
 
 
 def check(result: int, what: str) -> None:

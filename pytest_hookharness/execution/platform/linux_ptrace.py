@@ -24,7 +24,7 @@ FILTERED, STOPPED = 7, 128
 ALL_TASKS = 0x40000000  # __WALL: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
-_LONGEST_PATH = 4096
+_MAX_PATH = 4096
 
 # For each call: which arguments name what it changes. That is a descriptor, a path, a folder and a path, or
 # one of the last two followed by flags.
@@ -164,12 +164,12 @@ def changes(pid: int, paths: Collection[str]) -> bool:
         empties = True
     folder = _AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
     address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
-    path = _named(pid, folder, _memory(pid, address, _LONGEST_PATH).partition(b"\0")[0], paths)
+    path = _match_path(pid, folder, _memory(pid, address, _MAX_PATH).partition(b"\0")[0], paths)
     # Opening an existing file for writing does not change it yet.
     return bool(path) and (empties or not os.path.lexists(path))
 
 
-def _named(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
+def _match_path(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
     """
     Return the file of ``paths`` that a task means; empty if it means another one.
     """

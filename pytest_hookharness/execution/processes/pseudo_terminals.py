@@ -29,9 +29,9 @@ _ROWS, _COLUMNS = 24, 80
 _LOOK = 0.05
 # Seconds after the end of a hook for reading its last output, in case another process still writes.
 _DRAIN = 1.0
-_KEPT = 1 << 16
-_MOST_ASKED = 20
-_LONGEST_LINE = 200
+_MAX_OUTPUT = 1 << 16
+_MAX_QUESTIONS = 20
+_MAX_LINE = 200
 # Output that matches no question is discarded in pieces of this size, or a flood would be kept in full.
 _PIECE = re.compile(r".{16384}", re.DOTALL)
 _CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
@@ -122,7 +122,7 @@ class _DialogueLog:
         """
         data = text.encode()
         self._total += len(data)
-        self._shown += data[: _KEPT - len(self._shown)]
+        self._shown += data[: _MAX_OUTPUT - len(self._shown)]
 
     def flush(self) -> None:
         """
@@ -133,7 +133,7 @@ class _DialogueLog:
         """
         Keep a question with its answer.
         """
-        if len(self._asked) < _MOST_ASKED:
+        if len(self._asked) < _MAX_QUESTIONS:
             self._asked.append(asked)
 
     @property
@@ -197,4 +197,4 @@ def _open() -> tuple[int, int]:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in _CONTROL.sub("", text).splitlines()]
-    return next((line[-_LONGEST_LINE:] for line in reversed(lines) if line), "")
+    return next((line[-_MAX_LINE:] for line in reversed(lines) if line), "")

@@ -39,6 +39,7 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
     if not spec.argv:
         raise ValueError("argv is empty; a process needs at least one word")
     stdin, kill = spec.stdin, spec.kill
+    # Encoded here, in the pytest process: the item supervisor then only passes bytes to the exec call.
     argv = [os.fsencode(word) for word in spec.argv]
     # Not by ``os.fsencode``: two calls for each variable would take most of the time spent here.
     env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in spec.env.items()]

@@ -26,7 +26,7 @@ _LOOK = 0.01
 _ASLEEP = 3
 # How often a single process may be held while all others wait, and how often and for how many seconds one may
 # be held while they work. Together this is less than most programs wait for a lock.
-_MOST_SOLO_HOLDS, _MOST_STALLS, _STALL = 3, 3, 0.25
+_MAX_SOLO_HOLDS, _MAX_STALLS, _STALL = 3, 3, 0.25
 _AFTERWARDS = 0.3
 _OUTPUT_LIMIT = 1 << 16
 _NEVER = float("inf")
@@ -56,7 +56,7 @@ class SteeredProcess:
         os.set_blocking(given, False)
         self.pid = os.fork()
         if self.pid == 0:
-            self._become((stdin, stdout, stderr), waits)
+            self._exec((stdin, stdout, stderr), waits)
         data = self.spec["stdin"].encode("utf-8", "surrogateescape")
         try:
             if os.write(given, data) < len(data):
@@ -67,7 +67,7 @@ class SteeredProcess:
         self.outputs = {out: 0, err: 1}
         self.tasks.add(self.pid)
 
-    def _become(self, streams: tuple[int, int, int], start_pipe: int) -> None:
+    def _exec(self, streams: tuple[int, int, int], start_pipe: int) -> None:
         try:
             os.setsid()
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -146,7 +146,7 @@ class InterleavingScheduler:
             while waiting and waiting[0][0] <= time.monotonic():
                 waiting.pop(0)[1].begin(steered=not self.reason)
             self._attend(wake)
-            self._steer()
+            self._release_next()
             if not waiting and all(process.status is not None for process in self.hook_runs):
                 ended_at = min(ended_at, time.monotonic())
                 if not any(process.tasks for process in self.hook_runs):
@@ -263,7 +263,7 @@ class InterleavingScheduler:
         for process in self.hook_runs:
             process.asleep = 0
 
-    def _steer(self) -> None:
+    def _release_next(self) -> None:
         """
         Release the next process once no worse interleaving is possible.
         """
@@ -284,7 +284,7 @@ class InterleavingScheduler:
             self.solo_holds += 1
         # From here on nothing is held any more: the processes use a lock, and holding one longer could exceed
         # its timeout.
-        self.free = self.solo_holds >= _MOST_SOLO_HOLDS or self.stalls >= _MOST_STALLS
+        self.free = self.solo_holds >= _MAX_SOLO_HOLDS or self.stalls >= _MAX_STALLS
         # One at a time: the next one's read is then followed by another's write.
         going = self.queue if self.free else self.queue[:1]
         self.queue = self.queue[len(going) :]

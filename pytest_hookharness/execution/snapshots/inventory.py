@@ -159,7 +159,7 @@ class Inventory:
                 if error.errno == errno.ENAMETOOLONG:
                     too_deep.append(folder)
                     continue
-                raise _unknown(folder, "cannot be listed", error) from error
+                raise _unreadable(folder, "cannot be listed", error) from error
             for name, status in children:
                 path = f"{folder}/{name}"
                 statuses[path] = status
@@ -215,7 +215,7 @@ class Inventory:
             key = _key(os.lstat(path))
         except OSError as error:
             raise SnapshotError(
-                path, f"it cannot be read: {_word(error)}", "what it is is unknown"
+                path, f"it cannot be read: {_reason(error)}", "what it is is unknown"
             ) from error
         self._known[path] = (found, key, when)
         return found
@@ -252,7 +252,7 @@ class Inventory:
         try:
             descriptor = _open(path)
         except PermissionError as error:
-            return "", f"it cannot be read: {_word(error)}"
+            return "", f"it cannot be read: {_reason(error)}"
         try:
             digest = self.store.digest(descriptor, keep=keep)
         finally:
@@ -261,7 +261,7 @@ class Inventory:
         size = f"{largest >> 20} MiB" if largest >> 20 else f"{largest} bytes"
         return digest, "" if digest else f"it is larger than {size}"
 
-    def settle(self, path: str, found: InventoryEntry) -> None:
+    def record(self, path: str, found: InventoryEntry) -> None:
         """
         Record what a path was made to be.
         """
@@ -320,9 +320,9 @@ def _open(path: str, flags: int = 0) -> int:
         return os.open(path, _READING | flags)
 
 
-def _unknown(path: str, what: str, error: OSError) -> SnapshotError:
-    return SnapshotError(path, f"it {what}: {_word(error)}", "what is there is not known; make it readable")
+def _unreadable(path: str, what: str, error: OSError) -> SnapshotError:
+    return SnapshotError(path, f"it {what}: {_reason(error)}", "what is there is not known; make it readable")
 
 
-def _word(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return error.strerror or str(error)

@@ -195,28 +195,28 @@ class Restore:
         touched = {os.path.dirname(path) for path in (*plan.surplus, *plan.missing)}
         self._clear(touched)
         written = {wanted[path].number: path for path in reversed(plan.rewritten)}
-        settled = {wanted[path].number: path for path in reversed(plan.changed)}
+        to_restore = {wanted[path].number: path for path in reversed(plan.changed)}
         for path in plan.missing:
             number, mode = wanted[path].number, wanted[path].mode
             if number in self._leaders:
-                self._attempt(path, self._link)
+                self._try(path, self._link)
                 continue
-            self._attempt(path, self._make)
-            self._leaders[number] = settled[number] = path
+            self._try(path, self._make)
+            self._leaders[number] = to_restore[number] = path
             if stat.S_ISREG(mode):
                 written[number] = path
         # Each inode is written once, whichever of its names comes first.
         for path in written.values():
-            self._attempt(path, self._write)
-        folders = {path for path in settled.values() if stat.S_ISDIR(wanted[path].mode)}
-        for path in settled.values():
+            self._try(path, self._write)
+        folders = {path for path in to_restore.values() if stat.S_ISDIR(wanted[path].mode)}
+        for path in to_restore.values():
             if path not in folders:
-                self._attempt(path, self._settle)
+                self._try(path, self._restore_metadata)
         folders |= touched | self._inventory.permissions.opened
         # Inner folders first: an outer one may lose the permission to reach them.
         for path in sorted(folders & wanted.keys(), reverse=True):
             if stat.S_ISDIR(wanted[path].mode):
-                self._attempt(path, self._settle)
+                self._try(path, self._restore_metadata)
         self._inventory.permissions.forget()
 
     def _clear(self, touched: set[str]) -> None:
@@ -226,13 +226,13 @@ class Restore:
         # Adding or removing a name changes the folder, and needs permission to do so.
         for folder in touched:
             if folder in self._wanted and _is_folder(self._scan, folder):
-                self._attempt(folder, self._open_folder)
+                self._try(folder, self._open_folder)
         surplus = set(self._plan.surplus)
         for path in self._plan.surplus:
             if os.path.dirname(path) not in surplus:
-                self._attempt(path, self._remove)
+                self._try(path, self._remove)
 
-    def _attempt(self, path: str, act: Callable[[str], None]) -> None:
+    def _try(self, path: str, act: Callable[[str], None]) -> None:
         try:
             act(path)
         except OSError as error:
@@ -276,7 +276,7 @@ class Restore:
         finally:
             os.close(descriptor)
 
-    def _settle(self, path: str) -> None:
+    def _restore_metadata(self, path: str) -> None:
         """
         Restore everything but the content, in an order in which no step undoes an earlier one.
         """
@@ -302,7 +302,7 @@ class Restore:
             wanted = f"mode {found.mode:o}, owner {found.owner}, modified {found.modified}"
             raise SnapshotError(path, seen, f"the system did not accept {wanted}; {_BY_HAND}")
         foreign = 0 if stat.S_ISDIR(found.mode) else status.st_nlink - self._inside[found.number]
-        self._inventory.settle(path, replace(found, foreign=foreign))
+        self._inventory.record(path, replace(found, foreign=foreign))
 
 
 def _set_attributes(path: str, found: InventoryEntry) -> None:

@@ -108,7 +108,7 @@ class Snapshots:
         self._inventory.forget(entries)
         return Snapshot(MappingProxyType(entries))
 
-    def put_back(self, snapshot: Snapshot) -> tuple[Path, ...]:
+    def restore(self, snapshot: Snapshot) -> tuple[Path, ...]:
         """
         Restore what the folders held when the snapshot was taken.
 

@@ -41,7 +41,7 @@ def counts(path: str, *, folder: bool = False) -> bool:
     """
     if "/objects/" not in path:
         return True
-    return (_OBJECTS if folder else _OBJECT).fullmatch("/".join(_place(path))) is None
+    return (_OBJECTS if folder else _OBJECT).fullmatch("/".join(_path_in_repository(path))) is None
 
 
 def head_of_log(path: str, real: str) -> str:
@@ -52,7 +52,7 @@ def head_of_log(path: str, real: str) -> str:
         path: The state path.
         real: The path itself.
     """
-    place = "/".join(_place(path)) if "/logs/" in path else ""
+    place = "/".join(_path_in_repository(path)) if "/logs/" in path else ""
     return real.removesuffix(place) + "HEAD" if _LOG.fullmatch(place) else ""
 
 
@@ -67,10 +67,10 @@ def is_index(path: str) -> bool:
     """
     Return whether a state path is that of an index.
     """
-    return _place(path) == ["index"]
+    return _path_in_repository(path) == ["index"]
 
 
-def _place(path: str) -> list[str]:
+def _path_in_repository(path: str) -> list[str]:
     """
     Return the path inside its repository: of the repository itself, a submodule or a worktree.
     """

@@ -61,10 +61,10 @@ class Scanner:
         self._skip = self._names(map(_place, skip))
         self._hidden = Hidden()
         self._survey = Survey(self._masking, self._skip, self._hidden)
-        self._trouble: tuple[str, ...] = ()
+        self._unreadable: tuple[str, ...] = ()
         self._watches = watches or platform.watch_pool()
         self._shares_watches = watches is not None
-        self._watch = _begin(self._watches) if watch else None
+        self._watch = _take_watch(self._watches) if watch else None
         self._since = TouchedPaths(lost=True)
         self._postponed: set[str] = set()
         self._readable: dict[str, bool] = {}
@@ -84,7 +84,7 @@ class Scanner:
         """
         Why the covered files are not known completely; empty if they are.
         """
-        return "; ".join(dict.fromkeys([*sorted(self._survey.unreadable.values()), *self._trouble]))
+        return "; ".join(dict.fromkeys([*sorted(self._survey.unreadable.values()), *self._unreadable]))
 
     @property
     def masked(self) -> frozenset[str]:
@@ -121,7 +121,7 @@ class Scanner:
             without: State paths that are left out, and not even read.
         """
         left_out = frozenset(without)
-        self._take_in()
+        self._read_events()
         touched, self._since = self._since, TouchedPaths(opened=self._since.opened)
         if self._watch is None or touched.lost:
             self._look_at_all(left_out)
@@ -131,20 +131,20 @@ class Scanner:
             self._written = {self._name(path) or path: times for path, times in touched.written.items()}
             self._look_at(touched, left_out)
             for name, root in self._walked.items():
-                self._survey.walk(root, name, _nothing, left_out)
-        self._disregard_own_reading()
+                self._survey.walk(root, name, _do_not_watch, left_out)
+        self._ignore_own_reading()
         return self._publish(left_out)
 
     def verify(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
         """
         Return the entries as they are now, with everything read again.
         """
-        self._take_in()
+        self._read_events()
         survey = Survey(self._masking, self._skip, self._hidden)
         for name, root in self._roots.items():
-            survey.walk(root, name, _nothing, without)
-        self._trouble = tuple(sorted(survey.unreadable.values()))
-        self._disregard_own_reading()
+            survey.walk(root, name, _do_not_watch, without)
+        self._unreadable = tuple(sorted(survey.unreadable.values()))
+        self._ignore_own_reading()
         return MappingProxyType({name: survey.entries[name] for name in survey.entries.keys() - set(without)})
 
     def opened(self, path: Path) -> bool | None:
@@ -154,7 +154,7 @@ class Scanner:
         Returns:
             ``None`` if that is unknown.
         """
-        self._take_in()
+        self._read_events()
         file = self._places.get(path) or _place(path)
         before = self._readable.get(file)
         now = self._observe(file)
@@ -173,7 +173,7 @@ class Scanner:
 
         Call it after each of our own writes to a transcript.
         """
-        self._take_in()
+        self._read_events()
         self._since.opened.clear()
         for file in self._transcripts:
             self._observe(file)
@@ -201,11 +201,11 @@ class Scanner:
             return None
         return self._readable[file]
 
-    def _take_in(self) -> None:
+    def _read_events(self) -> None:
         if self._watch is not None:
             self._since.add(self._watch.look())
 
-    def _disregard_own_reading(self) -> None:
+    def _ignore_own_reading(self) -> None:
         """
         Forget that this very scan opened a transcript; keep the other events for the next scan.
         """
@@ -216,7 +216,7 @@ class Scanner:
 
     def _look_at_all(self, left_out: frozenset[str]) -> None:
         for name, root in self._roots.items():
-            entering = _nothing if name in self._walked else self._enter_folder
+            entering = _do_not_watch if name in self._walked else self._enter_folder
             self._survey.walk(root, name, entering, left_out)
         self._postponed = set(left_out)
 
@@ -225,14 +225,14 @@ class Scanner:
         missing = {root for name, root in self._roots.items() if name not in self._survey.entries}
         postponed = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
         self._postponed &= left_out
-        anew = touched.folders | missing
+        relisted = touched.folders | missing
         # The watches of a folder that is listed anew are made anew too, since another folder may have its
         # name.
-        for path in anew:
+        for path in relisted:
             if self._watch is not None:
                 self._watch.forget_below(path)
-        for path in sorted(touched.paths | anew | postponed):
-            self._look_at_one(path, path in anew, left_out)
+        for path in sorted(touched.paths | relisted | postponed):
+            self._look_at_one(path, path in relisted, left_out)
         self._look_at_linked(left_out)
 
     def _look_at_linked(self, left_out: frozenset[str]) -> None:
@@ -240,17 +240,17 @@ class Scanner:
         others = {name: path for name in self._survey.find_linked() if (path := self._path(name)) is not None}
         for name, path in {**self._survey.linked, **others}.items():
             if name not in left_out:
-                self._survey.look(path, name, anyway=False)
+                self._survey.look(path, name, force=False)
         self._survey.inodes.clear()
 
-    def _look_at_one(self, path: str, anew: bool, left_out: frozenset[str]) -> None:
+    def _look_at_one(self, path: str, relisted: bool, left_out: frozenset[str]) -> None:
         name = self._name(path)
         if name is None:
             return
         if name in left_out:
             self._postponed.add(name)
             return
-        inside_differs = self._survey.look(path, name) or anew
+        inside_differs = self._survey.look(path, name) or relisted
         if inside_differs and Path(path).is_dir() and not Path(path).is_symlink():
             self._survey.walk(path, name, self._enter_folder, left_out)
             self._postponed |= left_out
@@ -292,14 +292,14 @@ class Scanner:
         return None
 
 
-def _begin(watches: WatchPool) -> Watch | None:
+def _take_watch(watches: WatchPool) -> Watch | None:
     try:
         return watches.take()
     except OSError:
         return None
 
 
-def _nothing(_: str) -> None:
+def _do_not_watch(_: str) -> None:
     """
     Do nothing: the folder is not watched.
     """

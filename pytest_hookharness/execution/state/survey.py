@@ -67,16 +67,16 @@ class Survey:
         self._owner = (os.geteuid(), os.getegid())
         self._keys: dict[str, tuple[Key, int]] = {}
 
-    def look(self, real: str, name: str, *, anyway: bool = True) -> bool:
+    def look(self, real: str, name: str, *, force: bool = True) -> bool:
         """
         Look at one path; return whether it is a folder whose content must be listed again.
 
         Args:
             real: The path.
             name: Its state path.
-            anyway: Whether to read it even if its status is unchanged.
+            force: Whether to read it even if its status is unchanged.
         """
-        if anyway:
+        if force:
             self._keys.pop(name, None)
         try:
             status = os.lstat(real)
@@ -84,7 +84,7 @@ class Survey:
             self.drop(name)
             return False
         except OSError as error:
-            self._give_up(name, "other", 0, error)
+            self._mark_unreadable(name, "other", 0, error)
             return False
         before = self.entries.get(name)
         held_others = name in self._uncounted or (before is not None and before.kind == "folder")
@@ -127,7 +127,7 @@ class Survey:
                     continue
                 except OSError as error:
                     seen.add(path)
-                    self._give_up(path, "other", 0, error)
+                    self._mark_unreadable(path, "other", 0, error)
                     continue
                 seen.add(path)
                 if path not in without:
@@ -147,7 +147,7 @@ class Survey:
             return []
         except OSError as error:
             known = self.entries.get(name)
-            self._give_up(name, "folder", known.mode if known is not None else 0, error)
+            self._mark_unreadable(name, "folder", known.mode if known is not None else 0, error)
             return []
         return children
 
@@ -157,7 +157,7 @@ class Survey:
         """
         mode = status.st_mode
         if not counts(name, folder=stat.S_ISDIR(mode)):
-            self._pass_over(name, folder=stat.S_ISDIR(mode))
+            self._leave_out(name, folder=stat.S_ISDIR(mode))
             return
         key = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, mode)
         known = self._keys.get(name)
@@ -173,34 +173,34 @@ class Survey:
             self.drop(name)
             return
         except OSError as error:
-            self._give_up(name, kind_of(mode), stat.S_IMODE(mode), error)
+            self._mark_unreadable(name, kind_of(mode), stat.S_IMODE(mode), error)
             return
-        self._settle(name, entry)
+        self._set_entry(name, entry)
         self._keys[name] = (key, now)
         if status.st_nlink > 1 and entry.kind != "folder":
             self.linked[name] = real
             self.inodes.add(status.st_ino)
 
-    def _pass_over(self, name: str, *, folder: bool) -> None:
+    def _leave_out(self, name: str, *, folder: bool) -> None:
         self._forget(name)
         if folder:
             self._uncounted.add(name)
 
-    def _settle(self, name: str, entry: StateEntry) -> None:
+    def _set_entry(self, name: str, entry: StateEntry) -> None:
         self.unreadable.pop(name, None)
         self.linked.pop(name, None)
-        self._enter(name, entry)
+        self._store_entry(name, entry)
 
-    def _enter(self, name: str, entry: StateEntry) -> None:
+    def _store_entry(self, name: str, entry: StateEntry) -> None:
         if name not in self._skip and self.entries.get(name) != entry:
             self.entries[name] = entry
             self.changed = True
 
-    def _give_up(self, name: str, kind: str, mode: int, error: OSError) -> None:
+    def _mark_unreadable(self, name: str, kind: str, mode: int, error: OSError) -> None:
         word = errno.errorcode.get(error.errno or 0, "?")
         self._keys.pop(name, None)
         self.unreadable[name] = f"{name} cannot be read: {error.strerror or error}"
-        self._enter(name, StateEntry(kind, mode, f"unreadable:{word}"))
+        self._store_entry(name, StateEntry(kind, mode, f"unreadable:{word}"))
 
     def _read(self, real: str, name: str, status: os.stat_result) -> StateEntry:
         self.unapplied.pop(name, None)

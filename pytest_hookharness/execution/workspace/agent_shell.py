@@ -17,7 +17,7 @@ from pathlib import Path
 from pytest_hookharness.execution.paths import WorkspaceError, make_folders, read_bytes, write_bytes
 
 _VARIABLE = "BASH_ENV"
-_LONGEST = 1 << 16
+_MAX_RECORD = 1 << 16
 # The folder is written first of all in a trap on EXIT. A trap that the command sets itself is kept behind it,
 # by a function named `trap`; subshells have a process number of their own and write nothing. Errors are
 # discarded, so that `set -x` shows nothing, and `&& :` passes on an exit code that `set -e` would stop at.
@@ -50,7 +50,7 @@ class AgentShell:
     folder: Path
 
     @property
-    def _note(self) -> Path:
+    def _record(self) -> Path:
         return self.folder / "left"
 
     def prepare(
@@ -79,7 +79,7 @@ class AgentShell:
         usual = [f'[[ ! -r "{quoted}" ]] || . "{quoted}"'] if own else []
         preload = self.folder / "preload.sh"
         lines = [restored, *usual, *(f". {shlex.quote(file)}" for file in sourced)]
-        text = _PRELOAD.format(note=shlex.quote(str(self._note))) + "\n".join(lines) + "\n"
+        text = _PRELOAD.format(note=shlex.quote(str(self._record))) + "\n".join(lines) + "\n"
         write_bytes(preload, text.encode("utf-8", "surrogateescape"))
         return ("bash", "-c", command), {
             **environment,
@@ -95,13 +95,13 @@ class AgentShell:
         Raises:
             WorkspaceError: The record is not a regular file.
         """
-        text = read_bytes(self._note, most=_LONGEST)
+        text = read_bytes(self._record, most=_MAX_RECORD)
         self._forget()
         folder = os.fsdecode(text or b"").removesuffix("\n")
         return folder if folder.startswith("/") else ""
 
     def _forget(self) -> None:
         try:
-            self._note.unlink(missing_ok=True)
+            self._record.unlink(missing_ok=True)
         except OSError as error:
-            raise WorkspaceError(self._note, f"cannot be removed: {error.strerror}") from error
+            raise WorkspaceError(self._record, f"cannot be removed: {error.strerror}") from error

@@ -19,7 +19,7 @@ from pytest_hookharness.execution.paths import WorkspaceError, lies_in
 from pytest_hookharness.execution.workspace.git_repository import list_ignored
 from pytest_hookharness.model.trace import is_cache
 
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 
 
 def copy_folder(source: Path, target: Path, without: Collection[Path] = ()) -> None:
@@ -63,7 +63,7 @@ def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]
         elif entry.is_symlink():
             # Links are copied as links. One that leaves the project would let a hook write to the developer's
             # files.
-            place.symlink_to(_harmless(top, Path(entry.path)))
+            place.symlink_to(_checked_target(top, Path(entry.path)))
         elif entry.is_file(follow_symlinks=False):
             shutil.copy2(entry.path, place)
         else:
@@ -72,7 +72,7 @@ def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]
     shutil.copystat(source, target)
 
 
-def _harmless(top: Path, link: Path) -> str:
+def _checked_target(top: Path, link: Path) -> str:
     target = os.readlink(link)
     folder = link.parent.relative_to(top).parts
     if not stays_below(top, folder, target):
@@ -111,13 +111,13 @@ def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
             continue
         onward = os.readlink(place)
         links += 1
-        if onward.startswith("/") or links > _MOST_LINKS:
+        if onward.startswith("/") or links > _MAX_LINKS:
             return False
         pending.extend(onward.split("/")[::-1])
     return True
 
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +230,6 @@ class LinkedFiles:
 
 def _named(paths: tuple[str, ...]) -> str:
     telling = [path for path in paths if not is_cache(path)]
-    more = len(telling) - _MOST_NAMED
-    named = ", ".join(telling[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(telling) - _MAX_NAMED
+    named = ", ".join(telling[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
     return ", ".join(filter(None, (named, "caches" if len(telling) < len(paths) else "")))

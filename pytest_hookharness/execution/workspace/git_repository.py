@@ -16,8 +16,8 @@ from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError
 
-_WHEN = "2024-01-01T00:00:00+0000"
-_WHO = ("Agent", "agent@example.invalid")
+_DATE = "2024-01-01T00:00:00+0000"
+_PERSON = ("Agent", "agent@example.invalid")
 _HARDENED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -31,7 +31,7 @@ _HARDENED = (
 )
 _TIMEOUT = 120.0
 # Special characters of a git pattern, by "gitignore" in its manual.
-_MEANS_MORE = re.compile(r"[\\*?\[]| (?= *$)")
+_SPECIAL = re.compile(r"[\\*?\[]| (?= *$)")
 
 
 def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
@@ -54,16 +54,16 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         ("init", "--quiet", "--template="),
         ("symbolic-ref", "HEAD", "refs/heads/main"),
         # The agent and its hooks may want to commit as well, and have no configuration of their own.
-        ("config", "user.name", _WHO[0]),
-        ("config", "user.email", _WHO[1]),
+        ("config", "user.name", _PERSON[0]),
+        ("config", "user.email", _PERSON[1]),
         ("add", "--all"),
         ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
     ):
-        _ask(git, words, root, environment)
+        _run_git(git, words, root, environment)
     if excluded:
         info = root / ".git" / "info"
         info.mkdir(exist_ok=True)
-        patterns = (_MEANS_MORE.sub(r"\\\g<0>", path) for path in excluded)
+        patterns = (_SPECIAL.sub(r"\\\g<0>", path) for path in excluded)
         (info / "exclude").write_bytes(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
 
 
@@ -81,7 +81,9 @@ def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
     if git is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    return tuple(path for path in os.fsdecode(_ask(git, words, root, _environment(home))).split("\0") if path)
+    return tuple(
+        path for path in os.fsdecode(_run_git(git, words, root, _environment(home))).split("\0") if path
+    )
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -97,13 +99,13 @@ def _environment(home: Path) -> dict[str, str]:
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_CEILING_DIRECTORIES": str(home),
-        **{f"GIT_{role}_NAME": _WHO[0] for role in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{role}_EMAIL": _WHO[1] for role in ("AUTHOR", "COMMITTER")},
-        **{f"GIT_{role}_DATE": _WHEN for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_NAME": _PERSON[0] for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_EMAIL": _PERSON[1] for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_DATE": _DATE for role in ("AUTHOR", "COMMITTER")},
     }
 
 
-def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, str]) -> bytes:
+def _run_git(git: str, words: tuple[str, ...], root: Path, environment: dict[str, str]) -> bytes:
     settings = [word for setting in _HARDENED for word in ("-c", setting)]
     try:
         done = subprocess.run(

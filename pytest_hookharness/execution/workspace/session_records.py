@@ -24,10 +24,10 @@ from pytest_hookharness.model.expectations import counted
 
 _table = platform.processes()
 
-_MOST_RECORD = 8 << 20
-_MOST_SESSIONS = 200
-_MOST_COUNTED = 100_000
-_LONGEST_WORD = 4096
+_MAX_RECORD = 8 << 20
+_MAX_SESSIONS = 200
+_MAX_COUNTED = 100_000
+_MAX_WORD = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class SessionRecords:
         The number of sessions that were started so far.
         """
         number = 0
-        while number < _MOST_COUNTED and (self.folder / str(number + 1)).is_dir():
+        while number < _MAX_COUNTED and (self.folder / str(number + 1)).is_dir():
             number += 1
         return number
 
@@ -68,10 +68,11 @@ class SessionRecords:
         """
         Record one more session, started by this very process.
         """
+        # The nearest ancestor that is a recorded session is the parent, however many processes lie between.
         ancestors = tuple(_ancestors())
         parent, above = self._parent(ancestors)
         number = self._claim()
-        before = int(read_bytes(self.folder / "before", most=_LONGEST_WORD) or 0)
+        before = int(read_bytes(self.folder / "before", most=_MAX_WORD) or 0)
         session = ChildSession(number=number, parent=parent, depth=above + 1, ancestors=ancestors)
         if session.depth > limits.depth:
             session = replace(session, refused=f"a depth of {limits.depth}")
@@ -95,7 +96,7 @@ class SessionRecords:
 
     def _parent(self, ancestors: tuple[int, ...]) -> tuple[int, int]:
         for pid in ancestors:
-            record, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), _table.row(pid)
+            record, row = read_bytes(self.folder / "living" / str(pid), most=_MAX_WORD), _table.row(pid)
             known = json.loads(record) if record and row is not None else {}
             # The number of a process that is gone may belong to another one now.
             if known and row is not None and known["born"] == row.started:
@@ -113,10 +114,10 @@ class SessionRecords:
         if not self.folder.is_dir():
             return ()
         found: dict[int, ChildSession] = {}
-        for number in range(after + 1, min(self.count, after + _MOST_SESSIONS) + 1):
+        for number in range(after + 1, min(self.count, after + _MAX_SESSIONS) + 1):
             place = confine(self.folder / str(number), [self.folder.parent])
             try:
-                found[number] = _read(number, read_bytes(place / "record", most=_MOST_RECORD) or b"")
+                found[number] = _read(number, read_bytes(place / "record", most=_MAX_RECORD) or b"")
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 message = f"is not a record of a session: {error}; did a hook write there?"
                 raise WorkspaceError(place / "record", message) from error
@@ -169,7 +170,7 @@ def _read(number: int, record: bytes) -> ChildSession:
 def _add(session: ChildSession, record: Mapping[str, Any]) -> ChildSession:
     if "start" in record:
         start = record["start"]
-        words = tuple(str(word)[:_LONGEST_WORD] for word in start["argv"])
+        words = tuple(str(word)[:_MAX_WORD] for word in start["argv"])
         environment = {str(name): str(value) for name, value in start["environment"].items()}
         return replace(
             session,

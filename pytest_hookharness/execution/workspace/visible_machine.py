@@ -141,6 +141,7 @@ class HiddenCommands:
             for name in os.listdir(folder):
                 if name not in self.names:
                     os.symlink(os.path.join(folder, name), os.path.join(replacement, name))
+            # Compared with the folder itself: a name that could not be linked would hide another command.
             gone = {*os.listdir(folder)}.difference(os.listdir(replacement))
             if not gone <= {*self.names}:
                 raise WorkspaceError(

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from pytest_hookharness.execution.clock.clock import Clock
-from pytest_hookharness.execution.coverage.recorder import Recorder
+from pytest_hookharness.execution.coverage.recorder import Instruments, Recorder
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     append_lines,
@@ -37,7 +37,6 @@ from pytest_hookharness.execution.workspace.agent_shell import AgentShell
 from pytest_hookharness.execution.workspace.copying import LinkedFiles
 from pytest_hookharness.execution.workspace.file_tools import corrupt
 from pytest_hookharness.execution.workspace.git_repository import commit_all
-from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
@@ -139,6 +138,7 @@ class Workspace:
         for folder in scenario.cover:
             if not folder.startswith("/"):
                 raise WorkspaceError(folder, "cannot be covered; use an absolute path")
+        # From here on everything that fails must remove the new folder again.
         workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
         try:
             workspace._fill(scenario)

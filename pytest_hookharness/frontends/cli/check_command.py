@@ -1,10 +1,8 @@
 """
-``hookharness check``: what is wrong with the hooks of a project.
+``hookharness check``: find what is wrong with the hooks of a project.
 
-Consents: whether the person agreed that the hooks of a project are run.
-
-What was agreed to is kept in the person's cache, as digests: the commands of a project folder, so
-that others are asked about anew.
+Without an option it plays the sessions of a check. ``--stress`` plays one session with one thing different at
+a time, ``--explore`` tries every move of an agent; both also take an item of a scenario file.
 """
 
 from __future__ import annotations
@@ -13,35 +11,213 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from pytest_hookharness.campaigns.check.discovery import find_places
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
-from pytest_hookharness.frontends.checkup import apart, check, command, judge
+from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, status_of, worst
+from pytest_hookharness.frontends.cli.run_command import add_settings, settings_of, whole_number
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.frontends.output.incident_files import make_folder
+from pytest_hookharness.frontends.option_types import OptionError, make_folder
+from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
+_SCENARIO = ".scenario.yaml"
 _QUESTION = "Run these commands in throw-away copies? [y/N] "
 _NOBODY = (
-    "{path}: its hooks would be run here for the first time, and nobody is there to be asked; give --yes if "
-    "they may, or call it in a terminal"
+    "{path}: its hooks would be run here for the first time, and nobody can be asked; add --yes to allow it, "
+    "or call it in a terminal"
 )
+_DESCRIPTION = (
+    "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
+    "copies of project and HOME, and reports what is wrong (docs/check.md). With --stress: plays one session "
+    "as it is, then with one thing different at a time (docs/stress.md). With --explore: tries all moves of "
+    "an agent in every state, and looks for one that it cannot leave (docs/exploration.md). "
+    "Exit status: 0 nothing is wrong, 1 something is, 2 unknown."
+)
+# Options that only some kinds of check read, with the value that means they were not given.
+_CHECK_OPTIONS: Mapping[str, object] = {"json": False, "write_scenarios": None}
+_STRESS_OPTIONS: Mapping[str, object] = {"refused": [], "refuses_nothing": False, "plan": False, "most": None}
+_EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "time": None}
 
 
-def ask(path: Path, places: Sequence[HookSet]) -> bool:
+def declare(parser: argparse.ArgumentParser) -> None:
     """
-    Whether the hooks of some places may be run, as was said before or is said now.
+    Declare the arguments of ``hookharness check``.
+    """
+    parser.description = _DESCRIPTION
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default=".", help="a project or a settings file (.); or FILE::item"
+    )
+    parser.add_argument("--host", default="", help="only the hooks of this host")
+    parser.add_argument("--yes", action="store_true", help="run the hooks without asking first")
+    parser.add_argument(
+        "--only", default="", metavar="NAME", help="look only for this problem; with --stress, try only this"
+    )
+    parser.add_argument(
+        "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--stress", action="store_true", help="play with one thing different at a time")
+    kinds.add_argument("--explore", action="store_true", help="look for a lock-out")
+    stress = parser.add_argument_group("with --stress")
+    stress.add_argument(
+        "--refused", action="append", default=[], metavar="COMMAND", help="a command the hooks must refuse"
+    )
+    stress.add_argument("--refuses-nothing", action="store_true", help="no hook is meant to refuse a call")
+    stress.add_argument("--plan", action="store_true", help="only print what would be tried, in order")
+    stress.add_argument(
+        "--most", type=whole_number("--most", 1), metavar="N", help="try N of them; the seed chooses which"
+    )
+    explore = parser.add_argument_group("with --explore")
+    explore.add_argument(
+        "--agent-may-run", action="append", default=[], metavar="COMMAND", help="a command the agent may run"
+    )
+    explore.add_argument(
+        "--states", type=whole_number("--states", 1), metavar="N", help="most states that are tried (200)"
+    )
+    explore.add_argument("--time", metavar="TIME", help="most time to explore (30s), part of --budget")
+    add_settings(parser)
+    parser.set_defaults(call=_call)
+
+
+def _call(arguments: argparse.Namespace) -> int:
+    _refuse_idle_options(arguments)
+    settings = settings_of(arguments)
+    campaign = arguments.stress or arguments.explore
+    if _is_item(arguments.path):
+        if not campaign:
+            raise OptionError(
+                f"check: {arguments.path} is a scenario; add --stress or --explore, or call `hookharness run`"
+            )
+        return _try_item(arguments, settings)
+    hook_sets = find_hook_sets(Path(arguments.path), arguments.host)
+    if arguments.only and not campaign:
+        require_name(arguments.only, hook_sets)
+    for hook_set in hook_sets:
+        print(reports.announcement(hook_set, describe_isolation(settings)), file=sys.stderr)
+    if not arguments.yes and not _ask(Path(arguments.path), hook_sets):
+        raise SimulationError(f"{arguments.path}: nothing was run, because you did not agree")
+    share = replace(settings, wall=settings.wall / len(hook_sets))
+    if campaign:
+        return worst(_try_hook_sets(hook_sets, arguments, share))
+    return _check(hook_sets, arguments, settings, share)
+
+
+def _refuse_idle_options(arguments: argparse.Namespace) -> None:
+    """
+    Refuse options that would have no effect.
 
     Raises:
-        SimulationError: Nobody is there to be asked.
+        OptionError: There is one.
     """
-    note = _folder() / _digest(path, places)
+    stress, explore, is_item = arguments.stress, arguments.explore, _is_item(arguments.path)
+    rules: list[tuple[bool, Mapping[str, object], str]] = [
+        (not stress, _STRESS_OPTIONS, "needs --stress"),
+        (not explore, _EXPLORE_OPTIONS, "needs --explore"),
+        (stress or explore, _CHECK_OPTIONS, "cannot be combined with --stress or --explore"),
+        (not stress and not explore, {"trace_dir": None}, "needs --stress or --explore"),
+        (explore, {"only": ""}, "cannot be combined with --explore"),
+        (is_item, {"host": ""}, "cannot be combined with an item of a scenario file, which names its host"),
+    ]
+    for applies, options, reason in rules:
+        for name, unset in options.items():
+            if applies and getattr(arguments, name) != unset:
+                raise OptionError(f"--{name.replace('_', '-')} {reason}")
+
+
+def _is_item(path: str) -> bool:
+    return "::" in path or path.endswith(_SCENARIO)
+
+
+def _try_item(arguments: argparse.Namespace, settings: Settings) -> int:
+    """
+    Stress or explore an item of a scenario file. Nobody is asked: its author wrote what it runs.
+    """
+    from pytest_hookharness.frontends.node_ids import pick
+
+    scenario = pick(arguments.path)
+    if arguments.stress:
+        from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
+        from pytest_hookharness.frontends.cli.check_stress import stress
+
+        return stress(with_all_trials(scenario), arguments, settings, [arguments.path])
+    from pytest_hookharness.frontends.cli.check_explore import explore_item
+
+    return explore_item(scenario, arguments, settings, [arguments.path])
+
+
+def _try_hook_sets(
+    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings
+) -> Iterator[int]:
+    """
+    Stress or explore each hook set in a session of its own, and yield the exit status of each.
+    """
+    from pytest_hookharness.campaigns.scenario_from_settings import scenario_from_settings
+
+    for place, hook_set in enumerate(hook_sets):
+        if place:
+            print()
+        host = arguments.host or hook_set.host
+        scenario = scenario_from_settings(hook_set, host=host, refused=arguments.refused)
+        # A file is read by one host; in a folder the host chooses among several hook sets.
+        target = [arguments.path, "--yes"]
+        target += ["--host", host] if arguments.host or not hook_set.only else []
+        if arguments.stress:
+            from pytest_hookharness.frontends.cli.check_stress import stress
+
+            yield stress(scenario, arguments, settings, target)
+        else:
+            from pytest_hookharness.frontends.cli.check_explore import explore_hook_set
+
+            yield explore_hook_set(scenario, arguments, settings, target)
+
+
+def _check(
+    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, share: Settings
+) -> int:
+    """
+    Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it.
+    """
+    if arguments.write_scenarios is not None:
+        make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
+    found: list[CheckReport] = []
+    line = shell_line(sys.stderr)
+    with Harness(share) as harness:
+        for hook_set in hook_sets:
+            with line.about(hook_set.host) as progress:
+                report = check(hook_set, harness, arguments.only, arguments.write_scenarios, progress.step)
+            found = [report] if arguments.only and report.problems else [*found, report]
+            if report.interrupted or (arguments.only and report.problems):
+                break
+
+    def replay(problem: Problem) -> str:
+        return problem_command(problem, Path(arguments.path), arguments.host, settings)
+
+    if arguments.json:
+        print(json.dumps(reports.as_json(found, replay), indent=2))
+    else:
+        print("\n\n".join(reports.render_check(report, replay) for report in found))
+    return status_of(found)
+
+
+def _ask(path: Path, hook_sets: Sequence[HookSet]) -> bool:
+    """
+    Return whether the person agrees to run these hooks, now or in an earlier call.
+
+    An agreement is kept in the person's cache folder as a digest of the commands; changed commands are asked
+    about again.
+
+    Raises:
+        SimulationError: Nobody can be asked.
+    """
+    note = _consents() / _digest(path, hook_sets)
     if note.is_file():
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -54,99 +230,15 @@ def ask(path: Path, places: Sequence[HookSet]) -> bool:
     return True
 
 
-def _folder() -> Path:
+def _consents() -> Path:
     given = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification says that a relative path is to be ignored.
     cache = Path(given) if given.startswith("/") else Path.home() / ".cache"
     return cache / "hookharness" / "consents"
 
 
-def _digest(path: Path, places: Sequence[HookSet]) -> str:
-    told = [str(path.resolve())]
-    for place in places:
-        told += [place.host, *(repr((hook.event, hook.command, hook.args)) for hook in place.hooks)]
-    return sha256("\0".join(told).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-DESCRIPTION = (
-    "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
-    "copies of project and HOME, and says what is wrong; docs/check.md says what is looked for. Exit status: "
-    "0 nothing, 1 something, 2 it could not be told."
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare what the command takes beside the options of all commands that play something.
-    """
-    parser.add_argument(
-        "path", metavar="PATH", nargs="?", type=Path, default=Path(), help="a project or a settings file (.)"
-    )
-    parser.add_argument("--host", default="", help="look only for the hooks of this host")
-    parser.add_argument("--yes", action="store_true", help="run the hooks without asking first")
-    parser.add_argument(
-        "--only", default="", metavar="PROBLEM", help="look only for the problem of this name"
-    )
-    parser.add_argument(
-        "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def tell(arguments: argparse.Namespace, settings: Settings) -> int:
-    """
-    Check all hooks that are found, and print what is wrong.
-    """
-    places = find_places(arguments.path, arguments.host)
-    if arguments.only:
-        require_name(arguments.only, places)
-    for place in places:
-        print(reports.announcement(place, apart(settings)), file=sys.stderr)
-    if not arguments.yes and not ask(arguments.path, places):
-        raise SimulationError(f"{arguments.path}: nothing was run, for you did not agree to it")
-    if arguments.write_scenarios is not None:
-        make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
-    share = replace(settings, wall=settings.wall / len(places))
-    with Harness(share) as harness:
-        found = _check_all(places, harness, arguments)
-    _clear()
-
-    def again(problem: Problem) -> str:
-        return command(problem, arguments.path, arguments.host, settings)
-
-    if arguments.json:
-        print(json.dumps(reports.as_json(found, again), indent=2))
-    else:
-        print("\n\n".join(reports.render_check(checkup, again) for checkup in found))
-    return judge(found)
-
-
-def _check_all(
-    places: Sequence[HookSet], harness: Harness, arguments: argparse.Namespace
-) -> Sequence[CheckReport]:
-    """
-    One place after the other, until Ctrl-C; if one problem is looked for, only the place that shows it.
-    """
-    found: list[CheckReport] = []
-    for place in places:
-        checkup = check(place, harness, arguments.only, arguments.write_scenarios, _progress())
-        if arguments.only and checkup.problems:
-            return [checkup]
-        found.append(checkup)
-        if checkup.interrupted:
-            break
-    return found
-
-
-def _progress() -> Callable[[str, int, int], None] | None:
-    if not sys.stderr.isatty():
-        return None
-
-    def show(words: str, done: int, number: int) -> None:
-        print(f"\r\033[K{words}: {done} of {number}", end="", file=sys.stderr, flush=True)
-
-    return show
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
+def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:
+    parts = [str(path.resolve())]
+    for hook_set in hook_sets:
+        parts += [hook_set.host, *(repr((hook.event, hook.command, hook.args)) for hook in hook_set.hooks)]
+    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

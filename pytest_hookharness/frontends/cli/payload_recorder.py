@@ -1,14 +1,15 @@
 """
-One recorded fire: a hook's real input, kept while the hook runs as ever.
+The recorder of one hook run: it saves the hook's input and otherwise does not change how the hook runs.
 
-The hook writes to
-the very streams that its host gave, and ends as it would; only its input passes through here. Nothing that
-goes wrong with the recording reaches hook or host.
+The hook writes to the streams of its host and ends as it would without the recorder; only its input passes
+through here. An error of the recording reaches neither hook nor host. The file is run by its path.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import json
 import os
 import signal
@@ -19,20 +20,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.execution.platform import spawning
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pytest_hookharness.reports.redaction import Secrets
 
 _CHUNK = 1 << 16
 MOST = 4 << 20
+# PR_SET_PDEATHSIG of Linux.
+_DEATH_SIGNAL = 1
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main(argv: Sequence[str]) -> int:
     """
-    Run a hook and keep what it was given.
+    Run a hook and record its input.
 
     Args:
         argv: The folder for recordings, and the command with its arguments.
@@ -51,46 +52,44 @@ def main(argv: Sequence[str]) -> int:
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: process.send_signal(received))
     seen = bytearray()
-    # Whoever keeps the input open shall not keep the hook that has ended.
+    # A daemon thread: a host that keeps standard input open must not delay the end of the hook.
     threading.Thread(target=_pass_on, args=(process, seen), daemon=True).start()
     try:
-        # What takes time is done while the hook runs, so that it ends no later than without this.
+        # Slow imports happen while the hook runs, so that it does not end later.
         from pytest_hookharness.reports.redaction import find_secrets
 
         secrets = find_secrets(os.environ)
         code = process.wait()
         _keep(Path(folder), at, bytes(seen), command[-1], code, time.monotonic() - began, secrets)
-    except Exception as error:  # noqa: BLE001 -- the hook's answer counts, whatever became of the recording
+    except Exception as error:  # noqa: BLE001 -- an error of the recording must not change the hook's answer
         _complain(Path(folder), error)
         code = process.wait()
     if code < 0:
-        # Some signals have no other way than their own.
+        # SIGKILL and SIGSTOP have no handler that could be reset.
         with contextlib.suppress(OSError):
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    # Not by the usual way: a thread may still wait for input.
+    # Not `sys.exit`: the thread may still wait for input.
     sys.stdout.flush()
     os._exit(code & 0xFF)
 
 
-def _end_together() -> Callable[[], None]:
+def _end_together() -> Callable[[], None] | None:
     """
-    Return what has the system kill the hook with this process, as a host kills a hook that it starts itself.
+    Return a function that has Linux kill the hook's process together with this one; ``None`` elsewhere.
+
+    A host that kills what it started would otherwise kill only the recorder.
     """
-    # Imported here and not between fork and exec.
-    die_with_parent = spawning().die_with_parent
-
-    def ask() -> None:
-        # Not every system offers it.
-        with contextlib.suppress(OSError):
-            die_with_parent()
-
-    return ask
+    try:
+        control = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+    return functools.partial(control, _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
 
 
 def _take_input() -> None:
     """
-    Have some input, for the next file that is opened would take the place of one that the host closed.
+    Open standard input if the host closed it; otherwise the next opened file would get its number.
     """
     try:
         os.fstat(0)
@@ -99,9 +98,9 @@ def _take_input() -> None:
 
 
 def _pass_on(process: subprocess.Popen[bytes], seen: bytearray) -> None:
-    # One that reads no more is no reason to keep the host from writing.
+    # If the hook stops reading, the rest is still read: the host must not block while it writes.
     listening = process.stdin
-    # A host may have closed the input, or be gone.
+    # The host may have closed the input, or have ended.
     with contextlib.suppress(OSError):
         while chunk := os.read(0, _CHUNK):
             seen.extend(chunk[: max(0, MOST - len(seen))])

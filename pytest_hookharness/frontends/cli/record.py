@@ -1,9 +1,9 @@
 """
-``hookharness record``: real payloads, kept while an agent works with its hooks.
+``hookharness record``: record the payloads of hooks while a real agent works.
 
-The settings files have the hooks run by the recorder meanwhile. How they were is written down
-before they are touched, and put back byte for byte: at the end, by a guardian if this process dies, or by
-``--restore`` if the machine did.
+Meanwhile the settings files run each hook through `payload_recorder`. Their contents are saved before they
+are changed, and restored byte for byte: at the end, by a guardian process if this one dies, or with
+``--restore`` after a crash of the machine.
 """
 
 from __future__ import annotations
@@ -22,40 +22,39 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.discovery import find_places
-from pytest_hookharness.frontends.output.incident_files import make_folder, replace_file
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.frontends.option_types import make_folder
+from pytest_hookharness.frontends.output.files import replace_file
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 RECORDER = Path(__file__).with_name("payload_recorder.py")
-# In commands that are recorded, whichever installation does it.
+# Part of every wrapped command, whichever installation wrapped it.
 _OURS = f"{RECORDER.parent.name}/{RECORDER.name}"
 FOLDER = "hook-recordings"
-DESCRIPTION = (
-    "Has the hooks of a project run by a recorder until Ctrl-C, and keeps what each of them is given, "
-    "without secrets, as JSON files; then the settings are as they were, byte for byte, also after a crash. "
-    "Start the agent once this says so. docs/how-to/record-real-payloads.md says what to do with the files."
+_DESCRIPTION = (
+    "Runs the hooks of a project through a recorder until Ctrl-C, and writes the payload of each hook run, "
+    "without secrets, into a JSON file. Then the settings are restored byte for byte, also after a crash. "
+    "Start the agent when you are told to. docs/how-to/record-real-payloads.md explains how to use the files."
 )
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _JOURNAL = "restore.json"
-_NOTHING = (
-    "{path}: none of its hooks is a shell command in a JSON file; there is nothing that could be recorded"
-)
+_NOTHING = "{path}: none of its hooks is a shell command in a JSON file, so nothing can be recorded"
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapped:
+class WrappedSettings:
     """
-    One settings file that is changed meanwhile.
+    One settings file whose commands are wrapped while hooks are recorded.
 
     Attributes:
         file: The file, with links followed.
-        before: How it was.
-        meanwhile: How it is while hooks are recorded.
-        keys: The keys behind which its commands stand.
-        commands: What stands there meanwhile, with what stood there before.
+        before: Its contents before.
+        meanwhile: Its contents while hooks are recorded.
+        keys: The keys of its commands.
+        commands: The wrapped commands, each with the original.
     """
 
     file: Path
@@ -65,56 +64,58 @@ class Wrapped:
     commands: Mapping[str, str]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """
-    Declare what the command takes.
+    Declare the arguments of ``hookharness record``.
     """
+    parser.description = _DESCRIPTION
     parser.add_argument(
         "path", metavar="PATH", nargs="?", type=Path, default=Path(), help="a project or a settings file (.)"
     )
     parser.add_argument("--host", default="", help="only the hooks of this host")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help=f"where recordings go ({FOLDER} in PATH)"
+        "-o", "--output", type=Path, metavar="DIR", help=f"folder of the recordings ({FOLDER} in PATH)"
     )
     parser.add_argument(
-        "--restore", action="store_true", help="only put settings back, after a crash of the machine"
+        "--restore", action="store_true", help="only restore the settings, after a crash of the machine"
     )
+    parser.set_defaults(call=_call)
 
 
-def tell(arguments: argparse.Namespace) -> int:
+def _call(arguments: argparse.Namespace) -> int:
     """
-    Record until Ctrl-C, and put everything back.
+    Record until Ctrl-C, then restore everything.
     """
     folder = _folder(arguments)
     if arguments.restore:
         _confine(folder, arguments.path.resolve())
-        return _told(restore(folder), folder)
+        return _report(restore(folder), folder)
     if (folder / _JOURNAL).exists():
-        raise SimulationError(f"{folder} holds settings that were not put back; call it with --restore first")
+        raise SimulationError(f"{folder} has settings that were not restored; call it with --restore first")
     files = plan(arguments.path, arguments.host, folder)
     make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
     before = len(list(folder.glob("*.json")))
-    # Blocked, and waited for: nobody is interrupted with half of the files changed.
+    # Blocked and taken with `sigwait`: no signal interrupts this while only some files are changed.
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     with Guarded(files, folder):
         for wrapped in files:
             print(f"recording: {wrapped.file}, {len(wrapped.commands)} hooks", flush=True)
-        print("start the agent now; Ctrl-C ends this and puts the settings back", flush=True)
+        print("start the agent now; Ctrl-C ends this and restores the settings", flush=True)
         signal.sigwait(_ENDS)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     if (folder / _JOURNAL).exists():
         return 2
     number = len(list(folder.glob("*.json"))) - before
-    print(f"{counted(number, 'payload')} in {folder}; the settings are as they were")
+    print(f"{counted(number, 'payload')} in {folder}; the settings are restored")
     return 0
 
 
 def _confine(folder: Path, whole: Path) -> None:
     """
-    See that a journal names files of a project alone, for it may have come with the project.
+    Check that a journal names only files of the project: it may have come with a project from elsewhere.
 
     Raises:
-        SimulationError: It names another one.
+        SimulationError: It names another file.
     """
     for entry in _journal(folder):
         file = Path(str(entry["file"])).resolve()
@@ -125,7 +126,7 @@ def _confine(folder: Path, whole: Path) -> None:
             )
 
 
-def _told(lines: Sequence[str], folder: Path) -> int:
+def _report(lines: Sequence[str], folder: Path) -> int:
     for line in lines:
         print(line)
     return 2 if (folder / _JOURNAL).exists() else 0
@@ -137,59 +138,61 @@ def _folder(arguments: argparse.Namespace) -> Path:
     return (given or (path if path.is_dir() else path.parent) / FOLDER).resolve()
 
 
-def plan(path: Path, host: str, folder: Path) -> tuple[Wrapped, ...]:
+def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
     """
-    What is changed in which settings files.
+    Return the settings files with hooks to record, and their wrapped contents.
 
     Raises:
-        SimulationError: There is no hook that can be recorded.
+        SimulationError: No hook can be recorded.
     """
-    found = tuple(wrapped for place in find_places(path, host) for wrapped in _wrap(place, folder))
+    found = tuple(wrapped for hook_set in find_hook_sets(path, host) for wrapped in _wrap(hook_set, folder))
     if not found:
         raise SimulationError(_NOTHING.format(path=path))
     return found
 
 
-def _wrap(place: HookSet, folder: Path) -> Iterator[Wrapped]:
-    if any(_OURS in hook.command for hook in place.hooks):
+def _wrap(hook_set: HookSet, folder: Path) -> Iterator[WrappedSettings]:
+    if any(_OURS in hook.command for hook in hook_set.hooks):
         raise SimulationError(
-            f"{place.root}: its hooks are recorded already; end that with Ctrl-C, or call it with --restore "
-            "and the --output that was given then"
+            f"{hook_set.root}: its hooks are being recorded already; end that with Ctrl-C, or call it with "
+            "--restore and the same --output"
         )
-    profile = hosts.find(place.host)
+    profile = hosts.find(hook_set.host)
     keys = command_keys(profile.config)
     commands = {
         hook.command: shlex.join(
             [sys.executable, "-P", str(RECORDER), str(folder), *profile.process.shell, hook.command]
         )
-        for hook in place.hooks
+        for hook in hook_set.hooks
         if hook.type == "command" and hook.command and hook.args is None
     }
-    for name in place.files:
-        file = (place.root / name).resolve()
+    for name in hook_set.files:
+        file = (hook_set.root / name).resolve()
         before = file.read_bytes()
         try:
             text, number = replace_commands(before.decode("utf-8"), keys, commands)
         except UnicodeDecodeError as error:
-            raise SimulationError(f"{file}: is no UTF-8: {error}") from error
+            raise SimulationError(f"{file}: is not UTF-8: {error}") from error
         if number and not os.access(file.parent, os.W_OK):
             raise SimulationError(f"{file.parent} cannot be written; record in a copy of the project")
         if number:
-            yield Wrapped(file, before, text.encode(), keys, {new: old for old, new in commands.items()})
+            yield WrappedSettings(
+                file, before, text.encode(), keys, {new: old for old, new in commands.items()}
+            )
 
 
 class Guarded:
     """
-    Settings files that are changed while this is entered.
+    A context in which settings files are changed; a guardian process restores them if this one dies.
     """
 
-    def __init__(self, files: Sequence[Wrapped], folder: Path) -> None:
+    def __init__(self, files: Sequence[WrappedSettings], folder: Path) -> None:
         self._files = files
         self._folder = folder
-        self._ears, self._mouth = -1, -1
+        self._watched, self._held = -1, -1
 
     def __enter__(self) -> None:
-        # What is in here is nobody's to commit by the way.
+        # Recordings must not be committed by accident.
         (self._folder / ".gitignore").write_text("*\n")
         journal = [
             {
@@ -202,53 +205,52 @@ class Guarded:
             for wrapped in self._files
         ]
         replace_file(self._folder / _JOURNAL, json.dumps(journal).encode(), 0o600)
-        self._ears, self._mouth = os.pipe()
-        # In a session of its own, so that Ctrl-C and a closed terminal reach only its ward.
+        self._watched, self._held = os.pipe()
+        # In a session of its own: Ctrl-C and a closed terminal must not reach it.
+        # It notices the death of this process because the pipe it reads from is closed.
         subprocess.Popen(
             # Not from the folder it is called in: a project may hold a module of any name.
             [sys.executable, "-P", "-m", "pytest_hookharness.frontends.cli.record", str(self._folder)],
-            stdin=self._ears,
+            stdin=self._watched,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        os.close(self._ears)
+        os.close(self._watched)
         for wrapped in self._files:
             replace_file(wrapped.file, wrapped.meanwhile)
 
     def __exit__(self, *_: object) -> None:
-        _told(restore(self._folder), self._folder)
-        os.close(self._mouth)
+        _report(restore(self._folder), self._folder)
+        os.close(self._held)
 
 
 def restore(folder: Path) -> tuple[str, ...]:
     """
-    Put back what a recording changed; what cannot be put back now is left for another time.
+    Restore the settings files of a recording; those that cannot be restored now stay in the journal.
 
     Returns:
-        What is to be told: files that somebody else has changed meanwhile, or that could not be put back.
+        Sentences about files that somebody else changed meanwhile, or that could not be restored.
     """
     entries = _journal(folder)
-    told: list[str] = []
+    lines: list[str] = []
     left: list[Mapping[str, Any]] = []
     for entry in entries:
         try:
-            told.append(_restore(entry))
+            lines.append(_restore(entry))
         except (OSError, UnicodeError) as error:
             left.append(entry)
-            told.append(
-                f"{entry['file']}: could not be put back: {error}; mend that, and call it with --restore"
-            )
+            lines.append(f"{entry['file']}: was not restored: {error}; fix that, and call it with --restore")
     if left:
         replace_file(folder / _JOURNAL, json.dumps(left).encode(), 0o600)
     else:
         (folder / _JOURNAL).unlink(missing_ok=True)
-    return tuple(filter(None, told))
+    return tuple(filter(None, lines))
 
 
 def _journal(folder: Path) -> list[Mapping[str, Any]]:
     """
-    What has to be put back, file for file.
+    Return what has to be restored, file by file.
     """
     try:
         entries: list[Mapping[str, Any]] = json.loads((folder / _JOURNAL).read_text("utf-8"))
@@ -263,7 +265,7 @@ def _restore(entry: Mapping[str, Any]) -> str:
     try:
         now = file.read_bytes()
     except FileNotFoundError:
-        return f"{file}: was removed meanwhile, and stays so"
+        return f"{file}: was removed meanwhile, and stays removed"
     if now == before:
         return ""
     if sha256(now).hexdigest() == entry["meanwhile"]:
@@ -272,12 +274,12 @@ def _restore(entry: Mapping[str, Any]) -> str:
     keys, commands = entry["keys"], entry["commands"]
     text, _ = replace_commands(now.decode("utf-8"), keys, commands)
     replace_file(file, text.encode())
-    return f"{file}: was changed meanwhile; the hooks are as they were, the changes stay"
+    return f"{file}: was changed meanwhile; its hooks are restored, the other changes stay"
 
 
 def watch(folder: Path) -> None:
     """
-    Wait for the end of the process that holds the other end of standard input, and put everything back.
+    Wait for the end of the process that holds the other end of standard input, then restore everything.
     """
     while os.read(0, 1):
         pass

@@ -1,20 +1,19 @@
 """
-``hookharness report``: trace files that are read back and told.
+``hookharness report``: summarise trace files. ``hookharness analyze``: find loops in a real transcript.
 
-Trace files may come from anywhere, an archive of somebody else's run for one.
-
-Analysis: a real transcript, and the loops of its agent.
-
-It joins those who read files, know the hosts' forms and detect loops.
+Trace files may come from elsewhere, such as a CI archive, so nothing in them is trusted.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from pytest_hookharness.frontends.output.incident_files import require_new, write_new
+from pytest_hookharness.frontends.option_types import require_new, whole
+from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
 from pytest_hookharness.hosts.transcript_readers.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
@@ -24,6 +23,7 @@ from pytest_hookharness.model.actions import Action, ActionResult, Analysis
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
 from pytest_hookharness.reports.safe_text import plain, plain_lines
+from pytest_hookharness.reports.terminal import loops
 from pytest_hookharness.reports.terminal.table import render_table
 from pytest_hookharness.reports.trace.read import TraceRun, row
 from pytest_hookharness.scenario_files.json_records import Records, UnreadableRecords
@@ -31,10 +31,10 @@ from pytest_hookharness.scenario_files.json_records import Records, UnreadableRe
 
 def analyze(path: Path, limits: Limits | None = None) -> Analysis:
     """
-    What the detectors say of a transcript.
+    Return the loops that the detectors find in a transcript.
 
     Raises:
-        Unreadable: It cannot be read, is empty, or is a transcript of no host that is known.
+        UnreadableRecords: It cannot be read, is empty, or has an unknown form.
     """
     records = Records(path)
     try:
@@ -43,7 +43,7 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
         malformed = ", ".join(f"{count} x {why}" for why, count in records.malformed.items())
         left_out = f"; left out: {malformed}" if malformed else ""
         raise UnreadableRecords(f"{path}: {error}{left_out}") from error
-    actions = [item for item in stream.items if isinstance(item, Action)]
+    actions = [event for event in stream.items if isinstance(event, Action)]
     return Analysis(
         source=str(path),
         form=stream.form,
@@ -55,50 +55,57 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
     )
 
 
-AS_PROMISED, OTHERWISE, UNKNOWN = 0, 1, 2
+PASSED, FAILED, UNKNOWN = 0, 1, 2
 _WIDTH = 200
-DESCRIPTION = (
-    "Reads the trace files that --hook-trace-dir or --trace-dir left, and prints a table of the runs, or a "
-    "debugging entry in Markdown for each that was not as promised, or writes a page of them for a browser. "
-    "docs/traces.md tells what is in them. "
-    "Exit status: 0 all runs were as promised, 1 some was not, 2 some came to no end or cannot be read."
+_DESCRIPTION = (
+    "Reads trace files of --hook-trace-dir or --trace-dir, and prints a table of the runs, or an incident "
+    "report in Markdown for each that failed, or writes an HTML page of all (docs/traces.md). "
+    "Exit status: 0 all runs passed, 1 a run failed, 2 a run has no end or a file cannot be read."
+)
+_ANALYZE = (
+    "Reads a transcript of Claude Code, Codex or OpenHands, recognised by its content, and reports loops of "
+    "the agent's own moves; docs/loop-detection.md defines them. Exit status: 0 none, 1 loops, 2 unreadable."
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def declare(parser: argparse.ArgumentParser) -> None:
     """
-    Declare what the command takes.
+    Declare the arguments of ``hookharness report``.
     """
+    parser.description = _DESCRIPTION
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder with trace files, or one of them")
-    parser.add_argument("--format", choices=tuple(_FORMATS), default="table", help="what is made (table)")
+    parser.add_argument(
+        "--format", choices=tuple(_FORMATS), default="table", help="form of the report (table)"
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (standard output)")
+    parser.set_defaults(call=_report)
 
 
-def tell(arguments: argparse.Namespace) -> str:
+def _report(arguments: argparse.Namespace) -> int:
     """
-    What is to be printed; the exit status is left in the arguments.
+    Print or write the report.
 
     Raises:
-        ValueError: There is no trace file, or one cannot be read.
-        pytest.UsageError: The output cannot be written.
+        ValueError: There is no trace file, or one cannot be read, or the output cannot be written.
     """
     if arguments.output is not None:
-        require_new(arguments.output)
+        require_new(arguments.output, "--output")
     paths = _files(arguments.folder)
     read = [(path, read_file(path)) for path in paths]
     runs = sorted(
         (run for _, run in read if run is not None), key=lambda run: (str(run.begin["began"]), run.name)
     )
     if arguments.format == "page" and arguments.output is None:
-        raise ValueError("report: a page is a file for a browser; name it, such as `-o page.html`")
+        raise ValueError("report: a page needs a file; name it, such as `-o page.html`")
     text = _FORMATS[arguments.format](runs)
-    notes = [f"{_name(path)}: holds no whole line and was left out" for path, run in read if run is None]
-    notes += [f"{_name(run.name)}: a last line that is not whole was left out" for run in runs if run.torn]
-    arguments.status = judge([run for _, run in read])
+    notes = [f"{_name(path)}: has no complete line and was skipped" for path, run in read if run is None]
+    notes += [f"{_name(run.name)}: its last line is incomplete and was skipped" for run in runs if run.torn]
     if arguments.output is None:
-        return "\n".join(filter(None, (text, *notes)))
-    write_new(arguments.output, f"{text}\n")
-    return "\n".join((f"wrote {arguments.output}", *notes))
+        print(*filter(None, (text, *notes)), sep="\n")
+    else:
+        write_new(arguments.output, f"{text}\n")
+        print(f"wrote {arguments.output}", *notes, sep="\n")
+    return judge([run for _, run in read])
 
 
 def _name(path: object) -> str:
@@ -107,10 +114,10 @@ def _name(path: object) -> str:
 
 def judge(runs: Sequence[TraceRun | None]) -> int:
     """
-    The exit status that some runs come to; of ``None`` not even the beginning was written.
+    Return the exit status of some runs; ``None`` stands for a file without a complete line.
     """
     passed = [None if run is None or run.end is None else run.end["passed"] for run in runs]
-    return OTHERWISE if False in passed else UNKNOWN if None in passed or not runs else AS_PROMISED
+    return FAILED if False in passed else UNKNOWN if None in passed or not runs else PASSED
 
 
 def _files(folder: Path) -> list[Path]:
@@ -121,11 +128,13 @@ def _files(folder: Path) -> list[Path]:
             raise ValueError(
                 f"report: {folder} is neither a file nor a folder; name the folder of --hook-trace-dir"
             )
-        raise ValueError(f"report: there is no {folder}; name the folder that --hook-trace-dir named")
+        raise ValueError(
+            f"report: {folder} does not exist; name the folder that was given to --hook-trace-dir"
+        )
     found = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file())
     if not found:
         raise ValueError(
-            f"report: {folder} holds no trace file (*{SUFFIX}); name the folder of --hook-trace-dir"
+            f"report: {folder} has no trace file (*{SUFFIX}); name the folder of --hook-trace-dir"
         )
     return found
 
@@ -134,24 +143,53 @@ def _table(runs: Sequence[TraceRun]) -> str:
     return render_table([row(run) for run in runs], width=_WIDTH)
 
 
-def _entries(runs: Sequence[TraceRun]) -> str:
-    return "\n".join(_each_entry(runs))
+def _incidents(runs: Sequence[TraceRun]) -> str:
+    return "\n".join(_each_incident(runs))
 
 
-def _each_entry(runs: Sequence[TraceRun]) -> Iterator[str]:
+def _each_incident(runs: Sequence[TraceRun]) -> Iterator[str]:
     """
-    An entry for each run that was not as promised, or came to no end.
+    Yield an incident report for each run that failed or has no end.
     """
     for run in runs:
         if run.end is None:
             yield unfinished(run)
         elif not run.end["passed"]:
-            entry = run.end["incident"]
+            entry = run.end["entry"]
             yield "\n".join(plain_lines(str(entry["text"] if isinstance(entry, dict) else entry))) + "\n"
 
 
 _FORMATS: Mapping[str, Callable[[Sequence[TraceRun]], str]] = {
     "table": _table,
-    "entry": _entries,
+    "incident": _incidents,
     "page": page,
 }
+
+
+def declare_analyze(parser: argparse.ArgumentParser) -> None:
+    """
+    Declare the arguments of ``hookharness analyze``.
+    """
+    parser.description = _ANALYZE
+    parser.add_argument("file", metavar="FILE", type=Path, help="a transcript, or a folder of events")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    for option, text, default, least in (
+        ("--repetitions", "least number of repetitions of a sequence", 3, 2),
+        ("--failures", "least number of equal failures", 3, 2),
+        ("--window", "most actions that a loop may span", 24, 1),
+    ):
+        parser.add_argument(
+            option, type=partial(_whole, option, least), default=default, help=f"{text} ({default})"
+        )
+    parser.set_defaults(call=_analyze)
+
+
+def _whole(option: str, least: int, text: str) -> int:
+    return whole(text, option, least)
+
+
+def _analyze(arguments: argparse.Namespace) -> int:
+    limits = Limits(repetitions=arguments.repetitions, failures=arguments.failures, window=arguments.window)
+    analysis = analyze(arguments.file, limits)
+    print(json.dumps(loops.as_json(analysis), indent=2) if arguments.json else loops.describe_loops(analysis))
+    return FAILED if analysis.loops else PASSED

@@ -1,17 +1,16 @@
 """
-Trace files: what a simulation shows is written down while it is played.
+Trace files: one for each simulation, with one line for each record.
 
-One file for each simulation, a line for each record; each is in the hands of the system before the
-simulation goes on, so that whatever ends this process keeps what was seen. Secrets are taken out before.
+A record is written, without secrets, before the simulation goes on, so that nothing is lost if this process
+is killed.
 """
 
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from io import FileIO
 from pathlib import Path
@@ -19,7 +18,9 @@ from pathlib import Path
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.frontends.output.incident_files import circumstances, create_in, secrets_of, write_all
+from pytest_hookharness.frontends.output.files import create_in, write_all
+from pytest_hookharness.frontends.output.incident_files import context, secrets_of
+from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -32,64 +33,41 @@ from pytest_hookharness.reports.trace.read import LONGEST_LINE, TraceRun, read_r
 from pytest_hookharness.reports.trace.steps import LONGEST_FILE, Versions
 from pytest_hookharness.reports.trace.steps import step as step_record
 from pytest_hookharness.simulation.session.observers import Observer
-from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 SUFFIX = ".jsonl"
-# Bytes of contents that are kept to be compared with later ones, and files that are read at the beginning.
+# Most bytes of file contents that are kept for diffs, and most files that are read at the start.
 _MOST_KEPT = 16 << 20
 _MOST_FILES = 2000
 _SHORT = 1 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class TraceItem:
-    """
-    What a simulation is played for.
-
-    Attributes:
-        id: The node id of a test, or of an item of a scenario file.
-        replay_command: The shell command that plays it again.
-    """
-
-    id: str
-    replay_command: str
-
-    @classmethod
-    def of_test(cls, node: str, seed: int) -> TraceItem:
-        """
-        A test of pytest, by its node id.
-        """
-        return cls(node, shlex.join(["pytest", node, "--hook-seed", str(seed)]))
-
-    @classmethod
-    def of_scenario(cls, scenario: Scenario, replay_command: str) -> TraceItem:
-        """
-        An item of a scenario file, or a scenario that is in none.
-        """
-        file = "" if scenario.origin is None else f"{scenario.origin.file}::"
-        return cls(f"{file}{scenario.id}", replay_command)
-
-
 @contextmanager
-def recording(settings: Settings, item: TraceItem, scenario: Scenario, front_end: str) -> Generator[Observer]:
+def recording(
+    folder: Path, seed: int, item: TraceItem, scenario: Scenario, front_end: str
+) -> Generator[Observer]:
     """
-    A witness who writes all that it is told into a new file, or looks away if no folder is named.
+    Open a trace file, and yield an observer that writes a simulation to it.
+
+    Args:
+        folder: The folder of the file.
+        seed: The seed of the run.
+        item: What is simulated.
+        scenario: The scenario.
+        front_end: Who asked for it: ``pytest`` or ``hookharness``.
 
     Raises:
         SimulationError: The file cannot be written.
     """
-    if settings.traces is None:
-        yield Observer()
-        return
-    recorder = _Recorder(settings.traces, item, scenario, settings.seed, front_end)
+    recorder = _Recorder(folder, item, scenario, seed, front_end)
     try:
         yield recorder
     except Interrupted as interrupted:
         recorder.end(interrupted.outcome)
         raise
     except NoFreeSlot:
-        # It will be played once more, alone.
+        # The simulation will be repeated alone, and writes a file then.
         recorder.discard()
         raise
     except Exception as error:
@@ -106,7 +84,7 @@ class _Recorder(Observer):
         self._item = redacted(item, self._secrets)
         self._scenario = scenario
         self._seed = seed
-        self._door = front_end
+        self._front_end = front_end
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._steps: list[Step] = []
         self._files: _Files | None = None
@@ -117,12 +95,12 @@ class _Recorder(Observer):
         self._begin(
             records.TraceHeader(
                 id=self._item.id,
-                front_end=self._door,
+                front_end=self._front_end,
                 host=stage.profile.id,
                 seed=self._seed,
                 tier=stage.sandbox.tier,
                 hooks=stage.configuration.hooks,
-                replay_command=self._item.replay_command,
+                replay_command=self._item.replay,
                 began=self._began,
             )
         )
@@ -131,7 +109,7 @@ class _Recorder(Observer):
         try:
             self._file = create_in(self._folder, self._item.id, SUFFIX)
         except OSError as error:
-            raise self._trouble(error) from error
+            raise self._error(error) from error
         self._write(records.begin(redacted(self._scenario, self._secrets), redacted(occasion, self._secrets)))
 
     def step(self, step: Step) -> None:
@@ -143,23 +121,24 @@ class _Recorder(Observer):
         self._write(records.state(turn, replace(state, visible=redacted(state.visible, self._secrets))))
 
     def end(self, outcome: Outcome) -> None:
-        told = redacted(replace(outcome, trace=Trace()), self._secrets)
-        told = replace(told, trace=Trace(steps=tuple(self._steps)))
+        # The steps have been redacted one by one.
+        seen = redacted(replace(outcome, trace=Trace()), self._secrets)
+        seen = replace(seen, trace=Trace(steps=tuple(self._steps)))
         codes = {code.code: code for code in catalogue()}
-        around = redacted(circumstances(self._item.replay_command), self._secrets)
-        self._write(records.end(told, codes, around.replay_command, incident_report(told, around)))
+        around = redacted(context(self._item.replay), self._secrets)
+        self._write(records.end(seen, codes, around.replay_command, incident_report(seen, around)))
 
     def give_up(self, why: str) -> None:
         """
-        Write down why there is no verdict.
+        Write why there is no verdict.
         """
         if self._file is None:
             occasion = records.TraceHeader(
                 id=self._item.id,
-                front_end=self._door,
+                front_end=self._front_end,
                 host=self._scenario.host,
                 seed=self._seed,
-                replay_command=self._item.replay_command,
+                replay_command=self._item.replay,
                 began=self._began,
             )
             self._begin(occasion)
@@ -167,7 +146,7 @@ class _Recorder(Observer):
 
     def discard(self) -> None:
         """
-        Leave no file behind.
+        Close and remove the file.
         """
         if self._file is not None:
             self.close()
@@ -175,7 +154,7 @@ class _Recorder(Observer):
 
     def close(self) -> None:
         """
-        Write no more.
+        Close the file.
         """
         if self._file is not None:
             self._file.close()
@@ -190,12 +169,12 @@ class _Recorder(Observer):
             write_all(self._file, line)
         except OSError as error:
             self._file.close()
-            raise self._trouble(error) from error
+            raise self._error(error) from error
 
-    def _trouble(self, error: OSError) -> SimulationError:
+    def _error(self, error: OSError) -> SimulationError:
         where = self._folder if self._file is None else self._file.name
         return SimulationError(
-            f"trace files: {where} cannot be written ({error.strerror}); make room, or name another folder"
+            f"trace files: {where} cannot be written ({error.strerror}); free space, or name another folder"
         )
 
 
@@ -205,7 +184,7 @@ def _line(record: TraceRecord, longest: int) -> bytes:
 
 class _Files:
     """
-    The contents of covered files as they were last seen, by their digests.
+    The last known contents of the files that a simulation watches, by digest.
     """
 
     def __init__(self, stage: Testbed) -> None:
@@ -219,7 +198,7 @@ class _Files:
 
     def compare(self, step: Step) -> Mapping[str, Versions]:
         """
-        What is known of the contents of the files that a step changed.
+        Return the known contents, before and after, of the files that a step changed.
         """
         if not isinstance(step.exchange, HookEvent | Performed):
             return {}
@@ -232,10 +211,10 @@ class _Files:
         }
 
     def _keep(self, path: str) -> bytes | None:
-        entry = self._stage.files.get(path)
-        if entry is None or entry.kind != "file":
+        incident_report = self._stage.files.get(path)
+        if incident_report is None or incident_report.kind != "file":
             return None
-        # Whoever opens that is taken for a hook.
+        # Opening the transcript would be counted as a hook that reads it.
         if self._stage.workspace.locate(path) == self._stage.transcript:
             return None
         try:
@@ -244,8 +223,8 @@ class _Files:
             return None
         if data is None or len(data) > LONGEST_FILE:
             return None
-        if entry.content not in self._known:
-            self._known[entry.content] = data
+        if incident_report.content not in self._known:
+            self._known[incident_report.content] = data
             self._size += len(data)
             while self._size > _MOST_KEPT:
                 self._size -= len(self._known.pop(next(iter(self._known))))
@@ -254,10 +233,10 @@ class _Files:
 
 def read_file(path: Path) -> TraceRun | None:
     """
-    The run that a trace file tells of; ``None`` if no line of it is whole.
+    Return the run in a trace file; ``None`` if it has no complete line.
 
     Raises:
-        UnreadableTrace: It is no trace file.
+        UnreadableTrace: It is not a trace file.
         OSError: It cannot be read.
     """
 

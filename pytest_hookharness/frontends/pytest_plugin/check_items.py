@@ -1,7 +1,7 @@
 """
-``pytest --hook-check``: the check-up of a project as items of a run.
+``pytest --hook-check``: the checks of a project's hook sets as items of a run.
 
-It is a part of the plugin that is registered only where the option is given.
+A pytest plugin of its own, registered only if the option is given.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
-from pytest_hookharness.campaigns.check.discovery import find_places
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.frontends import checkup as checkups
-from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.harness import USER_ERRORS, Harness
+from pytest_hookharness.frontends.pytest_plugin import options
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import check_report as reports
@@ -23,77 +24,79 @@ from pytest_hookharness.reports.terminal import check_report as reports
 
 class CheckFailed(Exception):
     """
-    The check-up of a place came to something else than that all is well.
+    A check found problems or could not finish.
 
     Attributes:
-        checkup: What it came to.
+        report: The report of the check.
     """
 
-    def __init__(self, checkup: CheckReport) -> None:
-        self.checkup = checkup
-        super().__init__(reports.headline(checkup))
+    def __init__(self, report: CheckReport) -> None:
+        self.report = report
+        super().__init__(reports.headline(report))
 
 
 class SettingsFile(pytest.File):
     """
-    The settings in which one host finds hooks.
+    The settings file of one hook set.
     """
 
-    place: HookSet
+    hook_set: HookSet
 
     def collect(self) -> Iterator[pytest.Item]:
         """
-        One item for the host.
+        Yield one item.
         """
-        yield CheckItem.from_parent(self, name=f"check[{self.place.host}]", place=self.place)
+        yield CheckItem.from_parent(self, name=f"check[{self.hook_set.host}]", hook_set=self.hook_set)
 
 
 class CheckItem(pytest.Item):
     """
-    The check-up of one place.
+    The check of one hook set.
     """
 
-    def __init__(self, *, place: HookSet, **kwargs: Any) -> None:
+    def __init__(self, *, hook_set: HookSet, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.place = place
+        self.hook_set = hook_set
 
     def runtest(self) -> None:
         """
         Check the hooks.
 
         Raises:
-            Unwell: Something is wrong with them, or it could not be told.
+            CheckFailed: Something is wrong with them, or it is unknown.
         """
-        with harness.Harness(harness.settings(self.config)) as keeper:
-            checkup = checkups.check(self.place, keeper)
-        if checkups.judge([checkup]) != checkups.CLEAN:
-            raise CheckFailed(checkup)
+        with Harness(options.settings(self.config)) as harness:
+            report = checkups.check(self.hook_set, harness)
+        if checkups.status_of([report]) != checkups.CLEAN:
+            raise CheckFailed(report)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """
-        The settings file.
+        Return the settings file as the place of the item.
         """
         return self.path, 0, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
         """
-        The report, without a frame of ours.
+        Return the report, without a frame of the harness.
         """
         problem = excinfo.value
         if isinstance(problem, CheckFailed):
-            return self._told(
-                reports.headline(problem.checkup), reports.render_check(problem.checkup, self._again)
+            return self._failure(
+                reports.headline(problem.report), reports.render_check(problem.report, self._replay)
             )
-        if isinstance(problem, harness.TROUBLE):
-            said = plain(str(problem), 1000)
-            return self._told(said, f"{self.name} could not be checked: {said}")
+        if isinstance(problem, USER_ERRORS):
+            message = plain(str(problem), 1000)
+            return self._failure(message, f"{self.name} could not be checked: {message}")
         return super().repr_failure(excinfo)
 
-    def _again(self, problem: Problem) -> str:
-        return checkups.command(problem, self.place.root, self.place.host, harness.settings(self.config))
+    def _replay(self, problem: Problem) -> str:
+        return checkups.problem_command(
+            problem, self.hook_set.root, self.hook_set.host, options.settings(self.config)
+        )
 
-    def _told(self, line: str, text: str) -> ReprExceptionInfo:
-        # Only these very classes survive the way from an xdist worker to the controller.
+    def _failure(self, line: str, text: str) -> ReprExceptionInfo:
+        # xdist transfers only these classes from a worker to the controller.
         return ReprExceptionInfo(
             reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
             reprcrash=ReprFileLocation(str(self.path), 1, line),
@@ -102,17 +105,17 @@ class CheckItem(pytest.Item):
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """
-    Add the check-up of each place to the run.
+    Add the check of each hook set to the run.
 
     Raises:
         pytest.UsageError: No hooks are found.
     """
     path = session.config.rootpath / str(session.config.getoption("--hook-check"))
     try:
-        places = find_places(path)
-    except harness.TROUBLE as error:
+        hook_sets = find_hook_sets(path)
+    except USER_ERRORS as error:
         raise pytest.UsageError(f"--hook-check: {error}") from None
-    for place in places:
-        file = SettingsFile.from_parent(session, path=place.root / place.files[0])
-        file.place = place
+    for hook_set in hook_sets:
+        file = SettingsFile.from_parent(session, path=hook_set.root / hook_set.files[0])
+        file.hook_set = hook_set
         items += file.collect()

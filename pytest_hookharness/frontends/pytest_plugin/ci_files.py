@@ -1,11 +1,8 @@
 """
-``--hook-sarif``: what a run found, in a file for viewers of static analysis.
+``--hook-sarif``: findings as a SARIF file. ``--hook-github``: annotations and a summary for GitHub Actions.
 
-Results are made where a test runs and cross to the controller as JSON; it alone writes the file.
-
-Runs under GitHub Actions: lines in the log, and a file for the summary.
-
-Only the process that prints the report writes; workers of xdist have none.
+The results of a test are made where it runs, and an xdist worker sends them to the controller as JSON. Only
+the controller writes.
 """
 
 from __future__ import annotations
@@ -30,25 +27,16 @@ from pytest_hookharness.reports.ci.sarif import SarifLocation, SarifRunInfo, log
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.table import Row
 
-# How the loader begins each of its messages.
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+):\d+ (?P<said>.*)")
-
-
-def is_wanted(config: pytest.Config) -> bool:
-    """
-    Whether GitHub reads what this process prints, or somebody asks for what it would be told.
-    """
-    if hasattr(config, "workerinput"):
-        return False
-    return bool(config.getoption("--hook-github") or os.environ.get("GITHUB_ACTIONS") == "true")
+# The beginning of every message of the loader.
+_LOCATED = re.compile(r"(?P<file>.+?):(?P<line>\d+):\d+ (?P<message>.*)")
 
 
 def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
     """
-    Write an annotation for each failure, and the summary of the step if there is a file for it.
+    Write an annotation for each failure, and the step summary if there is a file for it.
     """
     root = repository(terminalreporter.config)
-    # For good: what was run again, or was expected to fail, has other outcomes.
+    # Reruns and expected failures have other outcomes than `failed`.
     here = terminalreporter.config.rootpath
     failures = [_failure(report, root, here) for report in reports if report.outcome == "failed"]
     for failure in failures:
@@ -58,18 +46,18 @@ def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> 
     if not file:
         return
     try:
-        # Earlier runs of the same step have written to it.
-        room = MOST_BYTES - (Path(file).stat().st_size if Path(file).exists() else 0)
+        # Earlier runs of the same step may have written to it.
+        left = MOST_BYTES - (Path(file).stat().st_size if Path(file).exists() else 0)
         with Path(file).open("a", encoding="utf-8") as summary:
-            summary.write(step_summary([*_rows(reports)], failures, most=room))
+            summary.write(step_summary([*_rows(reports)], failures, most=left))
     except OSError as problem:
-        said = plain(str(problem), 400)
-        terminalreporter.write_line(f"hook harness: the summary of the step could not be written: {said}")
+        message = plain(str(problem), 400)
+        terminalreporter.write_line(f"hook harness: the step summary could not be written: {message}")
 
 
 def repository(config: pytest.Config) -> Path:
     """
-    The folder that paths are told relative to: the checkout around the run, or else the root of pytest.
+    Return the folder that printed paths are relative to: the checkout of the run, or pytest's root folder.
     """
     checkout = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath).resolve()
     return checkout if config.rootpath.resolve().is_relative_to(checkout) else config.rootpath.resolve()
@@ -79,33 +67,33 @@ def _rows(reports: Sequence[Any]) -> Iterator[Row]:
     for report in reports:
         found = dict(getattr(report, "user_properties", ()))
         if "hook_timings" in found and report.outcome != "rerun":
-            # What a test in Python plays is promised by the test; one that was skipped says nothing.
-            kept = {"passed": True, "failed": False}.get(report.outcome)
-            own = {} if "hook_row" in found else {"scenario": report.nodeid, "passed": kept}
+            # The expectations of a Python test are its own; a skipped test says nothing.
+            passed = {"passed": True, "failed": False}.get(report.outcome)
+            own = {} if "hook_row" in found else {"scenario": report.nodeid, "passed": passed}
             yield {name.removeprefix("hook."): value for name, value in found.items()} | own
 
 
 def _failure(report: Any, root: Path, here: Path) -> FailureAnnotation:
     crash = getattr(report.longrepr, "reprcrash", None)
-    told = report.longreprtext.strip()
-    stories = [text for name, text in report.sections if name == "hook story"]
-    place, line, headline = report.nodeid.partition("::")[0], 1, told
+    text = report.longreprtext.strip()
+    stories = [story for name, story in report.sections if name == "hook story"]
+    place, line, headline = report.nodeid.partition("::")[0], 1, text
     if crash is not None:
         place, line, headline = str(crash.path), int(crash.lineno), str(crash.message)
-    elif found := _PLACE.match(told):
-        place, line, headline = found["file"], int(found["line"]), found["said"]
-    # What a Python test asserts says less than what its last simulation showed.
+    elif found := _LOCATED.match(text):
+        place, line, headline = found["file"], int(found["line"]), found["message"]
+    # The last simulation says more than the assertion of a Python test.
     headline = stories[-1] if stories else headline
     path = (here / place).resolve()
     if not path.is_relative_to(root):
-        # It broke in a file of somebody else, where nobody would look for it.
+        # The test failed in a file outside the repository, which GitHub cannot show.
         path, line = (here / report.nodeid.partition("::")[0]).resolve(), 1
     return FailureAnnotation(
         name=report.nodeid,
         file=path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path),
         line=line,
         headline=(headline.splitlines() or ["failed"])[0],
-        story="\n".join(stories) or told,
+        story="\n".join(stories) or text,
     )
 
 
@@ -116,50 +104,50 @@ NAME = "hook_sarif"
 
 def register(config: pytest.Config, named: str) -> None:
     """
-    Have the file written at the end of the run, unless this is a worker of xdist.
+    Have the SARIF file written at the end of the run, unless this is an xdist worker.
 
     Raises:
-        pytest.UsageError: There is no folder for it.
+        pytest.UsageError: Its folder does not exist.
     """
     file = config.invocation_params.dir / named
     if hasattr(config, "workerinput"):
         return
     if not named.strip() or file.is_dir():
-        raise pytest.UsageError(f"--hook-sarif: {named!r} is no file; name one, such as hooks.sarif")
+        raise pytest.UsageError(f"--hook-sarif: {named!r} is not a file; name one, such as hooks.sarif")
     if not file.parent.is_dir():
         raise pytest.UsageError(
-            f"--hook-sarif: there is no folder {file.parent}; make it, or name another one"
+            f"--hook-sarif: folder {file.parent} does not exist; make it, or name another one"
         )
     config.pluginmanager.register(SarifFile(file), "hook-sarif-file")
 
 
 class SarifFile:
     """
-    Gathers what the reports of a run carry.
+    Collects the results in the reports of a run, and writes the SARIF file.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._found: list[dict[str, Any]] = []
-        self._trouble: list[str] = []
+        self._errors: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """
-        Take note of a scenario file that could not be read.
+        Keep the error of a scenario file that could not be read.
         """
         if report.failed and report.nodeid.endswith(_SUFFIX):
-            self._trouble.append(report.longreprtext)
+            self._errors.append(report.longreprtext)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """
-        Take the results of a test that failed for good, or note why there are none.
+        Keep the results of a failed test, or why it has none.
         """
         if report.outcome != "failed":
             return
         found: dict[str, Any] = dict(report.user_properties)
         self._found += found.get(NAME, ())
         if found.get("hook_error") or (report.when != "call" and f"{_SUFFIX}::" in report.nodeid):
-            self._trouble.append(f"{report.nodeid}: {report.longreprtext}")
+            self._errors.append(f"{report.nodeid}: {report.longreprtext}")
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """
@@ -170,14 +158,14 @@ class SarifFile:
             catalogue(),
             version=__version__,
             status=int(exitstatus),
-            trouble=self._trouble,
+            trouble=self._errors,
         )
         self._file.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
 
 
-def told(item: pytest.Item, outcomes: Sequence[Outcome], said: str) -> list[dict[str, Any]]:
+def sarif_results(item: pytest.Item, outcomes: Sequence[Outcome], message: str) -> list[dict[str, Any]]:
     """
-    The results of a test that failed; what it said itself if nothing is wrong about its simulations.
+    Return the SARIF results of a failed test; its own message if nothing is wrong with its simulations.
     """
     root = repository(item.config)
     _, line, _ = item.location
@@ -187,13 +175,13 @@ def told(item: pytest.Item, outcomes: Sequence[Outcome], said: str) -> list[dict
         return SarifRunInfo(item.nodeid, place, root, lambda command: find_script(command, scenario, root))
 
     found = [result for outcome in outcomes for result in results(outcome, around(outcome.scenario))]
-    # All that a scenario promises is among them; else it could not be played.
-    return found if found or hasattr(item, "scenario") else [of_test(said, around(outcomes[-1].scenario))]
+    # A scenario without results could not be played, which is an error and not a result.
+    return found if found or hasattr(item, "scenario") else [of_test(message, around(outcomes[-1].scenario))]
 
 
 def find_script(command: str, scenario: Scenario, root: Path) -> SarifLocation | None:
     """
-    Where the script of a command lies in the repository: beside the test, in the project, or in the scenario.
+    Return where the script of a command is in the repository: a file of the project, or in the scenario.
     """
     try:
         words = shlex.split(command)
@@ -205,8 +193,8 @@ def find_script(command: str, scenario: Scenario, root: Path) -> SarifLocation |
         if not inside.strip("./"):
             continue
         for path in [Path(word)] if word.startswith("/") else [folder / inside for folder in folders]:
-            there = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
-            if there and path.resolve().is_relative_to(root):
+            exists = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+            if exists and path.resolve().is_relative_to(root):
                 return SarifLocation(path.resolve())
         key = scenario.mark(f"files.{Path(inside)}")
         if scenario.origin is not None and key in scenario.origin.marks:

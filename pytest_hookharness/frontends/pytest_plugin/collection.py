@@ -1,5 +1,5 @@
 """
-Collection: scenario files as pytest modules, their items as functions.
+Scenario files as pytest modules, their items as test functions.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
 from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.pytest_plugin import options
+from pytest_hookharness.frontends.replay_command import replay_command
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.reports.terminal.headline import most_severe
+from pytest_hookharness.reports.terminal.headline import first_line, most_severe
 
-# Marks by which an item may turn out not to be run.
-_DOUBTS = frozenset({"skip", "skipif", "xfail"})
+# Markers of items that may not be run.
+_SKIPPING = frozenset({"skip", "skipif", "xfail"})
 _MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]+)")
 
 
 class ScenarioFailed(Exception):
     """
-    A promise of a scenario was not kept.
+    A scenario failed its expectations.
 
     Attributes:
-        outcome: What the simulation gave.
+        outcome: The outcome of the simulation.
     """
 
     def __init__(self, outcome: Outcome) -> None:
         self.outcome = outcome
-        super().__init__(story.first_line(outcome))
+        super().__init__(first_line(outcome))
 
 
 class ScenarioFile(pytest.Module):
@@ -48,12 +48,12 @@ class ScenarioFile(pytest.Module):
     """
 
     def _getobj(self) -> types.ModuleType:
-        # There is no Python module behind a scenario file; fixtures and markers only need a place.
+        # A scenario file has no Python module, but pytest keeps fixtures and markers in one.
         return types.ModuleType(self.path.name.split(".")[0])
 
     def collect(self) -> Iterator[pytest.Item]:
         """
-        One item for each variant and host.
+        Yield one item for each variant and host.
         """
         wanted = self.config.getoption("--hook-host") or []
         if harness.ALL_HOSTS in wanted:
@@ -69,6 +69,8 @@ class ScenarioFile(pytest.Module):
         except scenario_files.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
         if self.config.getoption("--hook-stress"):
+            from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
+
             scenarios = tuple(map(with_all_trials, scenarios))
         for scenario in scenarios:
             item = ScenarioItem.from_parent(
@@ -79,14 +81,14 @@ class ScenarioFile(pytest.Module):
 
 
 def _short(path: Path) -> Path:
-    # What is printed is meant to be pasted into a shell that stands where pytest was started.
+    # Replay commands are pasted into a shell in the folder where pytest was started.
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _play(scenario: Scenario) -> Callable[..., None]:
-    def play(_hook_bench: Any, request: pytest.FixtureRequest) -> None:
-        outcome = _hook_bench.play(scenario, request.node.siblings)
+    def play(_hook_context: Any, request: pytest.FixtureRequest) -> None:
+        outcome = _hook_context.play(scenario, request.node.siblings)
         if not outcome.passed:
             raise ScenarioFailed(outcome)
 
@@ -105,17 +107,17 @@ class ScenarioItem(pytest.Function):
         super().__init__(**kwargs)
         self.scenario = scenario
         self._process = os.getpid()
-        # From 9.2 on pytest keeps a structured id, and takes it apart again when it reads its cache:
-        # a bracket that does not come from parametrize has to be told to it, or --lf finds nothing.
+        # From 9.2 on, pytest keeps a structured id, and parses it when it reads its cache. A bracket that
+        # does not come from parametrize must be parsed here in the same way, or --lf finds nothing.
         parse = getattr(type(getattr(self, "_id", None)), "parse", None)
         if parse is not None:
             self._id = parse(self.nodeid)
 
     def siblings(self) -> list[Scenario]:
         """
-        The same scenario on other hosts, where this process is to run it later and nothing else comes before.
+        Return the same scenario on other hosts, if this process will run them next.
         """
-        # A worker of xdist does not know which of its items it will be given.
+        # An xdist worker does not know which items it will be given.
         if hasattr(self.config, "workerinput") or os.getpid() != self._process:
             return []
         items = itertools.dropwhile(lambda item: item is not self, self.session.items)
@@ -124,36 +126,38 @@ class ScenarioItem(pytest.Function):
     def _may_begin(self, other: ScenarioItem) -> bool:
         if other is self or (other.parent, other.scenario.variant) != (self.parent, self.scenario.variant):
             return False
-        if any(mark.name in _DOUBTS for mark in other.iter_markers()):
+        if any(mark.name in _SKIPPING for mark in other.iter_markers()):
             return False
-        # What fixtures of others prepare for each single item is there only in its own turn.
+        # Function-scoped fixtures of other plugins are set up only when the item itself runs.
         used = other._fixtureinfo.name2fixturedefs
-        return all(name == "_hook_bench" or found[-1].scope != "function" for name, found in used.items())
+        return all(name == "_hook_context" or found[-1].scope != "function" for name, found in used.items())
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """
-        The place of the scenario's promise, for editors and summaries.
+        Return the line of the scenario's expectation, for editors and summaries.
         """
         return self.path, _line(self.scenario, "expect") - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
         """
-        The story of a failure at its line of the file, without a frame of ours.
+        Return the story of a failure at its line in the file, without a frame of the harness.
         """
         problem = excinfo.value
         if isinstance(problem, ScenarioFailed):
+            from pytest_hookharness.reports.terminal import story
+
             outcome = problem.outcome
             broken = most_severe(outcome)
-            again = harness.again(self.scenario, harness.settings(self.config))
-            told = story.story(outcome, replay_command=again)
-            return self._told(broken.path if broken else "expect", story.first_line(outcome), told)
-        if isinstance(problem, harness.TROUBLE):
-            said = plain(str(problem), 1000)
-            return self._told("name", said, f"{self.name} could not be played: {said}")
+            replay = replay_command(self.scenario, options.settings(self.config))
+            text = story.story(outcome, replay_command=replay)
+            return self._failure(broken.path if broken else "expect", first_line(outcome), text)
+        if isinstance(problem, harness.USER_ERRORS):
+            message = plain(str(problem), 1000)
+            return self._failure("name", message, f"{self.name} could not be played: {message}")
         return super().repr_failure(excinfo)
 
-    def _told(self, path: str, line: str, text: str) -> ReprExceptionInfo:
-        # Only these very classes survive the way from an xdist worker to the controller.
+    def _failure(self, path: str, line: str, text: str) -> ReprExceptionInfo:
+        # xdist transfers only these classes from a worker to the controller.
         return ReprExceptionInfo(
             reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
             reprcrash=ReprFileLocation(str(self.path), _line(self.scenario, path), line),
@@ -166,7 +170,7 @@ def _line(scenario: Scenario, path: str) -> int:
 
 def scenario_folders(config: pytest.Config) -> list[str]:
     """
-    The folders in which scenarios are looked for when nothing else is named.
+    Return the folders that are collected if the command line names no path.
 
     Raises:
         pytest.UsageError: None of them exists.
@@ -183,7 +187,7 @@ def scenario_folders(config: pytest.Config) -> list[str]:
 
 def is_material(folder: Path) -> bool:
     """
-    Whether a folder is the project or the plugin of a scenario beside it, and so no place for tests.
+    Return whether a folder is the project or plugin of a scenario next to it, and has no tests to collect.
     """
     return any(folder.resolve() in _material(file) for file in folder.parent.glob("*.scenario.yaml"))
 
@@ -192,7 +196,7 @@ def _material(file: Path) -> frozenset[Path]:
     try:
         scenarios = scenario_files.load(file)
     except scenario_files.ScenarioErrors:
-        # It will be reported where the file is collected; what it names is found by its words.
+        # The error is reported when the file is collected. A search of its text finds the folders.
         found = _MATERIAL.findall(file.read_text("utf-8", "replace")) if file.is_file() else []
         return frozenset((file.parent / name.strip("\"'")).resolve() for name in found)
     named = (folder for scenario in scenarios for folder in (scenario.project, scenario.plugin))

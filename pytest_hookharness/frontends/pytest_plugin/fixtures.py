@@ -1,5 +1,5 @@
 """
-What the fixtures give to a test: thin doors to the one engine.
+The objects that the fixtures give to a test.
 """
 
 from __future__ import annotations
@@ -24,80 +24,80 @@ from pytest_hookharness.simulation.testbed.host_actions import run_event
 
 class HookLoop:
     """
-    Simulate a whole session and give its outcome.
+    Simulates a whole session and returns its outcome.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, scenario: Scenario | str | Path | None = None, /, **keys: Any) -> Outcome:
         """
-        Play a scenario, a scenario file (``FILE`` or ``FILE::name[...]``), or one made of keywords.
+        Play a scenario, an item of a scenario file (``FILE::name[...]``), or one made of keywords.
 
-        Keywords that begin with a capital letter are events and name their hooks; all others are the
-        keys of a scenario file, ``agent`` and ``then`` included.
+        Keywords with a capital first letter are events, and their values are hooks. All others are keys of a
+        scenario file, including ``agent`` and ``then``.
 
         Raises:
             ValueError: A keyword or its value is not one a scenario can have.
         """
         if scenario is None:
-            return self._bench.simulate(self._bench.scenario(keys))
+            return self._context.simulate(self._context.scenario(keys))
         if isinstance(scenario, Scenario):
-            return self._bench.simulate(replace(scenario, **keys) if keys else scenario)
+            return self._context.simulate(replace(scenario, **keys) if keys else scenario)
         name = str(scenario)
         if "::" not in name and not name.endswith(".scenario.yaml"):
             raise ValueError(
-                f"hook_loop({name!r}): this is no scenario file; to loop on a hook, name its event: "
-                f"hook_loop(Stop={name!r})"
+                f"hook_loop({name!r}): this is not a scenario file; to play a session with a hook, name its "
+                f"event: hook_loop(Stop={name!r})"
             )
-        return self._bench.simulate(pick(name, self._bench.folder))
+        return self._context.simulate(pick(name, self._context.folder))
 
 
 class HookFire:
     """
-    Fire the hooks of one event once and give the host's decision.
+    Runs the hooks of one event once and returns the host's decision.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, event: str, command: Json = None, /, **fields: Any) -> Response:
         """
-        Ask the hooks of an event: one ``command``, a list of them, or those the workspace configures.
+        Run the hooks of an event: one ``command``, a list of them, or those that the workspace configures.
 
-        Keywords are fields of the event's payload; all others are made up from the seed.
+        Keywords are fields of the event's payload; all other fields are generated from the seed.
 
         Raises:
-            ValueError: The host has no such event, the event no such field, or no hook was fired.
+            ValueError: The host has no such event, the event has no such field, or no hook ran.
         """
-        scenario = self._bench.scenario({event: command} if command is not None else {})
-        response = run_event(self._bench.stage(scenario), event, fields)
-        self._bench.told.responses.append(response)
+        scenario = self._context.scenario({event: command} if command is not None else {})
+        response = run_event(self._context.testbed(scenario), event, fields)
+        self._context.results.responses.append(response)
         if not response.hook_runs:
             raise ValueError(
-                f"hook_fire({event!r}): no hook was fired; either none is configured for this event, "
-                f"or no matcher fits {response.hooked.target!r}"
+                f"hook_fire({event!r}): no hook ran; either none is configured for this event, "
+                f"or no matcher matches {response.hooked.target!r}"
             )
         return response
 
 
 class HookPayload:
     """
-    Make up the payload of an event, as its host would write it.
+    Generates the payload of an event, as its host would write it.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, event: str, /, *, host: str = "claude-code", **fields: Any) -> dict[str, Any]:
         """
-        The payload of an event; fields that are not given are made up from the seed.
+        Return the payload of an event; fields that are not given are generated from the seed.
 
         Raises:
-            ValueError: The host has no such event, or the event no such field.
+            ValueError: The host has no such event, or the event has no such field.
         """
         profile = hosts.find(host)
-        rule, seed = hosts.find_event(profile, event), self._bench.harness.settings.seed
+        rule, seed = hosts.find_event(profile, event), self._context.harness.settings.seed
 
         def sample(folder: str, operations: tuple[hosts.Operation, ...]) -> Mapping[str, Any]:
             facts = hosts.facts(profile, workspace=folder, home=folder, tmp=folder, seed=seed)
@@ -108,75 +108,75 @@ class HookPayload:
 
 class HookWorkspace:
     """
-    Set up the workspace that the other hook fixtures of a test start from.
+    Sets up the workspace that the other hook fixtures of a test start from.
     """
 
-    def __init__(self, bench: TestContext) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext) -> None:
+        self._context = context
 
     def __call__(self, **keys: Any) -> HookWorkspace:
         """
-        Keys of a scenario that every simulation of this test starts from, such as ``git=True``.
+        Set keys of a scenario for every simulation of this test, such as ``git=True``.
         """
-        self._bench.keys.update(keys)
+        self._context.keys.update(keys)
         return self
 
     def write(self, path: str, text: str) -> HookWorkspace:
         """
-        Add a file; a text that begins with ``#!`` makes it executable.
+        Add a file; it is executable if its text begins with ``#!``.
         """
-        self._bench.keys.setdefault("files", {})[path] = text
+        self._context.keys.setdefault("files", {})[path] = text
         return self
 
 
 class ScriptMaker:
     """
-    Write a scripted agent in a test.
+    Makes scripted agents.
     """
 
     def __call__(self, *acts: Mapping[str, Any], then: Any = None, when: Any = None) -> Script:
         """
-        A script of acts, as in a scenario file: ``{"run": "make"}, {"stop": "Done."}``.
+        Return a script of acts, as in a scenario file: ``{"run": "make"}, {"stop": "Done."}``.
 
         Raises:
-            ValueError: An act is not one that an agent can do.
+            ValueError: An agent has no such act.
         """
         return scenario_files.script_from(list(acts), then=then, when=when)
 
 
 class Command:
     """
-    A double of a test, with the calls that were made of it.
+    A test double for a command, with its calls.
     """
 
-    def __init__(self, bench: TestContext, name: str) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext, name: str) -> None:
+        self._context = context
         self.name = name
 
     @property
     def calls(self) -> Sequence[DoubleCall]:
         """
-        Every call so far: argument vector, standard input where it was its own, working folder.
+        Every call so far: arguments, standard input if it had its own, working folder.
         """
-        return self._bench.calls(self.name)
+        return self._context.calls(self.name)
 
 
 class CommandMaker:
     """
-    Put stand-in commands first on the PATH of the hooks and of the agent's shell.
+    Puts test doubles first on the PATH of the hooks and of the agent's shell.
     """
 
-    def __init__(self, bench: TestContext, defaults: Mapping[str, Any]) -> None:
-        self._bench = bench
+    def __init__(self, context: TestContext, defaults: Mapping[str, Any]) -> None:
+        self._context = context
         self._defaults = defaults
 
     def __call__(self, name: str, **how: Any) -> Command:
         """
-        Replace a command; keywords are those of ``commands`` in a scenario file.
+        Replace a command. The keywords are those of ``commands`` in a scenario file.
 
         Raises:
-            ValueError: A keyword is not one of them.
+            ValueError: There is no such keyword.
         """
         keys = {"name": "double", "commands": {name: {**self._defaults, **how}}}
-        self._bench.commands.update(scenario_files.scenario_from(keys).commands)
-        return Command(self._bench, name)
+        self._context.commands.update(scenario_files.scenario_from(keys).commands)
+        return Command(self._context, name)

@@ -1,8 +1,8 @@
 """
-``--hook-report``: the trace page of one run of pytest.
+``--hook-report``: an HTML page of the simulations of a pytest run.
 
-A plugin of its own, for runs that ask for a page. It is made from the trace files of the run, so
-that a simulation that was broken off is on it too, and workers of xdist have nothing to hand over.
+A pytest plugin of its own, registered only if the option is given. The page is made from the trace files of
+the run: so it includes simulations that were interrupted, and xdist workers need not transfer anything.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.trace.read import TraceRun, UnreadableTrace
 
-# Under this word a worker of xdist is told where to write.
+# The key under which an xdist worker is given the folder of the trace files.
 _FOLDER = "hook_report_traces"
 
 
 def expect_page(config: pytest.Config) -> None:
     """
-    Have the simulations of this process written down, and in the process that starts all others a page made.
+    Have trace files written in this process, and the page in the controller.
 
     Raises:
         pytest.UsageError: The file of the page cannot be written.
@@ -40,16 +40,16 @@ def expect_page(config: pytest.Config) -> None:
 
 class HtmlReport:
     """
-    Has simulations written down, and makes a page of them when the run is over.
+    Has trace files written, and makes a page of them at the end of the run.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self._file = _writable(config.invocation_params.dir, str(config.getoption("--hook-report")))
-        self._said: list[str] = []
+        self._notes: list[str] = []
         self._passed: dict[str, bool] = {}
-        # Nobody asked to keep them: they are there until the page is.
-        self._passing = config.getoption("--hook-trace-dir") is None
-        if self._passing:
+        # Without --hook-trace-dir the trace files are removed after the page is made.
+        self._is_temporary = config.getoption("--hook-trace-dir") is None
+        if self._is_temporary:
             made = tempfile.TemporaryDirectory(prefix="hookharness-traces-")
             config.add_cleanup(made.cleanup)
             config.option.hook_trace_dir = made.name
@@ -59,27 +59,27 @@ class HtmlReport:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """
-        Tell an xdist worker where to write.
+        Tell an xdist worker where to write trace files.
         """
         node.workerinput[_FOLDER] = str(self._folder)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """
-        Remember which tests passed and which failed, for only they know what they expect.
+        Keep which tests passed and which failed, because only a Python test knows what it expects.
         """
-        # One that was skipped after all, or was expected to fail, says nothing of what it saw.
+        # A skipped or expected failure says nothing about its simulations.
         if report.when == "call" and not report.skipped:
             self._passed[report.nodeid] = report.passed
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """
-        Write the page, now that nothing is played any more.
+        Write the page after the last simulation.
         """
-        if self._passing:
+        if self._is_temporary:
             session.config.option.hook_trace_dir = None
         runs = self._runs()
-        self._said.append(self._write(runs) if runs else "no simulation was played, so there is no page")
+        self._notes.append(self._write(runs) if runs else "no simulation ran, so no page was written")
         if self._file.exists() and not self._file.stat().st_size:
             self._file.unlink()
 
@@ -94,20 +94,20 @@ class HtmlReport:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """
-        Say where the page is, and what could not be put on it.
+        Print where the page is, and what is missing on it.
         """
-        for sentence in self._said:
+        for sentence in self._notes:
             terminalreporter.write_line(f"hook harness: {sentence}")
 
     def _runs(self) -> list[TraceRun]:
         runs: list[TraceRun] = []
-        # Debugging entries may lie there as well.
+        # The folder may also have incident reports.
         fresh = (path for path in self._folder.glob(f"*{SUFFIX}") if path not in self._earlier)
         for path in sorted(fresh, key=_last_written):
             try:
                 run = read_file(path)
             except (UnreadableTrace, OSError) as error:
-                self._said.append(f"left out of the page: {plain(str(error), 400)}")
+                self._notes.append(f"missing on the page: {plain(str(error), 400)}")
             else:
                 runs += [run] if run is not None else []
         return sorted(runs, key=lambda run: str(run.begin["id"]))
@@ -119,17 +119,17 @@ def _last_written(path: Path) -> int:
 
 def _writable(here: Path, named: str) -> Path:
     """
-    The file that is named, which can be written.
+    Return the named file after checking that it can be written.
 
     Raises:
-        pytest.UsageError: It cannot.
+        pytest.UsageError: It cannot be written.
     """
     if not named.strip():
         raise pytest.UsageError("--hook-report: names no file; name one, such as report.html")
     file = here / named
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # What is there stays until there is something to put in its place.
+        # Opened for appending: an earlier page stays until there is a new one.
         file.open("ab").close()
     except OSError as error:
         raise pytest.UsageError(

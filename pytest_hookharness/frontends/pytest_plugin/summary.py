@@ -1,117 +1,83 @@
 """
 What a pytest run prints about its simulations.
 
-What crosses from an xdist worker to the controller is plain JSON in ``user_properties``.
+An xdist worker sends it to the controller as JSON in ``user_properties``.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_hookharness.frontends import harness
-from pytest_hookharness.frontends.output import incident_files
-from pytest_hookharness.frontends.output.trace_files import TraceItem
-from pytest_hookharness.frontends.pytest_plugin import ci_files, update_files
 from pytest_hookharness.frontends.pytest_plugin.test_context import TestResults
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import durations, host_matrix, host_paths, story, stress_table, table
-from pytest_hookharness.reports.terminal.turns import render_response
+from pytest_hookharness.reports.terminal import durations, table
 
-# A test that plays the loop in a loop should still have a readable report.
-MOST_STORIES = 5
-# How many of the slowest hooks are told unasked, and from how many seconds on.
+# Without --hook-durations: the number of slowest hooks that are printed, and their least duration in seconds.
 USUAL, LEAST = 5, 0.1
 
 
 def enrich(
-    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: TestResults
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, seen: TestResults
 ) -> None:
     """
-    Put a row for the table, and for a failed Python test the story, into its report.
+    Add to the report of a test what the tables need and, if it failed, its stories.
     """
     is_scenario = hasattr(item, "scenario")
-    # A broken promise is the only way in which a scenario fails; all else is trouble of the harness.
+    # A scenario fails only by its expectations; any other exception is an error of the harness.
     broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
     if is_scenario and report.failed and not broken:
         report.user_properties.append(("hook_error", True))
+    if seen.outcomes:
+        _add_properties(item, report, seen)
     if report.failed:
-        for response in told.responses[-MOST_STORIES:]:
-            report.sections.append(("hook fire", render_response(response)))
-    outcomes = told.outcomes
-    if not outcomes:
-        return
-    if told.seconds is not None:
-        report.duration = told.seconds
-    if is_scenario:
-        report.user_properties.append(("hook_row", table.row(outcomes[-1])))
-        if outcomes[-1].varied:
-            report.user_properties.append(("hook_varied", list(outcomes[-1].varied)))
+        from pytest_hookharness.frontends.pytest_plugin import failure_report
+
+        failure_report.attach(item, call, report, seen)
+
+
+def _add_properties(item: pytest.Item, report: pytest.TestReport, seen: TestResults) -> None:
+    """
+    Add the rows of the tables, as JSON.
+    """
+    last = seen.outcomes[-1]
+    if seen.seconds is not None:
+        report.duration = seen.seconds
+    if hasattr(item, "scenario"):
+        report.user_properties.append(("hook_row", table.row(last)))
+        if last.varied:
+            report.user_properties.append(("hook_varied", list(last.varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
-            report.user_properties.append(("hook_way", host_paths.path_of(outcomes[-1])))
-    report.user_properties.append(("hook_timings", durations.rows(outcomes)))
-    if is_scenario and item.config.getoption("--hook-update"):
-        report.user_properties.append((update_files.PROPERTY, update_files.tell(item, outcomes[-1])))
-    properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
+            from pytest_hookharness.reports.terminal import host_paths
+
+            report.user_properties.append(("hook_way", host_paths.path_of(last)))
+        if item.config.getoption("--hook-update"):
+            from pytest_hookharness.frontends.pytest_plugin import update_files
+
+            report.user_properties.append((update_files.PROPERTY, update_files.result_of(item, last)))
+    report.user_properties.append(("hook_timings", durations.rows(seen.outcomes)))
+    properties = [(f"hook.{name}", value) for name, value in table.properties(last).items()]
     report.user_properties.extend(properties)
-    # The JUnit report takes what the item has when it is torn down; of a rerun it has the last.
+    # The JUnit report has the item's properties at teardown; after a rerun, only the last may remain.
     others = (pair for pair in item.user_properties if not pair[0].startswith("hook."))
     item.user_properties[:] = [*others, *properties]
-    if report.failed and not is_scenario:
-        for outcome in outcomes[-MOST_STORIES:]:
-            report.sections.append(
-                (
-                    "hook story",
-                    story.story(
-                        outcome, replay_command=TraceItem.of_test(item.nodeid, outcome.seed).replay_command
-                    ),
-                )
-            )
-    if report.failed and item.config.getoption("--hook-stress"):
-        report.sections.append(("hook stress", _table(item, outcomes[-1])))
-    if report.failed and item.config.getoption("--hook-sarif") is not None:
-        said = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
-        report.user_properties.append((ci_files.NAME, ci_files.told(item, outcomes, said)))
-    folder = item.config.getoption("--hook-entry-dir")
-    if report.failed and folder is not None:
-        report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))
-    if report.failed:
-        for outcome in outcomes:
-            if outcome.kept_workspace:
-                report.sections.append(("hook workspace", f"kept in {plain(outcome.kept_workspace, 400)}"))
 
 
-def _table(item: pytest.Item, outcome: Outcome) -> str:
-    chosen = harness.settings(item.config)
-    return stress_table.table(
-        outcome, lambda words: harness.again_with(words, outcome.scenario, chosen), width=160
-    )
-
-
-def _write_entry(item: pytest.Item, folder: Path, told: TestResults) -> str:
-    outcome = incident_files.most_telling(told.outcomes)
-    by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).replay_command
-    again = harness.again(outcome.scenario, harness.settings(item.config)) or by_pytest
-    name = redacted(item.nodeid, incident_files.secrets_of(outcome.scenario))
-    return str(incident_files.write_in(folder, name, incident_files.compose(outcome, again, told.responses)))
-
-
-def _write_entries(terminalreporter: pytest.TerminalReporter) -> None:
+def _write_incidents_line(terminalreporter: pytest.TerminalReporter) -> None:
     paths = {
         value
         for reports in terminalreporter.stats.values()
         for report in reports
         for name, value in getattr(report, "user_properties", ())
-        if name == "hook_entry"
+        if name == "hook_incident"
     }
-    folder = terminalreporter.config.getoption("--hook-entry-dir")
-    number = "1 debugging entry" if len(paths) == 1 else f"{len(paths)} debugging entries"
+    folder = terminalreporter.config.getoption("--hook-incident-dir")
+    number = "1 incident report" if len(paths) == 1 else f"{len(paths)} incident reports"
     terminalreporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
 
 
@@ -119,17 +85,19 @@ def write(
     terminalreporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None
 ) -> None:
     """
-    Write what the run has to say about its simulations.
+    Write the tables and lines about the simulations of a run.
     """
     found = [dict(getattr(report, "user_properties", ())) for report in reports]
     played = [properties for properties in found if "hook_row" in properties]
     if played:
         _write_table(terminalreporter, played)
     _write_durations(terminalreporter, [row for each in found for row in each.get("hook_timings", ())])
-    if reports and ci_files.is_wanted(terminalreporter.config):
+    if reports and _is_for_github(terminalreporter.config):
+        from pytest_hookharness.frontends.pytest_plugin import ci_files
+
         ci_files.write(terminalreporter, reports)
-    if terminalreporter.config.getoption("--hook-entry-dir") is not None:
-        _write_entries(terminalreporter)
+    if terminalreporter.config.getoption("--hook-incident-dir") is not None:
+        _write_incidents_line(terminalreporter)
     traces = terminalreporter.config.getoption("--hook-trace-dir")
     if traces is not None:
         where = plain(str(traces), 400)
@@ -143,12 +111,21 @@ def write(
 def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
     rows = [found["hook_row"] for found in properties]
     terminalreporter.section("hook scenarios")
-    # In a file or a CI log nothing is gained by cutting names.
+    # A file or a CI log has no width that names must fit.
     width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
     for line in table.render_table(rows, width=width).splitlines():
         terminalreporter.write_line(line)
     if terminalreporter.verbosity > 0:
         _write_varied(terminalreporter, properties)
+    if any("hook_way" in found for found in properties):
+        _write_comparison(terminalreporter, properties, width)
+
+
+def _write_comparison(
+    terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]], width: int
+) -> None:
+    from pytest_hookharness.reports.terminal import host_matrix
+
     runs = [
         host_matrix.HostRun(found["hook_row"], found["hook_way"])
         for found in properties
@@ -182,6 +159,17 @@ def _write_varied(terminalreporter: pytest.TerminalReporter, properties: Sequenc
 
 
 def _write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outcome) -> None:
+    from pytest_hookharness.reports.terminal import story
+
     terminalreporter.section("interrupted simulation")
     for line in story.story(outcome).splitlines():
         terminalreporter.write_line(line)
+
+
+def _is_for_github(config: pytest.Config) -> bool:
+    """
+    Return whether GitHub Actions reads the output of this process, or the option is given.
+    """
+    if hasattr(config, "workerinput"):
+        return False
+    return bool(config.getoption("--hook-github") or os.environ.get("GITHUB_ACTIONS") == "true")

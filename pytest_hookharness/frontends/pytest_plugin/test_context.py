@@ -1,5 +1,5 @@
 """
-The bench: what the hook fixtures of one test share.
+The state that the hook fixtures of one test share.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Self
 from pytest_hookharness import scenario_files
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchored
-from pytest_hookharness.frontends.output.trace_files import TraceItem
+from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import DoubleCall
@@ -25,12 +25,12 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 @dataclass(slots=True)
 class TestResults:
     """
-    What a test was told, for its report.
+    What the simulations of a test gave, for its report.
 
     Attributes:
-        outcomes: What its simulations gave.
-        responses: What single events were answered.
-        seconds: How long a simulation took that was played beside others; ``None`` for as long as the test.
+        outcomes: The outcomes of its simulations.
+        responses: The responses to single events.
+        seconds: The duration of a simulation that ran beside others; ``None`` for that of the test.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -40,17 +40,25 @@ class TestResults:
 
 class TestContext:
     """
-    What the hook fixtures of one test share: its doubles, its files, what it was told.
+    The state that the hook fixtures of one test share: test doubles, files and results.
+
+    Attributes:
+        harness: The harness of the run.
+        folder: The folder of the test file; commands are relative to it.
+        test: The node id of the test.
+        results: What its simulations gave so far.
+        keys: Scenario keys that every simulation of this test starts from.
+        commands: The test doubles, by command name.
     """
 
     def __init__(self, harness: Harness, folder: Path, test: str = "") -> None:
         self.harness = harness
         self.folder = folder
         self.test = test
-        self.told = TestResults()
+        self.results = TestResults()
         self.keys: dict[str, Any] = {}
         self.commands: dict[str, Double] = {}
-        self._stage: tuple[Scenario, Testbed] | None = None
+        self._testbed: tuple[Scenario, Testbed] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -58,20 +66,20 @@ class TestContext:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._stage is not None:
-            self._stage[1].close()
+        if self._testbed is not None:
+            self._testbed[1].close()
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """
-        Every call of a double so far, in simulations and in single fires.
+        Return every call of a test double so far, in simulations and single events.
         """
-        played = [call for outcome in self.told.outcomes for call in outcome.calls.get(name, ())]
-        staged = self._stage[1].workspace.calls(name) if self._stage is not None else ()
-        return (*played, *staged)
+        played = [call for outcome in self.results.outcomes for call in outcome.calls.get(name, ())]
+        single = self._testbed[1].workspace.calls(name) if self._testbed is not None else ()
+        return (*played, *single)
 
     def scenario(self, given: Mapping[str, Any]) -> Scenario:
         """
-        A scenario from the words of a test, on top of what its fixtures set up.
+        Return a scenario from the keywords of a test, on top of what its fixtures set up.
         """
         keys: dict[str, Any] = {"name": "test", **self.keys}
         hooks: dict[str, Any] = {}
@@ -97,30 +105,30 @@ class TestContext:
 
     def simulate(self, scenario: Scenario) -> Outcome:
         """
-        Play a scenario, and remember its outcome for the report of this test.
+        Play a scenario, and keep its outcome for the report of this test.
         """
         item = TraceItem.of_test(self.test, self.harness.settings.seed)
         outcome = self.harness.simulate(scenario, item=item)
-        self.told.outcomes.append(outcome)
+        self.results.outcomes.append(outcome)
         return outcome
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Outcome:
         """
-        The same, beside others that are to be played later.
+        The same, concurrently with others that will be played next.
         """
         played = self.harness.play(scenario, siblings)
-        self.told.outcomes.append(played.outcome)
-        self.told.seconds = played.seconds
+        self.results.outcomes.append(played.outcome)
+        self.results.seconds = played.seconds
         return played.outcome
 
-    def stage(self, scenario: Scenario) -> Testbed:
+    def testbed(self, scenario: Scenario) -> Testbed:
         """
-        The stage for single fires; calls that start from the same scenario share it.
+        Return the testbed for single events; calls with the same scenario share it.
         """
-        if self._stage is not None and self._stage[0] == scenario:
-            return self._stage[1]
-        if self._stage is not None:
-            self._stage[1].close()
-        stage = self.harness.stage(scenario)
-        self._stage = (scenario, stage)
-        return stage
+        if self._testbed is not None and self._testbed[0] == scenario:
+            return self._testbed[1]
+        if self._testbed is not None:
+            self._testbed[1].close()
+        testbed = self.harness.open_testbed(scenario)
+        self._testbed = (scenario, testbed)
+        return testbed

@@ -1,8 +1,8 @@
 """
-``--hook-update``: scenario files that are made to promise what was seen.
+``--hook-update``: write observed results into scenario files as expectations.
 
-Under xdist the workers tell what their items gave, as JSON in ``user_properties``, and the
-controller writes when all is over.
+Under xdist the workers report the results of their items as JSON in ``user_properties``, and the controller
+writes the files at the end.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.frontends.output.incident_files import replace_file
+from pytest_hookharness.frontends.output.files import replace_file
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.scenario_files.update.revise import ObservedRun
@@ -28,12 +28,12 @@ LONGEST_LINE = 1000
 _DIGEST = pytest.StashKey[str]()
 
 
-def tell(item: pytest.Item, outcome: Outcome) -> dict[str, Any]:
+def result_of(item: pytest.Item, outcome: Outcome) -> dict[str, Any]:
     """
-    What the item of a scenario file gave, for whoever writes.
+    Return the result of a scenario file's item as JSON.
     """
-    told = {"file": str(item.path), "item": outcome.scenario.id, "digest": item.stash.get(_DIGEST, "")}
-    return {**told, "seen": ObservedRun.of(outcome).to_json()}
+    key = {"file": str(item.path), "item": outcome.scenario.id, "digest": item.stash.get(_DIGEST, "")}
+    return {**key, "seen": ObservedRun.of(outcome).to_json()}
 
 
 class Updates:
@@ -41,61 +41,61 @@ class Updates:
     The updates of one pytest run.
 
     Attributes:
-        trouble: Whether endless loops and their like may be promised too.
-        told: What the items gave, in the order in which that became known.
+        trouble: Whether endless loops and other defects may become expectations too.
+        results: The results of the items, in the order of their reports.
         lines: What was written and what not, for the summary.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self.trouble = config.getoption("--hook-update") == "all"
-        self.told: list[dict[str, Any]] = []
+        self.results: list[dict[str, Any]] = []
         self.lines: list[str] = []
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """
-        Take note of the text that an item is made from.
+        Keep a digest of the file that an item was read from.
         """
         if hasattr(item, "scenario"):
             item.stash[_DIGEST] = _digest(item.path.read_bytes())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """
-        Take note of what an item gave.
+        Keep the result of an item.
         """
-        self.told += [
-            told for name, told in report.user_properties if name == PROPERTY and isinstance(told, dict)
+        self.results += [
+            value for name, value in report.user_properties if name == PROPERTY and isinstance(value, dict)
         ]
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """
-        Write the files, where this process is the one that knows all items.
+        Write the files, except in an xdist worker, which does not know all items.
         """
         if hasattr(session.config, "workerinput"):
             return
         if exitstatus == pytest.ExitCode.INTERRUPTED:
             self.lines.append("the run was interrupted: nothing is written")
             return
-        for file in dict.fromkeys(told["file"] for told in self.told):
-            self.lines += self._write(Path(file), [told for told in self.told if told["file"] == file])
+        for file in dict.fromkeys(result["file"] for result in self.results):
+            self.lines += self._write(Path(file), [each for each in self.results if each["file"] == file])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """
-        Say which files were changed, and how, and what was not written.
+        Print which files were changed and how, and what was not written.
         """
         terminalreporter.section("hook updates")
-        for line in self.lines or ["no promise to change"]:
+        for line in self.lines or ["no expectation to change"]:
             indent = "  " if line.startswith(" ") else ""
             terminalreporter.write_line(indent + plain(line, LONGEST_LINE))
 
-    def _write(self, file: Path, told: list[dict[str, Any]]) -> Iterator[str]:
+    def _write(self, file: Path, results: list[dict[str, Any]]) -> Iterator[str]:
         name = os.path.relpath(file)
         try:
             data = file.read_bytes()
-            if {one["digest"] for one in told} != {_digest(data)}:
-                yield f"{name}: not changed: it is not the text that was played; run it again"
+            if {one["digest"] for one in results} != {_digest(data)}:
+                yield f"{name}: not changed: the file was edited during the run; run it again"
                 return
             seen: dict[str, list[ObservedRun]] = {}
-            for one in told:
+            for one in results:
                 seen.setdefault(one["item"], []).append(ObservedRun.from_json(one["seen"]))
             text = data.decode()
             made = update(text, file, seen, trouble=self.trouble)
@@ -105,7 +105,7 @@ class Updates:
             yield f"{name}: not changed: {error}"
             return
         if made.text != text:
-            yield f"{name}: changed; run it again to see that it holds"
+            yield f"{name}: changed; run it again to confirm"
             yield from _difference(text, made.text)
         yield from (f"{name}: not changed: {why}" for why in made.refused)
 

@@ -50,6 +50,7 @@ def launch(
     cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
     tool = str(value_in(rule, payload, "tool_name") or "")
     known = {**facts.template_values, "cwd": cwd, "tool": tool}
+    # From weakest to strongest: inherited, the host's own, those of the settings or the plugin.
     env = {**_inherited_env(profile, base_env), **_host_env(profile, hook, rule, known, index), **hook.env}
     env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
     return ProcessSpec(
@@ -144,6 +145,7 @@ def _limit(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, siblings
         return own
     budget = _milliseconds(facts.env.get(profile.process.shared_limit, ""))
     if budget is None:
+        # One hook's own timeout raises the budget that all hooks share; a plugin's does not.
         raised = [other.timeout for other in siblings if other.timeout is not None and not other.plugin]
         budget = min(max([rule.timeout, *raised]), profile.process.shared_most)
     return min(hook.timeout, budget) if hook.timeout is not None else budget

@@ -114,6 +114,7 @@ def _agent_values(profile: Profile, facts: Facts) -> dict[str, Json]:
         "agent_type": Subagent().kind,
     }
     known = fixed_values(profile, facts)
+    # A host's own values may depend on the agent: those that change with its name belong to the subagent.
     usual, own = profile.own_values(known), profile.own_values({**known, **named})
     return {**named, **{word: value for word, value in own.items() if usual.get(word) != value}}
 
@@ -160,6 +161,7 @@ def sample_values(
         values |= profile.own_values({**fixed, **values})
         if named.items() <= values.items():
             return values
+    # No sample fits: the call of a tool that only the given keys name.
     name = next(iter((*named.values(), *rule.tools)), "")
     values = _call_values(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
     return {**values, **profile.own_values({**fixed, **values}), **named}

@@ -103,6 +103,7 @@ def payload_for(
             payload[field.name] = known[source]
         elif field.null:
             payload[field.name] = None
+        # Optional keys are left out, except identifiers: any session with a prompt has those.
         elif not field.optional or field.kind == "uuid":
             payload[field.name] = _plain_value(field, facts)
     return payload

@@ -103,6 +103,7 @@ def read_answer(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, 
         return named if folder else reader.refuse("the answer names no folder", "no folder", silent=True)
     if not answer and rules.empty is not EmptyAnswer.NOTHING:
         return _read_empty(reader)
+    # A halt may turn the ruling into a refusal, and texts may make a silent refusal a spoken one.
     reply = _read_ruling(reader, answer, streams)
     reply = _add_halt(reader, reply, answer, streams)
     reply = _add_texts(reader, reply, answer)
@@ -131,6 +132,7 @@ def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream,
         if value is None or not (verdict.command or reader.hook.type != "command"):
             continue
         key = verdict.path[-1]
+        # The first key path with a value decides, even if its value has no effect on this event.
         if verdict.roles and reader.event.role not in verdict.roles:
             return reader.no_opinion("no power", reader.no_effect(key))
         if verdict.path[0] in reader.event.ignores:
@@ -205,6 +207,7 @@ def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, streams: Mapp
     text = str(dig(answer, rules.halting_reason) or "")
     if rules.halting is not Halting.REFUSES:
         return replace(reply, halt=text)
+    # The refusal beside the halt has its own reason already.
     if reply.ruling is Ruling.DENY and not text:
         return reply
     text = text or _stream_text(reader, streams)

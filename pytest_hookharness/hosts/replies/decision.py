@@ -60,6 +60,7 @@ def aggregate(
     ruling = _prevail(rule, ended)
     halt = next((reply.halt for reply in ended if reply.halt is not None), None)
     stopping = rule.role in _STOPS
+    # At a stop, a text for the model keeps the turn going like a refusal, and a halt beats both.
     if stopping and rule.context_continues and any(reply.context for reply in ended):
         ruling = Ruling.DENY
     if stopping and halt is not None:
@@ -88,6 +89,7 @@ def aggregate(
 def _in_order(
     rule: EventRule, replies: Sequence[Reply], finished: Sequence[int], hooks: Sequence[Hook]
 ) -> list[_HookReply]:
+    # Hooks that never ended follow those that did, in the order of the configuration.
     first = finished if rule.merging.in_finish_order else ()
     order = [*first, *(position for position in range(len(replies)) if position not in first)]
     known = {position: (hook.command, hook.source) for position, hook in enumerate(hooks)}
@@ -109,6 +111,7 @@ def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
 
 
 def _refused(rule: EventRule, ruling: Ruling) -> bool:
+    # Nobody answers a question here, so ASK holds the call up like a refusal.
     if rule.role is Role.BEFORE_TOOL:
         return ruling in (Ruling.DENY, Ruling.DEFER, Ruling.ASK)
     if rule.role is Role.PERMISSION:

@@ -76,6 +76,7 @@ def announces_background(rules: AnswerRules, output: str) -> bool:
 
     The host reads that answer as soon as it is there; the text after it is not part of it.
     """
+    # The first line alone first, since the rest may be anything; then the whole, for an indented answer.
     first = parse(rules, trim(rules, output).partition("\n")[0])
     answer = first if isinstance(first, dict) else parse(rules, output)
     return isinstance(answer, dict) and answer.get("async") is True
@@ -144,6 +145,7 @@ def _is_answer(keys: frozenset[str], value: Payload) -> bool:
 def _holds_answer(keys: frozenset[str], text: str) -> bool:
     decoder = json.JSONDecoder()
     start = text.find("{")
+    # Output may be long and full of braces; a real answer is among the first objects.
     for _ in range(20):
         if start < 0:
             return False

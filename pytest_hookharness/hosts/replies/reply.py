@@ -48,6 +48,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     if configured or announced or not rule.waits:
         return reader.no_opinion("async")
     reply = _read_run(reader, run)
+    # Of a cut answer nothing sure is known, so this fault replaces any other.
     cut = run.stdout.cut_at
     if cut is not None:
         who = "the harness keeps" if profile.process.output_limit is None else "the host reads"
@@ -58,6 +59,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
 
 
 def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
+    # A child that holds the output open changes nothing about the hook's own end.
     ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
     if reader.event.role is Role.WORKTREE:
         return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
@@ -120,6 +122,7 @@ def _fail(reader: AnswerReader, fault: str, rule: str) -> Reply:
 
 
 def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Reply:
+    # The most special table of exit codes applies: imported hooks, then the event, then the host.
     own = reader.event.foreign_codes if reader.hook.foreign else ()
     table = own or reader.event.codes or reader.profile.replies.codes
     rule = next((one for one in table if one.codes is None or code in one.codes), _NO_OUTPUT)
@@ -135,6 +138,7 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     if isinstance(answer, Unparsable) and rule.meaning is CodeMeaning.PLAIN:
         fault = f"mangled: the output begins like JSON but cannot be parsed: {answer.why}"
         return reader.no_opinion("unparsable", fault)
+    # No usable answer: from here on the exit code alone decides, and the fault says what was lost.
     kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
     text = f"exit code {code}: {_first_line(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
@@ -145,7 +149,7 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     if rule.meaning is CodeMeaning.IGNORED:
         fault = f"ignored: exit code {code} has no effect on {reader.event.name}"
     elif code == 0:
-        fault = "mangled: the output is not an answer that the host knows"
+        fault = "mangled: what it printed is no answer that the host knows"
     failed = replace(rule, rule=name) if rule.meaning is CodeMeaning.FAILS else rule
     return _read_alone(reader, failed, stdout, stderr, fault)
 
@@ -221,6 +225,7 @@ def _read_plain(reader: AnswerReader, stdout: str, stderr: str) -> Reply:
 
 def _read_valid(reader: AnswerReader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
     reply = read_answer(reader, answer, {Stream.OUT: stdout, Stream.ERR: stderr})
+    # On some hosts an exit code that refuses wins over an answer that does not.
     if not rule.overrides_answer or reply.ruling is Ruling.DENY:
         return reply
     refusal = _refuse_by_code(reader, rule, stdout, stderr)

@@ -34,6 +34,7 @@ def apply_decision(session: Session, ask: AskHooks, decision: Decision | None) -
     No decision means that no hook ran.
     """
     if ask.more_events and not _is_final(decision):
+        # Texts about a call or a prompt wait until that is settled; all others go to the agent now.
         kept = ask.call is not None or _is_prompt(ask)
         return (session if kept else _show_context(session, decision)).put_first(_next_event(ask, decision))
     if ask.incidental:

@@ -40,6 +40,7 @@ def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
     Return the size of the cap; ``None`` if the host honours any number of refusals.
     """
     written = _written_cap(rules, setting)
+    # Like parseInt of JavaScript: the digits at the start count, and a text without any sets nothing.
     number = re.match(r"\s*([+-]?\d+)", written)
     cap = rules.cap if number is None else int(number[1])
     if cap is None:
@@ -50,6 +51,7 @@ def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
 
 
 def _written_cap(rules: CapRules, setting: CapSetting) -> str:
+    # From strongest to weakest: the command line, the environment, the settings files.
     given = setting.options.get(rules.option) if rules.option else None
     if given is None and rules.variable in setting.env:
         given = setting.env[rules.variable]
@@ -59,6 +61,7 @@ def _written_cap(rules: CapRules, setting: CapSetting) -> str:
 
 
 def _honoured_refusals(rules: CapRules, setting: CapSetting) -> int | None:
+    # With ``on``, the refusal whose number is the cap is already overridden.
     cap = find_cap(rules, setting)
     return cap - 1 if cap is not None and rules.overrides_at_cap else cap
 
@@ -126,6 +129,7 @@ def reported_flag(session: Session, refusals: int, *, refused: bool) -> bool:
     """
     use, flags = session.profile.cap.flag, session.facts.flags
     if flags:
+        # The count of refusals, not of stops: the position must be part of the state (``Session.visible``).
         return flags[refusals % len(flags)]
     return use is FlagUse.ALWAYS or (refused and use is not FlagUse.NEVER)
 

@@ -98,12 +98,14 @@ def apply_act(session: Session, act: Act | None) -> Session:
         case End():
             return _end_session(session, act.reason)
         case Prompt():
+            # A prompt drops what is left of the agenda: a turn that was running is over.
             start = () if session.started else _start_events(session, "startup")
             session = replace(_begin_turn(session, act.text), started=True)
             return replace(session, agenda=(*start, _prompt_event(session, act.text)))
         case Wait():
             return replace(session, waited=session.waited + act.seconds, agenda=(AwaitAct(),))
         case Corrupt():
+            # The driver damages the file; the session only has to go on.
             return replace(session, agenda=(AwaitAct(),))
         case Compact():
             values = {"trigger": act.trigger, "custom_instructions": None}
@@ -225,6 +227,7 @@ def _plan_tools(
     shown = _message_events(session, say)
     session = _say(session, say, "tool_use")
     planned = plan_calls(session, calls, subagent)
+    # The transcript names all calls before any of them is made, as the model's answer does.
     for task in planned.agenda:
         if isinstance(task, AskHooks) and task.call is not None:
             call = task.call

@@ -215,6 +215,7 @@ def _run_agenda(
             session = step
             continue
         session, request = step
+        # The request and the progress carry these away, so the session starts to collect them anew.
         performed = session.performed
         session = replace(session, performed=(), records=(), subagent_lines=())
         return Progress(
@@ -235,6 +236,7 @@ def _do_task(session: Session) -> _TaskResult:
         case CloseBatch():
             return close_batch(session)
         case AwaitAct():
+            # The host's limits end the turn before the next move; hooks of the last move have run.
             return find_end(session) or _await_act(replace(session, waiting=task))
         case CloseSession():
             rule = session.profile.replies.rules["no hooks"]
@@ -261,6 +263,7 @@ def _make_call(session: Session, task: MakeCall) -> _TaskResult:
     if check is not None:
         return check
     operation = session.profile.tools.operation(call.tool_call, facts.workspace)
+    # Only commands depend on the current folder; the paths of file tools are absolute by now.
     if isinstance(operation, RunCommand) and session.cwd != facts.workspace:
         operation = replace(operation, folder=session.cwd)
     request = PerformCall(

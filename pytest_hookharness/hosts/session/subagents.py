@@ -64,6 +64,7 @@ def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Sess
     given = call.tool_call.input
     prompt = str(given.get("prompt", given.get("message", move.prompt)))
     response = session.profile.tools.launched(call.tool_call.input, {**values, "text": move.text})
+    # The subagent makes no moves of its own: it gets a prompt, says its text and stops.
     session = _write_transcript(session, call, prompt, move.text)
     session = finish_call(session, call, ToolResult(text=move.text, response=response))
     start = AskHooks(role=Role.SUBAGENT_START, values=_agent_values(call, move), call=call)

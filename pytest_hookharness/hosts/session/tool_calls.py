@@ -83,6 +83,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         return session.schedule(*_permission_events(session, call, Ruling.NONE), MakeCall(call))
     rules = session.profile.answers(decision.event)
     if decision.halt is not None:
+        # Some hosts end the turn here, others only after all calls of the move: then it stays pending.
         if rules.halting is Halting.AT_ONCE:
             session = _refuse(session, call, "", (), event=decision.event, shown=False)
             return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
@@ -96,7 +97,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         return session.finish("halted", "a hook deferred a call, which ends the turn", decision.rule)
     asking = session.profile.turns.ask_effect
     if decision.ruling is Ruling.ASK and asking is AskEffect.WAITS:
-        return _wait_for_person(session, call, decision)
+        return _wait_for_user(session, call, decision)
     if decision.ruling is Ruling.DENY or (decision.ruling is Ruling.ASK and asking is AskEffect.REFUSED):
         text, *others = decision.to_agent
         return _refuse(session, call, text, others, event=decision.event)
@@ -107,7 +108,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
     return session.schedule(*_permission_events(session, call, decision.ruling), MakeCall(call))
 
 
-def _wait_for_person(session: Session, call: PendingCall, decision: Decision) -> Session:
+def _wait_for_user(session: Session, call: PendingCall, decision: Decision) -> Session:
     session = _refuse(session, call, "", (), event=decision.event, shown=False)
     why = "a hook asked for the user's approval, and the host waits for it without a limit"
     session = session.finish("waiting", why, decision.rule)
@@ -157,6 +158,7 @@ def apply_permission_decision(session: Session, call: PendingCall, decision: Dec
         return session
     if decision.halt is not None:
         session = replace(session, pending_halt=(decision.halt, decision.rule))
+    # ``apply_call_decision`` has put the call right after its permission; it is taken off or changed here.
     place = next(at for at, task in enumerate(session.agenda) if isinstance(task, MakeCall))
     before, rest = session.agenda[:place], session.agenda[place + 1 :]
     if decision.ruling is Ruling.DENY:
@@ -193,6 +195,7 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
     )
     if session.profile.cap.resets is Resets.CALLS_DONE and not refused:
         session = replace(session, refusals_in_row=0, calls_refused=False)
+    # A call that failed with a response of its own counts as done for hosts that search for repetitions.
     kind = "failed" if result.failed and result.response is None else "call"
     session = remember_move(
         session, kind, call.tool_call.name, sorted(call.tool_call.input.items()), result.text
@@ -201,9 +204,11 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
 
 
 def _result_event(session: Session, call: PendingCall, result: ToolResult) -> AskHooks:
+    # Made up like all values of the host: 3 to 42 ms, always the same for a seed and position.
     duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
     values: dict[str, Json] = {**_call_values(session, call), "duration_ms": duration}
     after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
+    # A host without an event for failures runs the event after a call for them too, or else no hook.
     if result.failed and (failed is not None or (after is not None and not after.after_failures)):
         values |= {"error": result.text, "is_interrupt": False}
         return AskHooks(role=Role.TOOL_FAILED, values=values, call=call)

@@ -41,20 +41,9 @@ def find_end(session: Session) -> Session | None:
     return (_end_if_out_of_steps(session) if session.moves else None) or _end_if_stuck(session)
 
 
-def out_of_steps(session: Session) -> bool:
-    """
-    Return whether the agent has made all moves that a turn may have.
-    """
-    steps = session.profile.steps
-    if steps is None:
-        return False
-    given = session.facts.options.get(steps.option, steps.most)
-    return session.moves >= int(given)
-
-
 def _end_if_out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
     steps = session.profile.steps
-    if steps is None or not out_of_steps(session):
+    if steps is None or session.moves < int(session.facts.options.get(steps.option, steps.most)):
         return None
     why = f"the host allows an agent {session.moves} moves in a turn"
     status = (steps.stopped if stopped else "") or steps.status
@@ -110,15 +99,6 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
             return
 
 
-def stop_at_limit(session: Session) -> Session | None:
-    """
-    Return the session after a stop that used up its last move; ``None`` if it has moves left.
-
-    The host then runs no hooks for the stop.
-    """
-    return _end_if_out_of_steps(session, stopped=True)
-
-
 def end_without_stop_hooks(session: Session) -> Session:
     """
     Return the session after a stop for which the host runs no hooks, because they refused too often.
@@ -162,9 +142,12 @@ def wait_for_hook(session: Session, hook: Hook) -> Session:
 
 def attempt_stop(session: Session, text: str) -> Session:
     """
-    Return the session that runs the hooks of a stop; without hooks if the agent has no move left.
+    Return the session that runs the hooks of a stop next.
+
+    A stop that used up the last move of its turn ends the turn without hooks.
     """
-    return stop_at_limit(session) or session.put_first(_stop_event(session, text))
+    ended = _end_if_out_of_steps(session, stopped=True)
+    return ended or session.put_first(_stop_event(session, text))
 
 
 def _stop_event(session: Session, text: str) -> AskHooks:

@@ -37,6 +37,7 @@ def track_folder(session: Session, done: Performance) -> tuple[Session, Performa
     that in the standard error of the command.
     """
     rules = session.profile.tools
+    # An empty folder means that nobody knows where the command ended.
     new, old = done.folder, session.cwd
     if not rules.keeps_folder or new in ("", old):
         return session, done, ()
@@ -162,6 +163,7 @@ def find_outdated(session: Session, read: Callable[[str], str | None]) -> tuple[
 
 
 def _differs(text: str | None, digest: str) -> bool:
+    # A missing file is not a changed one: the host creates it again without a complaint.
     return text is not None and _digest(text) != digest
 
 

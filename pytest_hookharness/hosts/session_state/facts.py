@@ -33,6 +33,7 @@ def derive_uuid(seed: int, *parts: object) -> str:
     Return an identifier that looks like a random UUID.
     """
     digest = derive_digest(seed, *parts)
+    # Version 4, variant 1: hooks may check that an identifier is a valid UUID.
     variant = "89ab"[int(digest[16], 16) % 4]
     return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 

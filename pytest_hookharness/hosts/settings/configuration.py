@@ -93,6 +93,7 @@ def configure(
         plugin_root: The plugin's folder, absolute.
     """
     config = profile.config
+    # First the host's own files, then files imported from other hosts, the scenario's settings, the plugin's.
     own = [path for path in files if not any(_matches_any(path, one.paths) for one in config.imports)]
     own = _in_order(config.paths, own)
     own = own[:1] if config.first_only else own
@@ -167,6 +168,7 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
             _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", text, rule),)
         )
     source = _source(profile, name, content, imported)
+    # With a key "hooks" beside them, such keys may mean something else to the host.
     stray = [key for key in content if key in profile.events and "hooks" not in content]
     if stray and "misplaced" in profile.config.rules:
         text = f"{name}: {', '.join(stray)} at the top level has no effect; move it below the key 'hooks'"
@@ -199,6 +201,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
         text = f"{source}: {path} is {decisive.off!r}, which turns off all {len(hooks)} hooks"
         rule = profile.config.rules["disabled"]
         problems.append(SettingsProblem("disabled", source, path, text, rule))
+    # A hook's own variables go before those of the settings.
     kept = () if off is not None else tuple(replace(hook, env={**env, **hook.env}) for hook in hooks)
     return Configuration(
         hooks=() if refused else kept,

@@ -35,10 +35,12 @@ def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[s
     hooks = inline.get("hooks")
     if isinstance(hooks, Mapping):
         return {**inline, **config.form.build(_handler_lists(config, hooks))}
+    # Other values of "hooks" and settings that only switch hooks off are taken as they are written.
     if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
         return inline
     inline = _with_own_events(profile, inline)
     known = {*profile.events, *config.events}
+    # Named sets of hooks, as the format NAMED has them, are complete already.
     if inline and not known & set(inline) and _holds_named_sets(known, inline):
         return inline
     return config.form.build(_handler_lists(config, inline))

@@ -119,6 +119,8 @@ class _FileReader:
                 self._read_event(event, path, value)
         except MalformedSettings as bad:
             self._apply_effect(bad)
+        # Flaws come after unknown events, and turn off hooks only when all of the file is read: a later flaw
+        # turns off the hooks found before it as well.
         self.problems += self.malformed
         if self.void:
             self.hooks = []
@@ -158,7 +160,7 @@ class _FileReader:
             case Effect.TAKES:
                 return False
             case Effect.DEFAULTS:
-                self._report(bad.path, bad.text, "the host's own limit holds", "malformed")
+                self._report(bad.path, bad.text, "the host uses its own limit", "malformed")
                 return False
             case Effect.DROPS:
                 after = "it is left out"
@@ -173,6 +175,7 @@ class _FileReader:
     def _report(self, path: str, text: str, after: str, rule: str) -> None:
         text = f"{self.source.name}: {path} {text}; {after}"
         problem = SettingsProblem("malformed", self.source.name, path, text, self.config.rules[rule])
+        # All handlers of a group report the flaw of their group; it is listed once.
         if problem not in self.malformed:
             self.malformed.append(problem)
 
@@ -234,6 +237,7 @@ def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:
     command = str(handler.get(runs, "")) if kind == "command" else ""
     _check_passable(f"{path}.{runs}", command)
     _check_passable(f"{path}.{keys.args}", "".join(args or ()))
+    # All other keys stay in the hook's options, where the rules of the host look for them.
     own = (keys.type, runs, keys.args, keys.env, keys.timeout, *keys.on_failure)
     given = handler.get(keys.env) if keys.env else None
     env = given if isinstance(given, Mapping) else {}

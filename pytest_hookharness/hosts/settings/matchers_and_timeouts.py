@@ -25,6 +25,7 @@ def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
     if matcher is None or matcher in rules.everything:
         return True
     names = (target, *rules.aliases.get(target, ()))
+    # A matcher of plain characters is first read as a list of names, any other only as an expression.
     if rules.plain is not None and re.fullmatch(rules.plain, matcher):
         listed = re.split(rules.separators, matcher) if rules.separators else [matcher]
         if any((name.strip() if rules.trims_names else name) in names for name in listed):
@@ -67,6 +68,7 @@ def select(
             continue
         if not _condition_fits(matchers, rule, hook, target, tool_input):
             continue
+        # Many hosts run a handler once although several files list it. The rule names what makes it the same.
         same = profile.config.identity
         chosen.setdefault(tuple(_identity_part(hook, name) for name in same) if same else place, hook)
     return tuple(chosen.values())
@@ -112,6 +114,7 @@ def _condition_fits(
     condition = hook.options.get(rules.condition) if rules.condition else None
     if not isinstance(condition, str):
         return True
+    # A condition speaks of a tool call, so on other events it never holds.
     if rule.target != "tool_name":
         return False
     return covers(condition, target, tool_input)

@@ -24,7 +24,7 @@ from pytest_hookharness.judging.findings.codes import (
 )
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
-from pytest_hookharness.model.mutations import TwoAgents
+from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Exchange, HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import (
@@ -254,7 +254,7 @@ def _gets_round(outcome: Outcome, finding: Finding) -> bool:
     refused = (
         result.evidence
         for result in outcome.trial_results
-        if result.cause == "quoting" and result.verdict == "closed"
+        if result.family == "quoting" and result.outcome == "fail-closed"
     )
     return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
 
@@ -263,12 +263,12 @@ def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
     """
     Return whether a hook only treats the agents of one session as one, which may be intended.
     """
-    unexpected = {
-        result.fault
+    unexpected = (
+        result
         for result in outcome.trial_results
-        if result.hook == finding.hook and result.verdict != "as declared"
-    }
-    return finding.name == WRONG_KEY.name and not unexpected - {str(TwoAgents())}
+        if result.hook == finding.hook and result.outcome != "as declared"
+    )
+    return finding.name == WRONG_KEY.name and all(result.name == ANOTHER_AGENT for result in unexpected)
 
 
 def _says_so(outcome: Outcome, finding: Finding) -> bool:

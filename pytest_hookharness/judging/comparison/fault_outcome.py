@@ -1,88 +1,101 @@
 """
-Bearings: how hooks took a fault, and which way of taking it is a defect.
+Fault outcomes: how hooks took a fault, and which outcomes are defects.
 
-Pure. Two runs make the same moves, one without the fault and one with it, and each
-asking of the first is looked up in the second, whatever was decided before it.
+Two runs make the same moves, one without the fault and one with it. Each hook event of the first is looked
+up in the second, whatever was decided before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, assert_never
+from dataclasses import dataclass
+from typing import Literal
 
-from pytest_hookharness.judging.comparison.traces import ended
+from pytest_hookharness.judging.comparison.traces import describe_end, is_cut_by_budget
 from pytest_hookharness.judging.findings import codes
-from pytest_hookharness.model.faults import Direction, FaultOutcome, Trial, TrialResult
-from pytest_hookharness.model.mutations import FailingTool, HangingTool, WithoutTool
-from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, TimedOut
+from pytest_hookharness.model.mutations import Direction, FaultOutcome
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
-from pytest_hookharness.model.verdicts import Finding, FindingCode
+from pytest_hookharness.model.verdicts import FindingCode
 
-# What tells most first.
-_RANK: Sequence[FaultOutcome] = ("inert", "open", "hung", "closed", "differs", "as declared", "not tried")
-# What a shell says if it could not run the command.
+# The most telling first.
+RANK: Sequence[FaultOutcome] = (
+    "inert", "fail-open", "hung", "fail-closed", "differs", "as declared", "not tried",
+)  # fmt: skip
+# The exit codes of a shell that could not run the command.
 _NOT_RUN = (126, 127)
-_SHOWN = 3
+_CODES: Mapping[FaultOutcome, FindingCode] = {
+    "fail-open": codes.FAILS_OPEN,
+    "fail-closed": codes.FAILS_CLOSED,
+    "inert": codes.INERT,
+    "hung": codes.HANGS,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultEvidence:
+class Reaction:
     """
-    How one fire took a fault.
+    One hook run without a fault, the same one with it, and how that one took the fault.
 
     Attributes:
-        cell: That as a cell.
-        turn: The turn.
-        code: The defect that it is; ``None`` if it is none.
+        turn: The turn of both.
+        event: The event of both.
+        before: The hook run without the fault.
+        after: The hook run with it.
+        outcome: How the hook took the fault.
     """
 
-    cell: TrialResult
     turn: int
-    code: FindingCode | None
+    event: str
+    before: HookRun
+    after: HookRun
+    outcome: FaultOutcome
+
+    @property
+    def hook(self) -> str:
+        """
+        The command of the hook.
+        """
+        return self.before.hook.command
+
+    @property
+    def payload(self) -> Literal["deny", "allow"]:
+        """
+        Whether the payload is refused without the fault.
+        """
+        return "deny" if _refuses(self.before) else "allow"
+
+    def __str__(self) -> str:
+        before, after = _describe(self.before), _describe(self.after, quoting=True)
+        return f"{self.event} in turn {self.turn}: {before}; then {after}"
 
 
-def find_bearings(
-    fault: Trial, directions: Mapping[str, Direction], usual: Trace, faulty: Trace
-) -> tuple[FaultEvidence, ...]:
+def find_reactions(usual: Trace, faulty: Trace, *, explains_127: bool = False) -> Iterator[Reaction]:
     """
-    How the hooks took a fault: for each of them and each kind of payload what tells most.
+    Yield how each hook run took a fault.
 
     Args:
-        fault: The fault.
-        directions: What hooks must do when they cannot decide, by a word of their command.
         usual: The run without the fault.
         faulty: The run with it.
+        explains_127: Whether a script that did run can end with exit code 126 or 127 because of the fault.
     """
-    found: dict[tuple[str, str], FaultEvidence] = {}
-    for turn, event, fire, other in _fires(usual, faulty):
-        sight = _look(fault, directions, turn, event, fire, other)
-        if sight is None:
-            continue
-        key = fire.hook.command, sight.cell.payload
-        if key not in found or _weight(sight) < _weight(found[key]):
-            found[key] = sight
-    return tuple(found.values())
-
-
-def _weight(sight: FaultEvidence) -> tuple[bool, int]:
-    return sight.code is None, _RANK.index(sight.cell.verdict)
-
-
-def _fires(usual: Trace, faulty: Trace) -> Iterator[tuple[int, str, HookRun, HookRun]]:
-    others = _asked(faulty)
-    for key, hooked in _asked(usual).items():
+    others = _by_place(faulty)
+    for key, hooked in _by_place(usual).items():
         other = others.get(key)
-        # A plugin lies elsewhere where the path is what is wrong, so the hooks themselves may differ.
-        for fire, its_other in zip(hooked.hook_runs, other.hook_runs if other else (), strict=False):
-            if fire.hook.command == its_other.hook.command:
-                yield key[0], hooked.event, fire, its_other
+        # A plugin lies in another folder where the path is the fault, so only the commands are compared.
+        for before, after in zip(hooked.hook_runs, other.hook_runs if other else (), strict=False):
+            if before.hook.command == after.hook.command:
+                outcome = _outcome(before, after, explains_127=explains_127)
+                if outcome is not None:
+                    yield Reaction(
+                        turn=key[0], event=hooked.event, before=before, after=after, outcome=outcome
+                    )
 
 
-def _asked(trace: Trace) -> dict[tuple[int, str, str, int], HookEvent]:
+def _by_place(trace: Trace) -> dict[tuple[int, str, str, int], HookEvent]:
     """
-    Each asking of hooks by its turn, its event, its target, and how many like it were before in the turn.
+    Return the hook events by turn, event, target, and the number of equal ones before in that turn.
     """
     found: dict[tuple[int, str, str, int], HookEvent] = {}
     for step, hooked in trace.hooked():
@@ -93,53 +106,26 @@ def _asked(trace: Trace) -> dict[tuple[int, str, str, int], HookEvent]:
     return found
 
 
-def _look(
-    fault: Trial, directions: Mapping[str, Direction], turn: int, event: str, fire: HookRun, other: HookRun
-) -> FaultEvidence | None:
-    bearing = _bearing(fault, fire, other)
-    if bearing is None:
+def _outcome(before: HookRun, after: HookRun, *, explains_127: bool) -> FaultOutcome | None:
+    if before.run is None or after.run is None or is_cut_by_budget(before) or is_cut_by_budget(after):
         return None
-    command = fire.hook.command
-    declared = _declared(directions, command)
-    meant = (declared, bearing) in (("allow", "open"), ("block", "closed"))
-    payload: Literal["deny", "allow"] = "deny" if _refuses(fire) else "allow"
-    before, after = _told(fire), f"{_told(other, quoting=True)}{_taken(fault, other)}"
-    cell = TrialResult(
-        cause=fault.cause,
-        fault=str(fault),
-        payload=payload,
-        verdict="as declared" if meant else bearing,
-        hook=command,
-        evidence=f"{event} in turn {turn}: {before}; then {after}",
-    )
-    return FaultEvidence(cell=cell, turn=turn, code=_code(cell.verdict))
-
-
-def _bearing(fault: Trial, fire: HookRun, other: HookRun) -> FaultOutcome | None:
-    if fire.run is None or other.run is None or _unknown(fire) or _unknown(other):
-        return None
-    if isinstance(other.run.ending, TimedOut) and not isinstance(fire.run.ending, TimedOut):
+    if isinstance(after.run.ending, TimedOut) and not isinstance(before.run.ending, TimedOut):
         return "hung"
-    if _refuses(other) and not _refuses(fire):
-        return "closed"
-    if _not_run(other) and not _not_run(fire) and not _refuses(other) and not _is_of_tool(fault):
+    if _refuses(after) and not _refuses(before):
+        return "fail-closed"
+    if _not_run(after) and not _not_run(before) and not _refuses(after) and not explains_127:
         return "inert"
-    if _refuses(fire) and not _refuses(other):
-        return "open"
+    if _refuses(before) and not _refuses(after):
+        return "fail-open"
     return "as declared"
 
 
-def _unknown(fire: HookRun) -> bool:
-    ending = fire.run.ending if fire.run is not None else None
-    return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
+def _refuses(hook_run: HookRun) -> bool:
+    return hook_run.reply.ruling is Ruling.DENY
 
 
-def _refuses(fire: HookRun) -> bool:
-    return fire.reply.ruling is Ruling.DENY
-
-
-def _not_run(fire: HookRun) -> bool:
-    ending = fire.run.ending if fire.run is not None else None
+def _not_run(hook_run: HookRun) -> bool:
+    ending = hook_run.run.ending if hook_run.run is not None else None
     match ending:
         case NotStarted():
             return True
@@ -149,62 +135,26 @@ def _not_run(fire: HookRun) -> bool:
             return False
 
 
-def _is_of_tool(fault: Trial) -> bool:
-    # A script ends with these codes too if the last thing that it runs is not there: then it did run.
-    return isinstance(fault.change, WithoutTool | FailingTool | HangingTool)
+def _describe(hook_run: HookRun, *, quoting: bool = False) -> str:
+    word = "refuses" if _refuses(hook_run) else "does not refuse"
+    return f"{word} ({describe_end(hook_run, quoting=quoting)})"
 
 
-def _declared(directions: Mapping[str, Direction], command: str) -> Direction | None:
+def is_declared(directions: Mapping[str, Direction], command: str, outcome: FaultOutcome) -> bool:
+    """
+    Whether a hook is declared to take faults in that way.
+
+    Args:
+        directions: What hooks do when they cannot decide, by a word of their command; "" is every hook.
+        command: The command of the hook.
+        outcome: How it took a fault.
+    """
     word = next((word for word in directions if word and word in command), "")
-    return directions.get(word)
+    return (directions.get(word), outcome) in (("allow", "fail-open"), ("block", "fail-closed"))
 
 
-def _told(fire: HookRun, *, quoting: bool = False) -> str:
-    word = "refuses" if _refuses(fire) else "does not refuse"
-    return f"{word} ({ended(fire, quoting=quoting)})"
-
-
-def _taken(fault: Trial, fire: HookRun) -> str:
+def code_of(outcome: FaultOutcome) -> FindingCode | None:
     """
-    How much of its input a hook took, where that is what is wrong.
+    Return the defect that a fault outcome is; ``None`` if it is none.
     """
-    if fault.cause != "stdin" or fire.run is None:
-        return ""
-    taken, size = fire.run.stdin_taken, len(fire.stdin)
-    gone = taken < size and not isinstance(fire.run.ending, TimedOut)
-    cut = "; the host's write fails" if gone else ""
-    return f"; {taken} of {size} bytes taken{cut}"
-
-
-def _code(verdict: FaultOutcome) -> FindingCode | None:
-    match verdict:
-        case "open":
-            return codes.FAILS_OPEN
-        case "closed":
-            return codes.FAILS_CLOSED
-        case "inert":
-            return codes.INERT
-        case "hung":
-            return codes.HANGS
-        case "as declared" | "differs" | "not tried":
-            return None
-        case _:
-            assert_never(verdict)
-
-
-def join_sights(sights: Sequence[FaultEvidence]) -> Iterator[Finding]:
-    """
-    Defects of one kind, one hook and one cause as one finding.
-    """
-    alike: dict[tuple[FindingCode, str, str], list[FaultEvidence]] = {}
-    for sight in sights:
-        if sight.code is not None:
-            alike.setdefault((sight.code, sight.cell.hook, sight.cell.cause), []).append(sight)
-    for (code, hook, _), same in alike.items():
-        first = same[0]
-        text = f"Fault: {first.cell.fault}. {first.cell.evidence}."
-        others = [*dict.fromkeys(sight.cell.fault for sight in same if sight.cell.fault != first.cell.fault)]
-        left = len(others) - _SHOWN
-        more = [*others[:_SHOWN], *([f"{left} more"] if left > 0 else [])]
-        text += f" Also: {'; '.join(more)}." if more else ""
-        yield replace(code.found(text, turn=first.turn, hook=hook), times=1 + len(others))
+    return _CODES.get(outcome)

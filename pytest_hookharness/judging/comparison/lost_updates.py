@@ -1,14 +1,11 @@
 """
-Losses: what fires side by side leave less of than one after the other.
+Lost updates: what hook runs side by side leave less of than one after the other.
 
-Pure. What differs between two rounds one after the other (times, process numbers) says
-nothing; only a measure that was the same in both is held against the fires side by side. A fire that leaves
-the work to another one loses nothing: only what was written as often as one after the other can have lost
-what was written.
-
-Tallies: how many fires a file counts, and whether it is whole.
-
-Pure.
+Counted files are read as tallies: how many runs a file counts, and whether it is whole. Files without a
+named counter are weighed. What differs between two rounds one after the other (times, process numbers) shows
+nothing; only a measure that both rounds agree on is compared with the runs side by side. A run that leaves
+its work to another run loses nothing, so a file must have been written as often as one after the other
+before its content counts as lost.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_hookharness.model.parallel import CountedIn
+from pytest_hookharness.model.mutations import CountedIn
 from pytest_hookharness.model.protocol import Json
 
 _VARIES = re.compile(rb"[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*")
@@ -28,13 +25,13 @@ _SHOWN = 60
 @dataclass(frozen=True, slots=True)
 class Tally:
     """
-    What a file says of the fires that wrote to it.
+    What a file says about the hook runs that wrote to it.
 
     Attributes:
-        amount: How many it counts; ``None`` if that cannot be read.
-        torn: Why it is not whole, in words; empty if it is.
-        shapes: Its lines with all that varies from one to the next made alike, where lines count.
-        half: Whether its last line has no end.
+        amount: How many runs it counts; ``None`` if that cannot be read.
+        torn: Why the file is not whole; empty if it is.
+        shapes: Its lines with numbers replaced by 0, where lines are counted.
+        half: Whether its last line has no line end.
     """
 
     amount: int | None
@@ -45,7 +42,7 @@ class Tally:
 
 def tally(data: bytes | None, counted: CountedIn) -> Tally:
     """
-    What the content of a file says; one that is not there counts nothing.
+    Return what the content of a file says; a missing file counts 0.
     """
     if data is None:
         return Tally(0)
@@ -74,11 +71,11 @@ def _amount(value: Json, keys: str) -> int | None:
 
 def find_lost(alone: Sequence[Tally], together: Tally) -> str:
     """
-    How many fires are missing, in words; empty if none is.
+    Return how many hook runs are missing, such as ``5 instead of 8``; empty if none is.
 
     Args:
-        alone: What was counted after the same fires one after the other, each time that was tried.
-        together: What was counted after they were fired side by side.
+        alone: The tallies after the same runs one after the other, one for each round.
+        together: The tally after the runs side by side.
     """
     amounts = {one.amount for one in alone}
     usual = next(iter(amounts))
@@ -89,7 +86,7 @@ def find_lost(alone: Sequence[Tally], together: Tally) -> str:
 
 def find_torn(alone: Sequence[Tally], together: Tally) -> str:
     """
-    What is not whole, in words; empty if all is, or if nobody can tell.
+    Return what is torn; empty if the file is whole, or if that cannot be known.
     """
     if any(one.torn for one in alone):
         return ""
@@ -97,7 +94,7 @@ def find_torn(alone: Sequence[Tally], together: Tally) -> str:
         return together.torn
     if together.half and not any(one.half for one in alone):
         return "its last line has no end"
-    # Lines that differ in more than numbers from time to time are no measure for others.
+    # Lines that differ in more than numbers between rounds cannot show that another line is torn.
     shapes = {one.shapes for one in alone}
     strange = sorted(together.shapes - next(iter(shapes))) if len(shapes) == 1 else []
     return f"none that is alone writes the line {_shown(strange[0])}" if strange else ""
@@ -115,11 +112,11 @@ _COUNT, _LINES = "files that changed", "lines"
 @dataclass(frozen=True, slots=True)
 class Weights:
     """
-    What some fires left.
+    What some hook runs left.
 
     Attributes:
-        amounts: How much of it there is, by file and measure; what is no one file's is that of file "".
-        writes: How often each file was written, and "" all of them.
+        amounts: The amount by file and measure; the file "" stands for all files.
+        writes: How often each file was written; the file "" stands for all files.
     """
 
     amounts: Mapping[tuple[str, str], int]
@@ -128,10 +125,10 @@ class Weights:
 
 def weigh(files: Mapping[str, bytes], writes: Mapping[str, int]) -> Weights:
     """
-    The weights of some files.
+    Return the weights of some files.
 
     Args:
-        files: What each of them holds.
+        files: The content of each file.
         writes: How often each was written.
     """
     amounts = {("", _COUNT): len(files)}
@@ -150,17 +147,17 @@ def _measures(data: bytes) -> dict[str, int]:
 
 def losses(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
     """
-    What is less side by side than in every round one after the other, and was written as often, in words.
+    Yield what is less side by side than in every round one after the other, and was written as often.
     """
     writes = alone[0].writes
-    for (path, measure), told in _less(alone, together):
+    for (path, measure), text in _less(alone, together):
         if 0 < writes.get(path, 0) <= together.writes.get(path, 0):
-            yield f"{measure} in {told}" if path else f"{measure}: {told}"
+            yield f"{measure} in {text}" if path else f"{measure}: {text}"
 
 
 def doubts(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
     """
-    Files of which less is left, and of which nobody saw how often they were written.
+    Yield the files in which less is left and whose number of writes is not known.
     """
     for (path, _), _ in _less(alone, together):
         if path and not alone[0].writes.get(path, 0):
@@ -169,7 +166,7 @@ def doubts(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
 
 def _less(alone: Sequence[Weights], together: Weights) -> Iterator[tuple[tuple[str, str], str]]:
     first, *others = alone
-    # In a log with a line for each write, what a line says is up to its writer.
+    # In a log with one line for each write, only the number of lines counts: a run may write another text.
     logs = {path for path, times in first.writes.items() if first.amounts.get((path, _LINES)) == times}
     for (path, measure), amount in first.amounts.items():
         if path in logs and measure != _LINES:

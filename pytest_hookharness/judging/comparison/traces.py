@@ -1,8 +1,7 @@
 """
-Two runs side by side, as far as both came to the same events.
+Two runs compared event by event, as far as both came to the same events.
 
-Pure. From the first event that was decided otherwise on the two runs tell of different
-sessions, so nothing behind it is compared.
+After the first event with another decision the two sessions differ, so nothing after it is compared.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class Pair:
     One event that two runs came to in the same way.
 
     Attributes:
-        turn: The turn.
-        before: What took place in the first run.
-        after: What took place in the second.
+        turn: The turn in the first run.
+        before: The event in the first run.
+        after: The event in the second run.
     """
 
     turn: int
@@ -43,39 +42,39 @@ class Pair:
     @property
     def differs(self) -> bool:
         """
-        Whether it was decided otherwise; the words of a refusal may differ.
+        Whether the decisions differ; the reason of a refusal may differ without being a difference.
         """
         return _decision(self.before) != _decision(self.after)
 
     def hook_runs(self) -> Iterator[tuple[HookRun, HookRun]]:
         """
-        The fires of the same hooks.
+        Yield the runs of the same hooks.
         """
         left = [*self.after.hook_runs]
-        for fire in self.before.hook_runs:
-            other = next((other for other in left if other.hook == fire.hook), None)
-            if other is not None:
-                left.remove(other)
-                yield fire, other
+        for before in self.before.hook_runs:
+            after = next((after for after in left if after.hook == before.hook), None)
+            if after is not None:
+                left.remove(after)
+                yield before, after
 
     @property
     def hook(self) -> str:
         """
-        The command whose fires differ; the first of the event if none is to blame alone.
+        The command whose runs differ; the first of the event if no single one differs.
         """
-        for fire, other in self.hook_runs():
-            if (fire.reply.ruling, ended(fire)) != (other.reply.ruling, ended(other)):
-                return fire.hook.command
+        for before, after in self.hook_runs():
+            if (before.reply.ruling, describe_end(before)) != (after.reply.ruling, describe_end(after)):
+                return before.hook.command
         return self.before.hook_runs[0].hook.command if self.before.hook_runs else ""
 
 
 def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
     """
-    The events of two runs, up to the first that was decided otherwise, and with it.
+    Yield the events of two runs, up to and including the first with another decision.
     """
     for (step, before), (_, after) in zip(first.hooked(), second.hooked(), strict=False):
         if (before.event, before.target) != (after.event, after.target) or any(
-            map(_unknown, after.hook_runs)
+            map(is_cut_by_budget, after.hook_runs)
         ):
             return
         pair = Pair(step.turn, before, after)
@@ -84,8 +83,11 @@ def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
             return
 
 
-def _unknown(fire: HookRun) -> bool:
-    ending = fire.run.ending if fire.run is not None else None
+def is_cut_by_budget(hook_run: HookRun) -> bool:
+    """
+    Whether the end of our own time budget cut a hook run, so that it shows nothing.
+    """
+    ending = hook_run.run.ending if hook_run.run is not None else None
     return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
 
 
@@ -94,24 +96,25 @@ def _decision(hooked: HookEvent) -> tuple[object, ...]:
     return effective_ruling(hooked), decision.refused, decision.updated_input, decision.halt is not None
 
 
-def told(hooked: HookEvent, hook: str, *, quoting: bool = False) -> str:
+def describe_decision(hooked: HookEvent, hook: str, *, quoting: bool = False) -> str:
     """
-    What became of an event, and how a hook of it ended, in words.
+    Return the decision of an event and the end of one of its hook runs, such as ``refuses (exit 2)``.
     """
-    fire = next((fire for fire in hooked.hook_runs if fire.hook.command == hook), None)
+    hook_run = next((one for one in hooked.hook_runs if one.hook.command == hook), None)
     ruling = Ruling.DENY if hooked.decision.refused else effective_ruling(hooked)
-    return f"{_WORDS[ruling]} ({ended(fire, quoting=quoting)})" if fire is not None else _WORDS[ruling]
+    word = _WORDS[ruling]
+    return word if hook_run is None else f"{word} ({describe_end(hook_run, quoting=quoting)})"
 
 
-def ended(fire: HookRun, *, quoting: bool = False) -> str:
+def describe_end(hook_run: HookRun, *, quoting: bool = False) -> str:
     """
-    How a fire ended, in words, with what it said on standard error if that is quoted.
+    Return how a hook run ended, such as ``exit 2``; with the first line of standard error if that is quoted.
     """
-    if fire.run is None:
+    if hook_run.run is None:
         return "answered by the scenario"
-    line = next(iter(fire.run.stderr.text.strip().splitlines()), "") if quoting else ""
-    said = f': "{_without_folder(line, fire)[:_LONGEST]}"' if line else ""
-    match fire.run.ending:
+    line = next(iter(hook_run.run.stderr.text.strip().splitlines()), "") if quoting else ""
+    said = f': "{_without_folder(line, hook_run)[:_LONGEST]}"' if line else ""
+    match hook_run.run.ending:
         case Exited(code) | HeldOpen(Exited(code)):
             return f"exit {code}{said}"
         case Signaled(signal) | HeldOpen(Signaled(signal)):
@@ -121,32 +124,32 @@ def ended(fire: HookRun, *, quoting: bool = False) -> str:
         case NotStarted(reason):
             return f"not started: {reason}"
         case HeldOpen():
-            raise TypeError(f"an exit that nobody knows: {fire.run.ending.exit!r}")
+            raise TypeError(f"unknown exit: {hook_run.run.ending.exit!r}")
 
 
-def _without_folder(line: str, fire: HookRun) -> str:
-    # Each run has a workspace of its own, whose long path would stand where the cause should.
-    folder = fire.payload.get("cwd")
+def _without_folder(line: str, hook_run: HookRun) -> str:
+    # Each run has its own workspace; its long path would push the cause out of the quoted part.
+    folder = hook_run.payload.get("cwd")
     return line.replace(f"{folder}/", "") if isinstance(folder, str) and folder.strip("/") else line
 
 
 def refusers(trace: Trace, turn: int) -> str:
     """
-    The commands that refused something in a turn.
+    Return the commands that refused something in a turn, joined by commas.
     """
     commands = [
-        fire.hook.command
+        hook_run.hook.command
         for step, hooked in trace.hooked()
         if step.turn == turn and hooked.decision.refused
-        for fire in hooked.hook_runs
-        if fire.reply.ruling is hooked.decision.ruling
+        for hook_run in hooked.hook_runs
+        if hook_run.reply.ruling is hooked.decision.ruling
     ]
     return ", ".join(dict.fromkeys(commands))
 
 
 def was_refused(trace: Trace, label: str) -> bool | None:
     """
-    Whether the call with a label was refused; ``None`` if it was never made.
+    Whether the call with a label was refused; ``None`` if the call was never made.
     """
     for step in trace.steps:
         exchange = step.exchange

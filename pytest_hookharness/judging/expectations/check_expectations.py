@@ -12,6 +12,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
+from pytest_hookharness.judging.expectations.end_of_run import (
+    broken_files,
+    broken_findings,
+    broken_leftovers,
+    broken_paths,
+    broken_times,
+)
 from pytest_hookharness.judging.expectations.events import (
     broken_blocks,
     broken_decisions,
@@ -22,13 +29,6 @@ from pytest_hookharness.judging.expectations.events import (
     broken_sometimes,
     broken_threads,
     broken_told,
-)
-from pytest_hookharness.judging.expectations.files import (
-    broken_files,
-    broken_findings,
-    broken_leftovers,
-    broken_paths,
-    broken_times,
 )
 from pytest_hookharness.judging.expectations.tool_calls import broken_calls
 from pytest_hookharness.model.expectations import CapExpectation, Expectation

@@ -72,13 +72,13 @@ def find_deviation(
     """
     Say how a repetition deviates from the pattern; empty if it does not.
     """
-    olds = observe_all(all_series, before)
-    missing = next((old for old in olds if isinstance(old, ObservationFailure)), None)
+    observed = observe_all(all_series, before)
+    missing = next((old for old in observed if isinstance(old, ObservationFailure)), None)
     if missing is not None:
         return f"{missing.path} {missing.why} before the repetition."
     pairs = [
         (series, old)
-        for series, old in zip(all_series, olds, strict=True)
+        for series, old in zip(all_series, observed, strict=True)
         if not isinstance(old, ObservationFailure)
     ]
     repetitions = allowed_repetitions(pairs)

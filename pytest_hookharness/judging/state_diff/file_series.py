@@ -113,10 +113,10 @@ def _follow_names(
         for path in left:
             groups[tuple(shape(token, reading) for token in tokenize(path, reading))].append(path)
         for group in groups.values():
-            sets = _by_repetition({path: left[path] for path in group}, repetitions)
-            if sets is None:
+            grouped = _by_repetition({path: left[path] for path in group}, repetitions)
+            if grouped is None:
                 continue
-            kind, rows = sets
+            kind, rows = grouped
             for line in zip(*(sorted(row, key=natural_key) for row in rows), strict=True):
                 contents = [next(content for content in left[path] if content is not None) for path in line]
                 yield _series(kind, line, contents, clock)
@@ -139,12 +139,12 @@ def _by_repetition(
     if any(len({content for content in row if content is not None}) > 1 for row in rows.values()):
         return None
     if all(sum(row) == 1 for row in present.values()):
-        moved = [
+        renamed = [
             [path for path, row in present.items() if row[repetition]] for repetition in range(repetitions)
         ]
-        if len(set(map(len, moved))) == 1:
-            return SeriesKind.RENAMED, moved
-    came = [
+        if len(set(map(len, renamed))) == 1:
+            return SeriesKind.RENAMED, renamed
+    created = [
         [
             path
             for path, row in present.items()
@@ -152,8 +152,8 @@ def _by_repetition(
         ]
         for repetition in range(1, repetitions)
     ]
-    if sum(map(len, came)) == len(rows) and len(set(map(len, came))) == 1:
-        return SeriesKind.CREATED, came
+    if sum(map(len, created)) == len(rows) and len(set(map(len, created))) == 1:
+        return SeriesKind.CREATED, created
     return None
 
 

@@ -67,11 +67,13 @@ def observe_all(
     # Two series with similar names must not claim the same file.
     taken: set[str] = set()
     for series in all_series:
-        one = _observe(series, files, taken)
-        if isinstance(one, FileObservation):
-            taken.add(one.path)
+        observed = _observe(series, files, taken)
+        if isinstance(observed, FileObservation):
+            taken.add(observed.path)
         found.append(
-            None if isinstance(one, ObservationFailure) and series.kind is SeriesKind.CREATED else one
+            None
+            if isinstance(observed, ObservationFailure) and series.kind is SeriesKind.CREATED
+            else observed
         )
     return found
 
@@ -82,9 +84,9 @@ def observe_next(
     """
     Return the file of a series after a repetition; of created files, the one that did not exist before.
     """
-    coming = series.kind is SeriesKind.CREATED
-    there = {path for path, content in before.items() if coming and content is not None}
-    return _observe(series, after, {*known, *there})
+    created = series.kind is SeriesKind.CREATED
+    existing = {path for path, content in before.items() if created and content is not None}
+    return _observe(series, after, {*known, *existing})
 
 
 def allowed_repetitions(pairs: Iterable[tuple[FileSeries, FileObservation | None]]) -> frozenset[Fraction]:
@@ -96,8 +98,10 @@ def allowed_repetitions(pairs: Iterable[tuple[FileSeries, FileObservation | None
     )
 
 
-def _observe(series: FileSeries, files: Files, but: Collection[str]) -> FileObservation | ObservationFailure:
-    unlike = ObservationFailure(
+def _observe(
+    series: FileSeries, files: Files, excluded: Collection[str]
+) -> FileObservation | ObservationFailure:
+    failure = ObservationFailure(
         series.path, "does not exist" if series.kind is SeriesKind.IN_PLACE else "has no successor"
     )
     found: list[FileObservation] = []
@@ -105,19 +109,19 @@ def _observe(series: FileSeries, files: Files, but: Collection[str]) -> FileObse
     for path in paths:
         content = files.get(path)
         name = series.name.values(path)
-        if content is None or path in but or isinstance(name, TemplateMismatch):
+        if content is None or path in excluded or isinstance(name, TemplateMismatch):
             continue
         values = _values(series, content)
         if isinstance(values, Values):
             found.append(FileObservation(path, name, values))
         else:
-            unlike = ObservationFailure(path, values)
+            failure = ObservationFailure(path, values)
     if not found:
-        return unlike
+        return failure
     if series.kind is not SeriesKind.CREATED:
         return found[0]
     # Of several created files, the newest counts.
-    return max(found, key=lambda one: max(_repetitions_of(series, one), default=Fraction(0)))
+    return max(found, key=lambda observed: max(_repetitions_of(series, observed), default=Fraction(0)))
 
 
 def _repetitions_of(series: FileSeries, seen: FileObservation) -> list[Fraction]:

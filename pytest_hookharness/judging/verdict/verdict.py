@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import assert_never
+from typing import Literal, assert_never
 
 from pytest_hookharness.judging.findings.nested_agents import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
@@ -260,19 +260,7 @@ def _proof(case: JudgeInput) -> Livelock | None:
         return None
     if case.probing is not None and not case.probing.inert:
         return None
-    assumptions = case.assumptions
-    if case.probing is not None:
-        assumptions = (*assumptions, *case.probing.limits)
-    if case.masked:
-        assumptions = (*assumptions, _masked(case))
-    return Livelock(
-        stem=lasso.stem,
-        period=lasso.period,
-        evidence="masked" if case.masked else "exact",
-        assumptions=assumptions,
-        cap=case.cap,
-        limits=case.limits,
-    )
+    return _livelock(case, lasso.stem, lasso.period, "exact")
 
 
 def _probed(case: JudgeInput) -> Livelock | None:
@@ -282,14 +270,17 @@ def _probed(case: JudgeInput) -> Livelock | None:
     probing = case.probing
     if probing is None or not probing.inert or find_contradiction(case.trace.states) is not None:
         return None
-    assumptions = (*case.assumptions, *probing.limits)
-    if case.masked:
-        assumptions = (*assumptions, _masked(case))
+    return _livelock(case, probing.turn - 2 * probing.period, probing.period, "probed")
+
+
+def _livelock(case: JudgeInput, stem: int, period: int, evidence: Literal["exact", "probed"]) -> Livelock:
+    unprobed = case.probing.limits if case.probing is not None else ()
+    masked = (_masked(case),) if case.masked else ()
     return Livelock(
-        stem=probing.turn - 2 * probing.period,
-        period=probing.period,
-        evidence="masked" if case.masked else "probed",
-        assumptions=assumptions,
+        stem=stem,
+        period=period,
+        evidence="masked" if case.masked else evidence,
+        assumptions=(*case.assumptions, *unprobed, *masked),
         cap=case.cap,
         limits=case.limits,
     )

@@ -135,7 +135,7 @@ def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
     if problem.scenario.script.acts:
         yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
-        yield f"  mutation  {', '.join(wish.kind for wish in problem.scenario.vary)}"
+        yield f"  mutation  {', '.join(wish.family for wish in problem.scenario.vary)}"
     if problem.symptom.advice:
         yield from _wrapped(problem.symptom.advice, "  fix       ", "            ")
     yield f"  replay    {replay_command(problem)}"
@@ -216,7 +216,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "text": problem.symptom.text,
                 "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
-                "varied": [wish.kind for wish in problem.scenario.vary],
+                "varied": [wish.family for wish in problem.scenario.vary],
                 "replay": replay_command(problem),
                 "scenario": None if problem.file is None else str(problem.file),
                 "explained": _explained(problem),

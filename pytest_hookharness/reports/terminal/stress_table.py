@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.faults import FaultOutcome, Trial, TrialResult
+from pytest_hookharness.model.mutations import FaultOutcome, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
 from pytest_hookharness.reports.terminal.phrases import without_folder
 
 # Worst first.
-_RANK: Sequence[FaultOutcome] = ("inert", "open", "hung", "closed", "differs", "not tried", "as declared")
+_RANK: Sequence[FaultOutcome] = (
+    "inert", "fail-open", "hung", "fail-closed", "differs", "not tried", "as declared",
+)  # fmt: skip
 _FINE = frozenset({"as declared", "not tried"})
 _GAP = "  "
 _INDENT = "    "
@@ -47,11 +49,11 @@ class _Row:
         Return the fault outcome for one hook; results that concern no single hook count for all.
         """
         describe_found = [self.worst[name] for name in (hook, "") if name in self.worst]
-        return min(describe_found, key=_weight).verdict if describe_found else "-"
+        return min(describe_found, key=_weight).outcome if describe_found else "-"
 
 
 def _weight(result: TrialResult) -> int:
-    return _RANK.index(result.verdict)
+    return _RANK.index(result.outcome)
 
 
 def table(outcome: Outcome, replay_command: Callable[[str], str], *, width: int = 100) -> str:
@@ -73,7 +75,7 @@ def table(outcome: Outcome, replay_command: Callable[[str], str], *, width: int 
     lines = [_line(_HEAD, heads, first, width)]
     for row in rows:
         shown = [fit(row.outcome(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
-        lines.append(_line(row.words, shown or [row.result.verdict], first, width))
+        lines.append(_line(row.words, shown or [row.result.outcome], first, width))
         lines += _below(row, replay_command, width)
     return "\n".join([*lines, _total(rows)])
 
@@ -82,7 +84,7 @@ def _rows(trial_results: Sequence[TrialResult]) -> Iterator[_Row]:
     # Two families may try the same thing; one row shows the worse result.
     alike: dict[str, dict[str, TrialResult]] = {}
     for result in trial_results:
-        row = alike.setdefault(result.fault, {})
+        row = alike.setdefault(result.mutation, {})
         row[result.hook] = min((row.get(result.hook, result), result), key=_weight)
     for words, worst in alike.items():
         yield _Row(words, worst)
@@ -95,14 +97,14 @@ def _line(words: str, trial_results: Sequence[str], first: int, width: int) -> s
 
 def _below(row: _Row, replay_command: Callable[[str], str], width: int) -> Iterator[str]:
     result = row.result
-    if result.evidence and result.verdict != "as declared":
+    if result.evidence and result.outcome != "as declared":
         yield fit(f"{_INDENT}{plain(result.evidence, _EVIDENCE)}", max(width, 60)).rstrip()
-    if result.verdict not in _FINE:
+    if result.outcome not in _FINE:
         yield f"{_INDENT}replay: {plain(replay_command(row.words), _LONGEST)}"
 
 
 def _total(rows: Sequence[_Row]) -> str:
-    number = Counter(row.result.verdict for row in rows)
+    number = Counter(row.result.outcome for row in rows)
     parts = [f"{number[word]} {word}" for word in _RANK if number[word]]
     return f"{counted(len(rows), 'mutation')}: {', '.join(parts)}"
 
@@ -120,12 +122,19 @@ def describe_found(outcome: Outcome) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def plan(trials: Sequence[Trial], untried: Sequence[TrialResult], notes: Sequence[str]) -> str:
+def plan(trials: Sequence[tuple[str, str]], untried: Sequence[TrialResult], notes: Sequence[str]) -> str:
     """
-    What will be tried, in order, and what will not.
+    Return what will be tried, in order, and what will not.
+
+    Args:
+        trials: Family and description of each mutation.
+        untried: What will not be tried, and why.
+        notes: Further sentences.
     """
-    lines = [f"{place:4d}  {one.cause:10}  {plain(str(one), 160)}" for place, one in enumerate(trials, 1)]
-    left = ((one.cause, plain(one.fault, 100), plain(one.evidence, 160)) for one in untried)
-    lines += [f"   -  {cause:10}  {words}: {why}" for cause, words, why in left]
+    lines = [
+        f"{place:4d}  {family:10}  {plain(words, 160)}" for place, (family, words) in enumerate(trials, 1)
+    ]
+    left = ((one.family, plain(one.mutation, 100), plain(one.evidence, 160)) for one in untried)
+    lines += [f"   -  {family:10}  {words}: {why}" for family, words, why in left]
     lines += [f"   -  {plain(note, 240)}" for note in notes]
     return "\n".join([*lines, f"{counted(len(trials), 'mutation')} to be tried"])

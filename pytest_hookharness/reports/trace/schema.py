@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from pytest_hookharness.model.expectations import VERDICTS
-from pytest_hookharness.model.faults import FaultOutcome
+from pytest_hookharness.model.mutations import FaultOutcome
 from pytest_hookharness.model.processes import Cut, Tier
 from pytest_hookharness.model.protocol import Basis, Ruling
 from pytest_hookharness.reports.trace.records import VERSION
@@ -137,7 +137,7 @@ RECORDS: Mapping[str, Schema] = {
         assumptions=_list(_TEXT),
         probe_reports=_list(_object(turn=_COUNT, period=_COUNT, inert=_FLAG, words=_list(_TEXT))),
         trial_results=_list(
-            _object(cause=_TEXT, fault=_TEXT, verdict=_one_of(*get_args(FaultOutcome)), evidence=_TEXT)
+            _object(family=_TEXT, mutation=_TEXT, outcome=_one_of(*get_args(FaultOutcome)), evidence=_TEXT)
         ),
         varied=_list(_TEXT),
         leftovers=_list(_PROCESS),

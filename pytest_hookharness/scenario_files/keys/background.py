@@ -17,14 +17,7 @@ from pytest_hookharness.model.background import (
     Rate,
     ThreadLimits,
 )
-from pytest_hookharness.scenario_files.keys.common import (
-    DURATION,
-    INSIDE,
-    REGEX,
-    WORDS,
-    keys_of,
-    record_of,
-)
+from pytest_hookharness.scenario_files.keys.common import DURATION, INSIDE, REGEX, WORDS, keys_of, record_of
 from pytest_hookharness.scenario_files.keys.script import THREAD_SCRIPT
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (

@@ -1,15 +1,20 @@
 """
-Tables of mutations (``vary``), exploration (``explore``) and parallel hook runs (``parallel``).
+The tables of campaigns: ``vary`` and the launch conditions that it changes, ``explore``, and ``parallel``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_hookharness.model.exploration import ExploreOptions
-from pytest_hookharness.model.faults import CAUSES
-from pytest_hookharness.model.mutations import KINDS, Kind, Shaping, Wish
-from pytest_hookharness.model.parallel import CountedIn, Parallel
+from pytest_hookharness.model.mutations import (
+    FAULT_FAMILIES,
+    VARY_FAMILIES,
+    CountedIn,
+    Parallel,
+    Shaping,
+    VaryRequest,
+)
 from pytest_hookharness.scenario_files.keys.common import (
     DURATION,
     EVENT,
@@ -46,82 +51,90 @@ PLACES = Many(noun="a list of places", item=Whole(noun="a place", minimum=1), at
 SHAPING = RecordShape(
     noun="a shape of standard input",
     keys=(
-        Key(name="reversed", shape=FlagShape(), doc="Whether keys are in reverse order, at every depth."),
-        Key(name="extra", shape=JSON_MAPPING, doc="Additional keys, after all others."),
+        Key(name="reversed", shape=FlagShape(), doc="Keys stand in reverse order, at every depth."),
+        Key(name="extra", shape=JSON_MAPPING, doc="Further keys, behind all others."),
     ),
     build=Shaping,
 )
 
 
-def read_kind(word: str) -> tuple[Wish, ...]:
+def read_family(word: str) -> tuple[VaryRequest, ...]:
     """
-    Return the wish for a kind without names.
+    Return the request of a family by its word alone.
     """
-    known: Mapping[str, Wish] = {wish.kind: wish for wish in map(Wish, KINDS)}
-    return (known[word],)
+    return (VaryRequest(word),)
 
 
-def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
+def make_requests(**names: tuple[str, ...]) -> tuple[VaryRequest, ...]:
     """
-    Return the wishes for kinds with names.
+    Return the requests of families with names of what they are about.
     """
-    return tuple(Wish(kind, names[kind]) for kind in KINDS if names.get(kind) is not None)
+    return tuple(
+        VaryRequest(family, names[family]) for family in VARY_FAMILIES if names.get(family) is not None
+    )
 
 
-def gather_wishes(items: Sequence[tuple[Wish, ...] | None]) -> tuple[Wish, ...]:
+def gather_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> tuple[VaryRequest, ...]:
     """
-    Return all wishes of a list.
+    Return all requests of a list.
     """
-    return tuple(wish for item in items for wish in item or ())
+    return tuple(request for item in items for request in item or ())
 
 
-def check_wishes(items: Sequence[tuple[Wish, ...] | None]) -> Iterator[tuple[int, str]]:
+def check_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> Iterator[tuple[int, str]]:
     """
-    Yield a problem for each kind that occurs twice.
+    Yield a problem for each family that is requested a second time.
     """
-    seen: set[Kind] = set()
+    seen: set[str] = set()
     for index, item in enumerate(items):
-        for wish in item or ():
-            if wish.kind in seen:
-                yield index, f"{wish.kind!r} occurs twice; write it once, with all its names"
-            seen.add(wish.kind)
+        for request in item or ():
+            if request.family in seen:
+                yield index, f"{request.family!r} is asked for twice; name it once, with all its names"
+            seen.add(request.family)
 
 
 NAMING = RecordShape(
-    noun="kinds with names",
+    noun="families with names",
     keys=(
-        Key(name="tools", shape=COMMANDS, doc="Commands that are missing, fail or hang."),
-        Key(name="unset", shape=VARIABLES, doc="Environment variables that are not set."),
+        Key(name="tools", shape=COMMANDS, doc="Commands that are missing, fail and hang."),
+        Key(name="unset", shape=VARIABLES, doc="Variables that are not set."),
         Key(
             name="state",
             shape=Many(noun="a list of files", item=INSIDE, unique=True),
-            doc="Files that are damaged between turns.",
+            doc="Files that are harmed between turns.",
         ),
         Key(
             name="faults",
-            shape=Many(noun="a list of causes", item=ChoiceShape(noun="a cause", words=CAUSES), unique=True),
-            doc="Kinds of faults in the hooks' surroundings.",
+            shape=Many(
+                noun="a list of families of faults",
+                item=ChoiceShape(noun="a family of faults", words=FAULT_FAMILIES),
+                unique=True,
+            ),
+            doc="Families of faults of the world around hooks.",
         ),
     ),
-    build=make_wish,
+    build=make_requests,
     at_least=1,
 )
 VARY = Either(
     shapes=(
         ChoiceShape(
-            noun="the word for all kinds",
+            noun="the word for all families",
             words=("all",),
-            read=lambda _: tuple(map(Wish, KINDS)),
+            read=lambda _: tuple(map(VaryRequest, VARY_FAMILIES)),
         ),
         Many(
-            noun="a list of kinds",
-            item=Either(shapes=(ChoiceShape(noun="a kind", words=KINDS, read=read_kind), NAMING)),
+            noun="a list of families",
+            item=Either(shapes=(ChoiceShape(noun="a family", words=VARY_FAMILIES, read=read_family), NAMING)),
             at_least=1,
-            check=check_wishes,
-            gather=gather_wishes,
+            check=check_requests,
+            gather=gather_requests,
         ),
     )
 )
+
+
+_MOST_STATES = 10_000
 
 
 EXPLORE = Either(
@@ -143,7 +156,7 @@ _EITHER = {"not": {"required": ["json", "lines"]}}
 
 def check_counted(values: Values) -> Iterator[tuple[str, str]]:
     """
-    Yield a problem if a count has both lines and JSON.
+    Yield a problem for a count of both lines and JSON.
     """
     if "lines" in values and "json" in values:
         yield "lines", "a count has lines or json, not both; write two counts"
@@ -151,38 +164,54 @@ def check_counted(values: Values) -> Iterator[tuple[str, str]]:
 
 def make_counted(*, file: str, json: str = "", lines: bool = True) -> CountedIn:
     """
-    Return a count of lines, or of a value in JSON if its keys are given.
+    Return a count of lines, unless a place in its JSON is named.
     """
-    del lines  # true in any case: ``json`` alone makes the difference
+    del lines  # the key `json` alone decides
     return CountedIn(file=file, json=json)
 
 
 COUNTED = RecordShape(
     noun="a count",
     keys=(
-        Key(name="file", shape=INSIDE, doc="The file that counts the hook runs.", required=True),
+        Key(name="file", shape=INSIDE, doc="The file in which hook runs are counted.", required=True),
         Key(
             name="json",
             shape=Text(noun="keys with dots between them", pattern=patterns.WORDS, example="calls.total"),
-            doc="Keys down to a number in its JSON, or to a value with a length.",
+            doc="Where in its JSON: a number, or a value with a length.",
         ),
-        Key(name="lines", shape=FlagShape(), doc="Whether its lines are counted; the default."),
+        Key(name="lines", shape=FlagShape(), doc="Its lines are counted, which is the default."),
     ),
     build=make_counted,
     check=check_counted,
     besides=_EITHER,
 )
+
+
+def check_parallel(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    Yield a problem for counters without an event, and for a distance without counters.
+    """
+    if "counts" in values and "event" not in values:
+        yield "counts", "counters belong to the hooks of one event; name it with `event`"
+    if "apart" in values and "counts" not in values:
+        yield "apart", "only counted runs can start apart; name the counters with `counts`"
+
+
 PARALLEL = RecordShape(
     noun="parallel hook runs",
     keys=(
-        Key(name="event", shape=EVENT, doc="The event that triggers the hooks.", required=True),
+        Key(name="event", shape=EVENT, doc="The event whose hooks run (every event)."),
         Key(
             name="width",
             shape=Whole(minimum=1, maximum=_WIDEST),
-            doc="Number of simultaneous runs of each hook.",
+            doc="How many runs of each hook there are at once (8).",
         ),
-        Key(name="waves", shape=Whole(minimum=1, maximum=_MOST_WAVES), doc="Number of repetitions."),
-        Key(name="apart", shape=DURATION, doc="Time between the starts of two runs."),
+        Key(
+            name="waves",
+            shape=Whole(minimum=1, maximum=_MOST_WAVES),
+            doc="How often that is done (1 with `counts`, else 2).",
+        ),
+        Key(name="apart", shape=DURATION, doc="Between the starts of two hook runs; takes `counts`."),
         Key(name="hook", shape=WORDS, doc="A word of the command of the only hook that runs."),
         Key(
             name="counts",
@@ -198,9 +227,11 @@ PARALLEL = RecordShape(
                     Many(noun="a list of counts", item=COUNTED, at_least=1),
                 )
             ),
-            doc="Counters that must include every run.",
-            required=True,
+            doc="Counters in which every run must appear. With them the runs are steered into a race; "
+            "without, whatever the hooks write is compared, and a race shows by chance.",
         ),
     ),
     build=Parallel,
+    check=check_parallel,
+    besides={"dependentRequired": {"counts": ["event"], "apart": ["counts"]}},
 )

@@ -9,7 +9,7 @@ from typing import get_args
 
 from pytest_hookharness.model.agent_sessions import Nesting
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet, Terminal, TypedAnswer
-from pytest_hookharness.model.faults import Direction, WorkingFolder
+from pytest_hookharness.model.mutations import Direction, WorkingFolder
 from pytest_hookharness.model.scenario import Answer
 from pytest_hookharness.scenario_files.keys.common import EVENT, REGEX, TIMES, Shapes, record_of
 from pytest_hookharness.scenario_files.schema import patterns

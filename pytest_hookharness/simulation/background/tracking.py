@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_hookharness.execution.background.tracked_processes import DETACH, BackgroundArea
+from pytest_hookharness.execution.background.area import DETACH, BackgroundArea
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
 from pytest_hookharness.model.processes import DoubleCall
@@ -122,7 +122,7 @@ class BackgroundTracking:
         return _new(self._testbed.workspace.calls(DETACH), self._taken)
 
     def _asked_inside(self, area: BackgroundArea) -> tuple[str, ...]:
-        return _new(area.asked(), self._taken_inside) if area.separate else self._asked_outside()
+        return _new(area.requests(), self._taken_inside) if area.separate else self._asked_outside()
 
     def watch(self, wait: float = 0.0) -> None:
         """
@@ -134,7 +134,7 @@ class BackgroundTracking:
         due = background.next_due(self._policy, self.state)
         until = now + wait if due is None else min(now + wait, due)
         before, known = set(self._running()), self.state
-        for message in area.news(max(0.0, min(until - now, _LOOK))):
+        for message in area.events(max(0.0, min(until - now, _LOOK))):
             self._receive(message)
         self._apply(background.Tick(at=self._now()))
         for name in self._asked_inside(area):

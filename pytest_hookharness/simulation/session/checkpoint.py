@@ -148,7 +148,7 @@ class Checkpoint:
         SessionDriver.resume(testbed, self._point)
         testbed.scan()
         with self.editor.unmounted(change.path for change in changes(self._files, testbed.files)):
-            testbed.snapshots.put_back(self._snapshot)
+            testbed.snapshots.restore(self._snapshot)
         testbed.workspace.clock.accept()
         self.editor.settle()
         if testbed.files != self._files:

@@ -18,7 +18,7 @@ from pytest_hookharness.hosts.hook_input.stdin import key_of, value_in
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.faults import WorkingFolder
+from pytest_hookharness.model.mutations import WorkingFolder
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 from pytest_hookharness.model.scenario import Scenario

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.check_run import CheckRun
-from pytest_hookharness.campaigns.check.discovery import find_places
-from pytest_hookharness.campaigns.check.scenario_export import file_away
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.scenario_export import export
 
 UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 
@@ -18,21 +18,21 @@ UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 @pytest.fixture(scope="module")
 def examination(harness):
     """An examination of a project with three hooks that have a defect and one that has none."""
-    (place,) = find_places(UNWELL)
+    (place,) = find_hook_sets(UNWELL)
     return CheckRun(place, harness.settings, harness.supervisor, harness.base)
 
 
 @pytest.fixture(scope="module")
 def checkup(examination):
     """What it came to."""
-    return examination.examine()
+    return examination.run()
 
 
 @pytest.fixture(scope="module")
 def filed(examination, checkup, tmp_path_factory):
     """The same with the scenario file of the livelock."""
     only = replace(checkup, problems=tuple(one for one in checkup.problems if one.id.startswith("livelock")))
-    return file_away(only, tmp_path_factory.mktemp("filed"), examination.shows)
+    return export(only, tmp_path_factory.mktemp("filed"), examination.shows)
 
 
 def problem(checkup, kind):
@@ -42,7 +42,7 @@ def problem(checkup, kind):
 
 @pytest.mark.slow
 def test_livelock_is_shown_by_one_stop(checkup):
-    """A stop that is refused for ever is a problem, and shown by an agent that only wants to stop."""
+    """A stop that is refused forever is a problem, and shown by an agent that only wants to stop."""
     found = problem(checkup, "livelock")
     assert "never_lets_go.sh" in found.symptom.hook
     assert len(found.scenario.script.acts) == 1
@@ -73,9 +73,9 @@ def test_each_defect_once_and_nothing_else(checkup):
 @pytest.mark.slow
 def test_one_problem_is_looked_for_until_it_is_shown(harness):
     """Where one problem is looked for and the first session shows it, no other session is played."""
-    (place,) = find_places(UNWELL)
+    (place,) = find_hook_sets(UNWELL)
     only = "livelock-never_lets_go"
-    found = CheckRun(place, harness.settings, harness.supervisor, harness.base, only).examine()
+    found = CheckRun(place, harness.settings, harness.supervisor, harness.base, only).run()
     assert [one.id for one in found.problems] == [only]
     assert found.tried[0].startswith("1 session ")
     assert (found.open, found.undecided) == ((), ())

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.check.discovery import find_places
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
 from pytest_hookharness.frontends.node_ids import anchor
@@ -27,10 +27,10 @@ def test_every_host_of_a_project(tmp_path):
     at(tmp_path, ".claude/settings.json", {"hooks": {"PreToolUse": GROUPS}})
     at(tmp_path, ".claude/settings.local.json", {"hooks": {"Stop": GROUPS}})
     at(tmp_path, ".gemini/settings.json", {"hooks": {"BeforeTool": GROUPS}})
-    found = {place.host: place for place in find_places(tmp_path)}
+    found = {place.host: place for place in find_hook_sets(tmp_path)}
     assert sorted(found) == ["claude-code", "gemini-cli"]
     assert len(found["claude-code"].hooks) == 2
-    assert find_places(tmp_path, "gemini-cli") == (found["gemini-cli"],)
+    assert find_hook_sets(tmp_path, "gemini-cli") == (found["gemini-cli"],)
 
 
 def test_sources_are_the_scripts_of_the_project(tmp_path):
@@ -46,7 +46,7 @@ def test_sources_are_the_scripts_of_the_project(tmp_path):
         },
     )
     at(tmp_path, "hooks/guard.sh", "exit 0\n")
-    (place,) = find_places(tmp_path)
+    (place,) = find_hook_sets(tmp_path)
     assert place.sources == (("hooks/guard.sh", "exit 0\n"),)
 
 
@@ -55,7 +55,7 @@ def test_words_that_can_name_no_file(tmp_path):
     hook = {"type": "command", "command": f"hooks/guard.sh {'a' * 300}"}
     at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": [{"hooks": [hook]}]}})
     at(tmp_path, "hooks/guard.sh", "exit 0\n")
-    (place,) = find_places(tmp_path)
+    (place,) = find_hook_sets(tmp_path)
     assert [name for name, _ in place.sources] == ["hooks/guard.sh"]
     assert anchor(hook["command"], tmp_path) == f"{tmp_path}/hooks/guard.sh {'a' * 300}"
 
@@ -64,7 +64,7 @@ def test_one_file_alone(tmp_path):
     """A settings file that is named is read alone."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"PreToolUse": GROUPS}})
     at(tmp_path, ".claude/settings.local.json", {"hooks": {"Stop": GROUPS}})
-    (place,) = find_places(tmp_path / ".claude/settings.local.json")
+    (place,) = find_hook_sets(tmp_path / ".claude/settings.local.json")
     assert (place.only, place.root) == (".claude/settings.local.json", tmp_path)
     assert [hook.event for hook in place.hooks] == ["Stop"]
 
@@ -73,7 +73,7 @@ def test_a_plugin(tmp_path):
     """A folder that is known as a host's plugin is a place of its own."""
     at(tmp_path, ".claude-plugin/plugin.json", {"name": "sample"})
     at(tmp_path, "hooks/hooks.json", {"hooks": {"PreToolUse": GROUPS}})
-    (place,) = find_places(tmp_path)
+    (place,) = find_hook_sets(tmp_path)
     assert place.plugin
     assert isinstance(place, HookSet)
 
@@ -81,7 +81,7 @@ def test_a_plugin(tmp_path):
 def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
     """Settings whose only hook has an unknown event are a place with a flaw."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"BeforeEverything": GROUPS}})
-    (place,) = find_places(tmp_path)
+    (place,) = find_hook_sets(tmp_path)
     assert not place.hooks
     assert "BeforeEverything" in place.flaws[0]
 
@@ -91,15 +91,15 @@ def test_nothing_to_check(tmp_path, text):
     """A project without a hook is refused with what would be one."""
     at(tmp_path, ".claude/settings.json", text)
     with pytest.raises(SimulationError, match=r"no hooks of any host .* such as .claude/settings.json"):
-        find_places(tmp_path)
+        find_hook_sets(tmp_path)
 
 
 def test_a_machine_without_git(tmp_path, monkeypatch):
-    """Where git is not installed, no session asks for a repository, and that is told as not shown."""
+    """Without git no session asks for a repository, and the report says that this was not tested."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": GROUPS}})
-    (place,) = find_places(tmp_path)
+    (place,) = find_hook_sets(tmp_path)
     assert plan_usual(place, 0).scenario.git
     monkeypatch.setenv("PATH", str(tmp_path))
-    (place,) = find_places(tmp_path)
+    (place,) = find_hook_sets(tmp_path)
     assert not plan_usual(place, 0).scenario.git
     assert "Git is not installed here" in summarise(place, []).open[-1]

@@ -88,5 +88,5 @@ def test_hooks_that_do_something():
 
 @pytest.mark.parametrize(("times", "wall", "found"), [(5, 1.1, ["SLOW"]), (5, 0.9, []), (4, 1.9, [])])
 def test_hooks_near_their_limit(times, wall, found):
-    """A hook that takes more than half of its time is SLOW, if it was fired often enough to say so."""
+    """A hook that takes more than half of its timeout is SLOW, if it ran often enough to say so."""
     assert kinds("", *[run(wall)] * times) == found

@@ -21,7 +21,7 @@ def place(*commands):
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("taken", [(), ("livelock", "livelock-gate", "no-end-gate", "crashed-gate")])
 def test_a_name_that_was_given_can_be_asked_for(kind, shared, taken):
-    """Whatever a problem of a hook is called, it can be asked for by that name."""
+    """Every name that a problem can have is accepted by --only."""
     complaint = Symptom(kind=kind, hook="sh ./hooks/gate.sh", text="It is.", shared=shared)
     name = name_problem(complaint, taken)
     assert name not in taken

@@ -10,7 +10,7 @@ from pytest_hookharness.model.checkup import HookSet
 
 
 def test_links_that_leave_the_project_are_left_out(tmp_path):
-    """A link to somewhere else and a pipe are left out and told of; all else is in the copy."""
+    """A link out of the project and a pipe are left out and reported; everything else is in the copy."""
     root = tmp_path / "project"
     (root / "venv" / "bin").mkdir(parents=True)
     (root / "hook.sh").write_text("exit 0\n")

@@ -1,9 +1,9 @@
 """
-Claims about commands that are asked about as data and as other code.
+Claims about refused commands that are reworded as data and as other code.
 """
 
-from pytest_hookharness.campaigns.check.rewording import phrase, taken_for_code, told_of_code
-from pytest_hookharness.judging.comparison.tried import wordings
+from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
+from pytest_hookharness.campaigns.stress.mutations.wording import forms_of
 from pytest_hookharness.model.moves import Edit, RunCommand, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -11,12 +11,12 @@ from pytest_hookharness.model.trace import Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 
 COMMAND = "rm -rf build"
-FORMS = {one.form: one.text for one in wordings(COMMAND)}
+FORMS = {one.form: one.text for one in forms_of(COMMAND)}
 
 
 def answered(refuses):
     """What a guard showed that refuses some of the command lines."""
-    made = [act for act in phrase("claude-code", [COMMAND]) if isinstance(act, RunCommand | Tools)]
+    made = [act for act in reword("claude-code", [COMMAND]) if isinstance(act, RunCommand | Tools)]
     calls = [
         ToolCall(name="Bash", input={"command": act.command, "description": "Runs"})
         if isinstance(act, RunCommand)
@@ -42,31 +42,31 @@ def answered(refuses):
 def test_guard_that_looks_for_words_takes_data_for_code():
     """A guard that refuses the words wherever they stand is odd."""
     seen = answered(lambda text: COMMAND in text)
-    assert [*taken_for_code(seen, [COMMAND])] == [COMMAND]
+    assert [*refused_as_data(seen, [COMMAND])] == [COMMAND]
 
 
 def test_guard_that_refuses_everything_takes_nothing_for_code():
     """Where harmless words are refused as well, a refusal says nothing of the words."""
-    assert [*taken_for_code(answered(lambda _: True), [COMMAND])] == []
+    assert [*refused_as_data(answered(lambda _: True), [COMMAND])] == []
 
 
 def test_forms_of_code_that_are_let_through_are_told():
-    """A guard that looks at the beginning is not odd, and what gets round it is told."""
+    """A guard that checks only the start of a command is no suspect, and what it allows is reported."""
     seen = answered(lambda text: text.startswith("{'command': 'rm"))
-    assert [*taken_for_code(seen, [COMMAND])] == []
-    (said,) = told_of_code(seen, [COMMAND])
-    assert said.startswith(f"`{COMMAND}` is refused, and the same is let through by: `sh -c`, `bash -c`, ")
+    assert [*refused_as_data(seen, [COMMAND])] == []
+    (said,) = allowed_as_code(seen, [COMMAND])
+    assert said.startswith(f"`{COMMAND}` is refused, but allowed in these forms: `sh -c`, `bash -c`, ")
 
 
 def test_a_command_that_is_put_together_is_told():
-    """A guard that finds the words everywhere is got round by xargs, which is told."""
+    """A guard that finds the words everywhere is bypassed with xargs, which is reported."""
     seen = answered(lambda text: COMMAND in text)
-    assert [*told_of_code(seen, [COMMAND])] == [
-        f"`{COMMAND}` is refused, and the same is let through by: xargs."
+    assert [*allowed_as_code(seen, [COMMAND])] == [
+        f"`{COMMAND}` is refused, but allowed in these forms: xargs."
     ]
 
 
 def test_files_are_spoken_of_after_a_control():
     """Texts that speak of refused files come after one that speaks of nothing, and all must be allowed."""
-    edits = [act for act in phrase("claude-code", [], [".env"]) if isinstance(act, Edit)]
+    edits = [act for act in reword("claude-code", [], [".env"]) if isinstance(act, Edit)]
     assert [(edit.expect, ".env" in edit.text) for edit in edits] == [("allow", False), ("allow", True)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.check.scenario_export import file_away
+from pytest_hookharness.campaigns.check.scenario_export import export
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.protocol import Hook
@@ -50,7 +50,7 @@ def test_which_project_a_file_names(project, tmp_path, monkeypatch, git, folder,
     (tmp_path / folder).mkdir(exist_ok=True)
     monkeypatch.chdir(project)
     where = os.path.relpath(tmp_path / folder) if relative else tmp_path / folder
-    (problem,) = file_away(checkup(project), Path(where), lambda *_: True).problems
+    (problem,) = export(checkup(project), Path(where), lambda *_: True).problems
     (scenario,) = scenario_files.load(problem.file)
     assert f'\nproject: "{named}"\n' in problem.file.read_text()
     assert scenario.project == (tmp_path / folder / "project" if named == "project" else project)
@@ -62,7 +62,7 @@ def test_what_was_found_is_told_where_no_file_can_be_written(project, tmp_path):
     (project / "link").symlink_to("/")
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    (problem,) = file_away(checkup(project), folder, lambda *_: True).problems
+    (problem,) = export(checkup(project), folder, lambda *_: True).problems
     assert (problem.id, problem.file) == ("livelock-check", None)
     assert "leaves the project" in problem.unwritten
     assert not [*folder.iterdir()]
@@ -71,8 +71,8 @@ def test_what_was_found_is_told_where_no_file_can_be_written(project, tmp_path):
 def test_an_interrupted_check_up_writes_nothing(project, tmp_path):
     """After Ctrl-C nothing is played for the sake of a file."""
     found = replace(checkup(project), interrupted=True)
-    (problem,) = file_away(found, tmp_path, lambda *_: pytest.fail("it was played")).problems
-    assert problem.unwritten == "none, for it was interrupted"
+    (problem,) = export(found, tmp_path, lambda *_: pytest.fail("it was played")).problems
+    assert problem.unwritten == "none, because the check was interrupted"
 
 
 def test_conditions_are_written(project, tmp_path):
@@ -83,7 +83,7 @@ def test_conditions_are_written(project, tmp_path):
         problem.scenario, host="openhands", options={"stuck_detection": False}, order={"Stop": (1, 2)}
     )
     made = replace(found, problems=(replace(problem, scenario=scenario),))
-    (problem,) = file_away(made, tmp_path, lambda *_: True).problems
+    (problem,) = export(made, tmp_path, lambda *_: True).problems
     (loaded,) = scenario_files.load(problem.file)
     assert (loaded.options, loaded.order) == ({"stuck_detection": False}, {"Stop": (1, 2)})
 
@@ -108,8 +108,8 @@ def of_two_hooks(root):
 
 
 def test_a_file_plays_the_one_hook_that_it_guards(project, tmp_path):
-    """Where other hooks have problems too, a file has one hook, so that it is green when that is mended."""
-    gate, guard, absent = file_away(of_two_hooks(project), tmp_path, lambda *_: True).problems
+    """If other hooks have problems too, a file has one hook, so that it passes when that hook is fixed."""
+    gate, guard, absent = export(of_two_hooks(project), tmp_path, lambda *_: True).problems
     handler = {"type": "command", "command": "./Stop.sh"}
     assert scenario_files.load(gate.file)[0].hooks == {"Stop": [handler]}
     assert [*scenario_files.load(guard.file)[0].hooks] == ["PreToolUse"]
@@ -119,5 +119,5 @@ def test_a_file_plays_the_one_hook_that_it_guards(project, tmp_path):
 
 def test_a_file_plays_all_hooks_where_one_does_not_show_it(project, tmp_path):
     """A problem that a hook does not have alone gets a file with all hooks."""
-    found = file_away(of_two_hooks(project), tmp_path, lambda scenario, _: scenario.hooks is None).problems
+    found = export(of_two_hooks(project), tmp_path, lambda scenario, _: scenario.hooks is None).problems
     assert [scenario_files.load(problem.file)[0].hooks for problem in found] == [None, None, None]

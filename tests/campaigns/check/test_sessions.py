@@ -46,7 +46,7 @@ def test_no_host_ends_circles_itself(host, options):
 def test_trouble_is_tried_where_it_can_show_something(moves, written, kinds):
     """Missing tools are tried where something was refused, and emptied files where guards write some."""
     planned = [*sessions.plan_world(place(GUARD), moves, written=written)]
-    assert [(one.scenario.vary[0].kind, one.only) for one in planned] == kinds
+    assert [(one.scenario.vary[0].family, one.only) for one in planned] == kinds
 
 
 @pytest.mark.parametrize(("event", "steps"), [("PostToolUse", True), ("PreToolUse", False)])

@@ -5,7 +5,7 @@ Claims about shrinking, with a judge that looks at scenarios instead of playing 
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Behaviour, Edit, RunCommand, Script
-from pytest_hookharness.model.mutations import Wish
+from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 
@@ -39,7 +39,7 @@ def commands(tried):
 
 
 def test_one_move_and_the_shortest_half_of_its_text():
-    """What one move shows is told by that move alone, with a shorter text and an idle agent."""
+    """A problem of one move is shown by that move alone, with a shorter text and an idle agent."""
     look, _ = judge(lambda tried: any("$" in command for command in commands(tried)))
     small, _ = shrink(scenario(), CRASH, TRACE, look)
     assert len(small.script.acts) == 2
@@ -48,7 +48,7 @@ def test_one_move_and_the_shortest_half_of_its_text():
 
 
 def test_two_moves_that_are_both_needed_stay():
-    """A move without which it does not show is kept."""
+    """A move without which the problem does not show stays."""
     look, _ = judge(
         lambda tried: "true" in commands(tried) and any("$" in command for command in commands(tried))
     )
@@ -73,13 +73,13 @@ def test_verdict_keeps_how_the_agent_goes_on():
 def test_only_the_kind_that_shows_it_is_varied():
     """Of several kinds of variations only the one that shows the problem is left."""
     wrong = Symptom(kind="WRONG-KEY", code="HH115", text="another's count", turn=3)
-    look, _ = judge(lambda tried: Wish("processes") in tried.vary, wrong)
-    small, _ = shrink(scenario(vary=(Wish("key-order"), Wish("processes"))), wrong, TRACE, look)
-    assert small.vary == (Wish("processes"),)
+    look, _ = judge(lambda tried: VaryRequest("processes") in tried.vary, wrong)
+    small, _ = shrink(scenario(vary=(VaryRequest("key-order"), VaryRequest("processes"))), wrong, TRACE, look)
+    assert small.vary == (VaryRequest("processes"),)
 
 
 def test_number_of_sessions_is_bounded():
-    """However long a script is, only so many sessions are played for it."""
+    """The number of sessions is limited, however long a script is."""
     look, seen = judge(lambda tried: len(tried.script.acts) > 30)
     long = Scenario(name="check", script=Script(acts=(FIRST_PROMPT, *(MOVES * 20))))
     shrink(long, CRASH, TRACE, look)

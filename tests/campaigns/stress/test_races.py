@@ -1,5 +1,5 @@
 """
-Parallel fires, counted where the author says.
+Hook runs side by side, counted where the author says, or weighed by everything that they write.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def told(outcome):
     return [(finding.name, finding.text) for finding in outcome.findings]
 
 
-def test_a_refusal_that_was_meant_once_is_counted(play):
-    """A hook that marks its first refusal refuses in every fire that looked before: LOST-UPDATES."""
+def test_a_refusal_that_is_meant_once_is_counted(play):
+    """A hook that marks its first refusal refuses in every run that looked before: LOST-UPDATES."""
     outcome = play(
         files={"once.sh": ONCE},
         hooks={"PreToolUse": "./once.sh"},
@@ -27,7 +27,7 @@ def test_a_refusal_that_was_meant_once_is_counted(play):
         parallel={"event": "PreToolUse", "width": 3, "counts": LOG},
     )
 
-    assert ("LOST-UPDATES", "PreToolUse: of 3 fires side by side 3 refuse, one after the other 1.") in told(
+    assert ("LOST-UPDATES", "PreToolUse: of 3 runs side by side 3 refuse, one after the other 1.") in told(
         outcome
     )
 
@@ -42,16 +42,16 @@ def test_a_refusal_that_was_meant_once_is_counted(play):
     ],
 )
 def test_what_would_count_nothing_is_an_error(play, parallel, message):
-    """Parallel fires that never happen, or that are counted nowhere, are no pass."""
+    """Parallel hook runs that never happen, or that are counted nowhere, are an error."""
     with pytest.raises(SimulationError, match=message):
         play(files={"once.sh": ONCE}, hooks={"PreToolUse": "./once.sh"}, agent=AGENT, parallel=parallel)
 
 
 @pytest.mark.slow
-def test_fires_that_never_end_side_by_side_are_an_error(play):
-    """Where fires wait for each other nothing is counted, and that is no pass."""
+def test_hook_runs_that_never_end_side_by_side_are_an_error(play):
+    """Where hook runs wait for each other nothing is counted, and that is an error."""
     script = "#!/bin/sh\necho x >>log\nmkdir lock || exec sleep 60\nsleep 0.2\nrmdir lock\n"
-    with pytest.raises(SimulationError, match="2 of 3 fires side by side had not ended"):
+    with pytest.raises(SimulationError, match="2 of 3 hook runs side by side had not ended"):
         play(
             files={"waits.sh": script},
             hooks={"PreToolUse": "./waits.sh"},
@@ -59,3 +59,69 @@ def test_fires_that_never_end_side_by_side_are_an_error(play):
             hook_timeout=0.1,
             parallel={"event": "PreToolUse", "width": 3, "counts": LOG},
         )
+
+
+COUNTS = """#!/bin/sh
+n=$(cat .count 2>/dev/null || echo 0)
+echo $((n + 1)) >.count
+exit 0
+"""
+APPENDS = """#!/bin/sh
+echo called >>.log
+exit 0
+"""
+LEAVES_IT_TO_OTHERS = """#!/bin/sh
+mkdir .lock 2>/dev/null || exit 0
+sleep 0.05
+echo built >>.log
+rmdir .lock
+exit 0
+"""
+WAITS_FOR_OTHERS = """#!/bin/sh
+until mkdir .lock 2>/dev/null; do sleep 0.01; done
+trap 'rmdir .lock' EXIT
+sleep 0.05
+echo called >>.log
+"""
+CALL = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+
+@pytest.fixture
+def race(play):
+    """Run the hooks of each event side by side, without counters."""
+
+    def run(hook, **keys):
+        keys = {"hooks": {"PreToolUse": "./hook.sh"}, "parallel": {"width": 8}, **keys}
+        return play(agent=CALL, files={"hook.sh": hook}, **keys)
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("event", [{}, {"event": "PreToolUse"}])
+@pytest.mark.parametrize(
+    "hook, found", [(COUNTS, ["LOST-UPDATES"]), (APPENDS, []), (LEAVES_IT_TO_OTHERS, [])]
+)
+def test_a_race_loses_what_is_read_and_written_back(race, hook, found, event):
+    """Runs side by side lose counts that are read and written back, and no lines that are appended."""
+    outcome = race(hook, parallel={"width": 8, **event})
+
+    assert found == [finding.name for finding in outcome.findings]
+    assert [row.outcome for row in outcome.trial_results] == ["differs" if found else "as declared"]
+
+
+@pytest.mark.slow
+def test_a_race_is_between_hooks_that_write(race):
+    """Lost updates are blamed on the hook that writes, and not on one beside it that writes nothing."""
+    (found,) = race(COUNTS, hooks={"PreToolUse": ["./hook.sh", "true"]}).findings
+
+    assert (found.name, found.hook) == ("LOST-UPDATES", "./hook.sh")
+
+
+@pytest.mark.slow
+def test_a_race_that_is_cut_has_lost_nothing(race):
+    """Hook runs that wait for each other longer than they may are reported as not tried, and lose nothing."""
+    outcome = race(WAITS_FOR_OTHERS, hook_timeout=0.25)
+
+    assert outcome.findings == ()
+    assert any("one was cut after 0.25 s (the hook timeout)" in note for note in outcome.varied)

@@ -1,5 +1,5 @@
 """
-Claims about trials and the runs that they are compared with, on plain values.
+Trials and the runs that they are compared with, on plain values.
 """
 
 from pytest_hookharness.campaigns.stress.trial import Controls

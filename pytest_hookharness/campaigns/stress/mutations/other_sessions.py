@@ -1,0 +1,135 @@
+"""
+Company: another agent, another session or another host process that does the same.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
+from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
+from pytest_hookharness.campaigns.stress.replay import ReplayScript
+from pytest_hookharness.judging.comparison.differences import Defect, by_decision, find_first
+from pytest_hookharness.judging.comparison.traces import Pair, pairs
+from pytest_hookharness.judging.findings.codes import WRONG_KEY
+from pytest_hookharness.model.mutations import ANOTHER_AGENT, VaryRequest
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import HookEvent, Trace
+from pytest_hookharness.model.verdicts import Finding
+
+# A mark is one file, or a file and its lock. A hook that changes more files reports what it did.
+_MOST_MARKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TwoAgents(Mutation, family="sessions"):
+    """
+    The same calls from another agent of the session, sent as the host sends those of a subagent.
+    """
+
+    @property
+    def name(self) -> str:
+        return ANOTHER_AGENT
+
+    def __str__(self) -> str:
+        return "another agent of the same session that does the same"
+
+    def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
+        return replace(scenario, company="agent")
+
+    def look(self, pair: Pair) -> Defect | None:
+        return by_decision(WRONG_KEY, pair)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSessions(Mutation, family="sessions"):
+    """
+    The same events from another session in the workspace.
+    """
+
+    @property
+    def name(self) -> str:
+        return "another session"
+
+    def __str__(self) -> str:
+        return "another session that does the same"
+
+    def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
+        return replace(scenario, company="session")
+
+    def look(self, pair: Pair) -> Defect | None:
+        return by_decision(WRONG_KEY, pair)
+
+    def find_difference(self, usual: Trace, seen: Trace) -> Finding | None:
+        return find_first(self, usual, seen, self.look) or self._find_silence(usual, seen)
+
+    def _find_silence(self, usual: Trace, seen: Trace) -> Finding | None:
+        """
+        Return the finding for a hook that informs one session at its beginning, and the other one not.
+
+        A hook may tell only one of them what it did in the project, such as which files it made.
+        """
+        for pair in pairs(usual, seen):
+            heard, silent = pair.before, pair.after
+            if pair.turn or pair.differs:
+                return None
+            marks = [*_marks(heard)]
+            if not heard.decision.to_agent or silent.decision.to_agent or len(marks) > _MOST_MARKS:
+                continue
+            said = "\n".join(heard.decision.to_agent)
+            if any(mark in said for mark in marks):
+                continue
+            text = f"{heard.event}: the agent is told something; with {self}, it is told nothing."
+            hook = ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in heard.hook_runs))
+            return WRONG_KEY.found(text, turn=pair.turn, hook=hook)
+        return None
+
+
+def _marks(hooked: HookEvent) -> Iterator[str]:
+    """
+    Yield the names of the files that hooks made; those in the home folder are the host's own.
+    """
+    for change in hooked.changes:
+        if not change.path.startswith("home/"):
+            yield posixpath.basename(change.path)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoProcesses(Mutation, family="processes"):
+    """
+    Every hook run from a new process of the host.
+    """
+
+    def __str__(self) -> str:
+        return "each hook run from a new process of the host"
+
+    def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
+        return replace(scenario, relaunched=True)
+
+    def look(self, pair: Pair) -> Defect | None:
+        return by_decision(WRONG_KEY, pair)
+
+
+def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
+    """
+    Yield another agent, where the host's input tells agents apart, another session, or other processes.
+    """
+    match request.family:
+        case "sessions":
+            profile = hosts.find(outcome.scenario.host)
+            if hosts.identifies_agents(profile, hosts.facts(profile, workspace="/w", home="/h", tmp="/t")):
+                yield TwoAgents()
+            else:
+                why = (
+                    f"two agents of one session, for {outcome.host} tells hooks nothing by which they differ"
+                )
+                yield NotTried("sessions", why)
+            yield TwoSessions()
+        case "processes":
+            yield TwoProcesses()
+        case _:
+            return

@@ -1,0 +1,138 @@
+"""
+The summary of a stress run: the outcome of a scenario with what its trials have shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.stress.mutation import Mutation
+from pytest_hookharness.campaigns.stress.plan import TestMatrix
+from pytest_hookharness.campaigns.stress.trial import TrialOutcome, leave
+from pytest_hookharness.judging.expectations.check_expectations import with_findings
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.mutations import TrialResult
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.verdicts import Finding, Violation
+
+NO_TIME = "there was no time left"
+_NO_DENIAL = (
+    "No payload was refused without a fault, so nothing shows whether a guard still guards with one; "
+    "add a call that it must refuse, with `expect: deny`."
+)
+_MOST_NAMES = 4
+_SHOWN = 3
+
+
+def summarize(
+    base: Outcome,
+    matrix: TestMatrix,
+    tried: Mapping[int, TrialOutcome],
+    others: Sequence[TrialOutcome],
+) -> Outcome:
+    """
+    Return the outcome with what the trials have shown until now.
+
+    Args:
+        base: What the scenario itself showed.
+        matrix: The trials.
+        tried: The outcomes of those that were made, by place.
+        others: The outcomes of what is no mutation, such as parallel hook runs.
+    """
+    made = [tried.get(place) or leave(trial, NO_TIME) for place, trial in enumerate(matrix.trials)]
+    pairs = [*zip(matrix.trials, made, strict=True)]
+    shown = [
+        (trial, one.finding) for trial, result in pairs for one in result.evidence if one.finding is not None
+    ]
+    beyond = [finding for result in others for finding in result.findings]
+    outcome = with_findings(base, (*join_findings(shown), *beyond))
+    rows = (*(row for result in (*made, *others) for row in result.results), *matrix.untried)
+    late = sum(_is_late(result) for result in (*made, *others))
+    broken = _left_for_lack_of_time(outcome, late, len(matrix.rows))
+    return replace(
+        outcome,
+        varied=(*_notes(matrix, pairs), *(note for result in others for note in result.notes)),
+        trial_results=rows,
+        violations=(*outcome.violations, *broken),
+    )
+
+
+def join_findings(shown: Iterable[tuple[Mutation, Finding]]) -> Iterator[Finding]:
+    """
+    Yield findings of one kind about one hook as one: that of the first mutation, which names the others.
+    """
+    alike: dict[tuple[str, str, str], list[tuple[Mutation, Finding]]] = {}
+    for trial, finding in shown:
+        alike.setdefault((finding.code, finding.hook, trial.group), []).append((trial, finding))
+    for same in alike.values():
+        first, finding = same[0]
+        # A fault may show the same defect with two kinds of payloads.
+        others: list[Mutation] = []
+        for trial, _ in same:
+            if trial != first and trial not in others:
+                others.append(trial)
+        left = len(others) - _SHOWN
+        more = [*map(str, others[:_SHOWN]), *([f"{left} more"] if left > 0 else [])]
+        text = f"{finding.text} Also with {'; '.join(more)}." if more else finding.text
+        yield replace(finding, text=text, times=1 + len(others))
+
+
+def _is_late(tried: TrialOutcome) -> bool:
+    return any(row.evidence == NO_TIME for row in tried.results)
+
+
+def _left_for_lack_of_time(outcome: Outcome, late: int, planned: int) -> Iterator[Violation]:
+    # Who expects `undecided` has not expected that all was tried.
+    if late and outcome.scenario.expect.verdict != "undecided":
+        yield Violation(
+            path=outcome.scenario.mark("vary"),
+            expected="all conditions tried",
+            seen=f"{late} of {planned} were not tried, for lack of time; give --hook-budget more",
+        )
+
+
+def _notes(matrix: TestMatrix, pairs: Sequence[tuple[Mutation, TrialOutcome]]) -> Iterator[str]:
+    invariant = [(trial, result) for trial, result in pairs if not trial.as_fault]
+    tried = [trial for trial, result in invariant if not result.impossible and not _is_late(result)]
+    late = [trial for trial, result in invariant if _is_late(result)]
+    if tried or late:
+        yield f"It was played again under {counted(len(tried), 'other condition')}, one at a time."
+    if tried:
+        yield f"Tried: {list_tried(tried)}."
+    if late:
+        yield f"There was no time for {list_tried(late)}."
+    yield from matrix.notes
+    yield from (note for _, result in pairs for note in result.notes)
+    faults = [result for trial, result in pairs if trial.as_fault]
+    if faults:
+        yield f"{sum(bool(result.evidence) for result in faults)} of {len(faults)} faults were tried."
+        if not any(one.payload == "deny" for result in faults for one in result.evidence):
+            yield _NO_DENIAL
+    rows = [row for result in faults for row in result.results if row.evidence != NO_TIME]
+    yield from map(_left_out, (row for row in (*rows, *matrix.untried) if row.outcome == "not tried"))
+
+
+def _left_out(row: TrialResult) -> str:
+    return f"Not tried ({row.family}): {row.mutation}: {row.evidence}."
+
+
+def list_tried(trials: Iterable[Mutation]) -> str:
+    """
+    Return what was tried by family, such as ``key-order; tools jq (missing, failing, hanging)``.
+    """
+    families: dict[str, dict[str, list[str]]] = {}
+    for trial in trials:
+        families.setdefault(trial.family, {}).setdefault(trial.subject, []).append(trial.name)
+    return "; ".join(f"{family} {_subjects(subjects)}".rstrip() for family, subjects in families.items())
+
+
+def _subjects(subjects: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{subject} {_names(names)}".strip() for subject, names in subjects.items())
+
+
+def _names(names: Sequence[str]) -> str:
+    different = [*filter(None, dict.fromkeys(names))]
+    if len(different) > _MOST_NAMES:
+        return f"({len(different)} ways)"
+    return f"({', '.join(different)})" if different else ""

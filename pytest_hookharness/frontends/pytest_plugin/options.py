@@ -1,0 +1,66 @@
+"""
+The settings of a pytest run, from its options and ini keys.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.frontends.harness import ALL_HOSTS, host_names
+from pytest_hookharness.frontends.option_types import OptionError, seconds, whole
+from pytest_hookharness.frontends.replay_command import TIERS
+from pytest_hookharness.simulation.testbed.run_settings import Settings, TrialSelection
+
+COVERAGE_PLUGIN = "hookharness-coverage"
+
+
+def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = None) -> Settings:
+    """
+    Return the settings of a pytest run, from its options and ini keys.
+
+    Raises:
+        pytest.UsageError: A value cannot be read.
+    """
+    try:
+        return _settings(config, factory)
+    except OptionError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> Settings:
+    def chosen(name: str) -> tuple[str, str]:
+        given = config.getoption(f"--hook-{name}")
+        if given is not None:
+            return str(given), f"--hook-{name}"
+        return str(config.getini(f"hook_{name}")), f"ini key hook_{name}"
+
+    for host in config.getoption("--hook-host") or ():
+        _check_host(host)
+    if (most := config.getoption("--hook-durations")) is not None:
+        whole(str(most), "--hook-durations", least=0)
+    turns, where = chosen("turns")
+    return Settings(
+        seed=whole(*chosen("seed"), least=0),
+        hook_timeout=seconds(*chosen("timeout")),
+        wall=seconds(*chosen("budget")),
+        turns=whole(turns, where, least=1) if turns else None,
+        tier=TIERS.get(config.getoption("--hook-tier") or ""),
+        base=factory.mktemp("hooks") if factory is not None else None,
+        keep=bool(config.getoption("--hook-keep")),
+        traces=Path(traces) if (traces := config.getoption("--hook-trace-dir")) is not None else None,
+        choice=TrialSelection() if config.getoption("--hook-stress") else None,
+    )
+
+
+def _check_host(name: str) -> None:
+    if name in (ALL_HOSTS, *host_names()):
+        return
+    near = difflib.get_close_matches(name.partition(",")[0], host_names(), n=1, cutoff=0.5)
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    raise OptionError(
+        f"--hook-host: there is no host {name!r}; {meant}`hookharness hosts` lists them, and {ALL_HOSTS} "
+        "stands for each; repeat the option for several hosts"
+    )

@@ -1,0 +1,62 @@
+"""
+Checks of the given options of a pytest run, and the plugins behind them.
+
+Imported only if an option is given. Each plugin is imported only if its own option is.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_hookharness.frontends.option_types import OptionError, make_folder
+from pytest_hookharness.frontends.pytest_plugin.options import COVERAGE_PLUGIN, settings
+
+# Options that are checked before anything is collected.
+_CHECKED = ("durations", "seed", "turns", "timeout", "budget", "host")
+FOLDERS = ("incident-dir", "trace-dir")
+
+
+def configure(config: pytest.Config) -> None:
+    """
+    Check the given options and register the plugins behind them.
+
+    Raises:
+        pytest.UsageError: An option has a value that cannot be used.
+    """
+    try:
+        _check(config)
+        _register(config)
+    except OptionError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _check(config: pytest.Config) -> None:
+    if any(config.getoption(f"--hook-{name}") is not None for name in _CHECKED):
+        settings(config)
+    for name in FOLDERS:
+        if (named := config.getoption(f"--hook-{name}")) is not None:
+            folder = make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
+            setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
+
+
+def _register(config: pytest.Config) -> None:
+    if config.getoption("--hook-report") is not None:
+        from pytest_hookharness.frontends.pytest_plugin import html_report
+
+        html_report.expect_page(config)
+    if (file := config.getoption("--hook-sarif")) is not None:
+        from pytest_hookharness.frontends.pytest_plugin import ci_files
+
+        ci_files.register(config, file)
+    if config.getoption("--hook-update"):
+        from pytest_hookharness.frontends.pytest_plugin import update_files
+
+        config.pluginmanager.register(update_files.Updates(config))
+    if config.getoption("--hook-check") is not None:
+        from pytest_hookharness.frontends.pytest_plugin import check_items
+
+        config.pluginmanager.register(check_items)
+    if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
+        from pytest_hookharness.frontends import coverage_data
+
+        config.pluginmanager.register(coverage_data, COVERAGE_PLUGIN)

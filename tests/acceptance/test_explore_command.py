@@ -1,0 +1,117 @@
+"""
+Claims about ``hookharness check --explore``, as a process of its own.
+"""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import Executor
+from functools import partialmethod
+
+import pytest
+
+from pytest_hookharness.frontends.cli import main
+from pytest_hookharness.frontends.harness import Harness
+
+SETTINGS = ".claude/settings.json"
+LOCKS = "#!/bin/sh\n[ -e .lock ] || exit 0\necho 'It is locked: run ./open.' >&2; exit 2\n"
+COUNTS = "#!/bin/sh\necho call >>log\n"
+
+
+@pytest.fixture
+def explore(project):
+    """Run the command in a project whose settings name one hook."""
+
+    def run(event, hook, *arguments, target=SETTINGS):
+        entry = {"hooks": [{"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/hooks/hook.sh'}]}
+        project.write(SETTINGS, json.dumps({"hooks": {event: [entry]}}))
+        project.write("hooks/hook.sh", hook, 0o755)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest_hookharness",
+            "check",
+            "--explore",
+            "--yes",
+            target,
+            *arguments,
+        ]
+        return subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=project.path, check=False
+        )
+
+    return run
+
+
+@pytest.mark.slow
+def test_a_lock_out_is_told_with_what_each_move_meets(explore, project):
+    """The way in, the answer to each move and the replay command are printed, with status 1."""
+    # What is removed as a file does not go.
+    result = explore("Stop", LOCKS, "--agent-may-run", "mkdir -p .lock")
+
+    assert result.returncode == 1, result.stdout + result.stderr
+    first, *lines = result.stdout.splitlines()[1:]
+    assert first.startswith("lockout: after turn 1 none of the ")
+    assert any(line.split() == ["turn", "1", "agent", "runs", '"mkdir', "-p", '.lock"'] for line in lines)
+    assert any('stops: "Done."' in line and '-> block "It is locked: run ./open."' in line for line in lines)
+    again = f"hookharness check --explore {SETTINGS} --yes --agent-may-run 'mkdir -p .lock' --seed 0"
+    assert lines[-2].strip() == f"again:  {again}"
+    assert lines[-1].startswith("a lock-out: ")
+
+
+@pytest.mark.slow
+def test_a_remedy_that_is_there_is_found(explore, project):
+    """A program that the refusal names, and that opens the lock, frees all states, with status 0."""
+    project.write("open", "#!/bin/sh\nrm -f .lock\n", 0o755)
+
+    result = explore("Stop", LOCKS, "--agent-may-run", "touch .lock")
+
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "from every state some of these moves lead to a stop that the hooks allow" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("no lock-out: ")
+
+
+@pytest.mark.slow
+def test_what_is_not_covered_is_told(explore):
+    """A hook that counts always has one more state: status 2, with the number of untried moves."""
+    result = explore("PreToolUse", COUNTS, "--states", "3")
+
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "not known: " in result.stdout
+    assert "leads to one state more than may be tried (allow more with --states" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("it could not be told whether there is a lock-out")
+
+
+class Interrupted(Executor):
+    """
+    An executor at which Ctrl-C is pressed.
+    """
+
+    def submit(self, *_, **__):
+        """Give up."""
+        raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_told(project, monkeypatch, capsys):
+    """Ctrl-C ends the exploration, and the result is unknown: status 2."""
+    project.write(
+        SETTINGS, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}})
+    )
+    monkeypatch.chdir(project.path)
+    monkeypatch.setattr(Harness, "simulate", partialmethod(Harness.simulate, executor=Interrupted()))
+
+    assert main.main(["check", "--explore", "--yes", SETTINGS]) == 2
+    said = capsys.readouterr().out
+    assert "interrupted: this was seen until then" in said
+    assert "undecided: no lock-out is known of" in said
+    assert said.splitlines()[-1].endswith("because it was interrupted")
+
+
+def test_a_file_that_is_none_is_an_error_in_a_line(explore):
+    """A target that does not exist is an error in one line, with status 2."""
+    result = explore("Stop", LOCKS, target="missing.json")
+
+    assert result.returncode == 2
+    assert "missing.json: there is no such file" in result.stderr
+    assert "Traceback" not in result.stderr

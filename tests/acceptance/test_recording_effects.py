@@ -1,0 +1,131 @@
+"""
+Claims that hooks behave the same whether they are recorded or not, on the shipped scenarios.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.execution.coverage.recorder import read_recordings
+from pytest_hookharness.frontends.harness import Harness, finding_names, host_names
+from pytest_hookharness.judging.verdict.verdict import RECORDED
+from pytest_hookharness.model.line_coverage import CoverageStore
+from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+
+SHIPPED = Path(__file__).parents[2] / "scenarios"
+EVERY = sorted(str(file.relative_to(SHIPPED)) for file in SHIPPED.rglob("*.scenario.yaml"))
+# Of Python.
+SAMPLE = ["failing-tool/failing-tool.scenario.yaml", "prompt-gate/prompt-gate.scenario.yaml"]
+# Of sh, with a plugin, and with a hook that is fired twice.
+SAMPLE_FOR_BASH = [
+    "plugin-folder/plugin-folder.scenario.yaml",
+    "pitfalls/double-noise/double-noise.scenario.yaml",
+]
+
+
+LOOKS = """\
+name: looks
+hooks: {Stop: 'echo "${HOOKHARNESS_RECORDED:-nobody}"'}
+agent: [{prompt: Go.}, {stop: Done.}]
+"""
+
+
+def ended(run):
+    """How a process ended, without what differs from run to run: times, numbers, what was going on."""
+    match run.ending:
+        case Exited() | Signaled() as ending:
+            return ending
+        case HeldOpen(exit=ending):
+            return "held open", ending
+        case other:
+            return type(other)
+
+
+def told(outcome):
+    fires = [
+        (fire.hook.command, ended(fire.run), fire.run.stdout.data, fire.run.stderr.data, fire.reply.ruling)
+        for _, fire in outcome.trace.hook_runs()
+        if fire.run is not None
+    ]
+    decisions = [(hooked.event, hooked.decision) for _, hooked in outcome.trace.hooked()]
+    findings = sorted(finding.name for finding in outcome.findings)
+    rests_on = [one for one in outcome.assumptions if one != RECORDED]
+    return fires, decisions, outcome.verdict_name, outcome.passed, findings, rests_on
+
+
+def play(file, base, coverage_store):
+    scenarios = scenario_files.load(file, known_hosts=host_names(), known_findings=finding_names())
+    # In the same place, for paths show in what hooks print.
+    with Harness(Settings(coverage_store=coverage_store, base=base)) as harness:
+        return {scenario.id: told(harness.simulate(scenario)) for scenario in scenarios}
+
+
+def compare(file, folder):
+    ledger = CoverageStore(folder=folder / "ledger")
+    ledger.folder.mkdir()
+    plain, recorded = play(file, folder / "base", None), play(file, folder / "base", ledger)
+    assert recorded == plain
+    return [*read_recordings(ledger.folder)]
+
+
+@pytest.fixture(scope="module")
+def in_bash(tmp_path_factory):
+    """The scenarios that ship, with bash for all that they have written for sh."""
+    folder = tmp_path_factory.mktemp("scenarios") / "scenarios"
+    shutil.copytree(SHIPPED, folder, symlinks=True)
+    for path in folder.rglob("*"):
+        data = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        if b"#!/bin/sh" in data:
+            path.write_bytes(data.replace(b"#!/bin/sh", b"#!/bin/bash"))
+    return folder
+
+
+@pytest.mark.slow
+def test_a_hook_that_looks_for_what_records_it_is_told_apart(tmp_path):
+    """A hook that prints a variable of the recorder makes the comparison fail."""
+    file = tmp_path / "looks.scenario.yaml"
+    file.write_text(LOOKS)
+    with pytest.raises(AssertionError):
+        compare(file, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["prompt-gate/prompt-gate", "process-hooks/on-output"])
+def test_a_verdict_on_recorded_hooks_says_that_it_rests_on_them(file, tmp_path):
+    """That the recorder decides nothing is assumed of sessions and of tracked processes, if there is one."""
+    known = {"known_hosts": host_names(), "known_findings": finding_names()}
+    scenario = scenario_files.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
+    for ledger in (None, CoverageStore(folder=tmp_path)):
+        with Harness(Settings(coverage_store=ledger)) as harness:
+            assert (RECORDED in harness.simulate(scenario).assumptions) is (ledger is not None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", SAMPLE)
+def test_a_recorded_hook_says_what_it_says_otherwise(file, tmp_path):
+    """Output, exit codes, decisions and findings are the same, and something was recorded."""
+    assert any(recording.shell or recording.python for recording in compare(SHIPPED / file, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", SAMPLE_FOR_BASH)
+def test_it_does_if_bash_runs_what_is_written_for_sh(file, in_bash, tmp_path):
+    """The same holds for hooks that ship for sh, where they are for bash and all their lines are traced."""
+    assert any(recording.shell for recording in compare(in_bash / file, tmp_path))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("file", EVERY)
+def test_no_shipped_hook_says_anything_else_when_it_is_recorded(file, tmp_path):
+    """The first claim holds for every shipped scenario."""
+    compare(SHIPPED / file, tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("file", EVERY)
+def test_none_does_if_bash_runs_what_is_written_for_sh(file, in_bash, tmp_path):
+    """The second does, too."""
+    compare(in_bash / file, tmp_path)

@@ -1,0 +1,80 @@
+"""
+Claims about the commands that print facts of hosts, and about trying a hook under each host.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from pytest_hookharness import hosts
+
+
+@pytest.fixture
+def hookharness(tmp_path):
+    """Run the shell command in an empty folder."""
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "pytest_hookharness", *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=tmp_path, check=False
+        )
+
+    return run
+
+
+def test_hosts_are_listed(hookharness):
+    """Every host is listed with its version."""
+    result = hookharness("hosts")
+
+    assert result.returncode == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1 : 1 + len(hosts.known())]] == [
+        profile.id for profile in hosts.known()
+    ]
+
+
+def test_an_event_is_explained(hookharness):
+    """The meanings of exit codes at an event are printed with sources; an unknown host is an error."""
+    told, wrong = hookharness("explain", "cursor", "stop"), hookharness("explain", "cursr")
+
+    assert told.returncode == 0
+    assert '{"followup_message": "TEXT"}' in told.stdout
+    assert "REFUSES: the agent continues" in told.stdout
+    assert "[documented: Cursor hooks documentation, 2026-08]" in told.stdout
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean 'cursor'" in wrong.stderr
+
+
+def test_findings_are_told(hookharness):
+    """Findings and verdicts are explained by code or name; for an unknown one the nearest is named."""
+    told = hookharness("findings", "hh001", "HELD-OPEN", "livelock")
+    wrong = hookharness("findings", "HELD")
+
+    assert told.returncode == 0
+    assert [line for line in told.stdout.splitlines() if line.startswith("HH")] == [
+        "HH001 HUNG-HOOK",
+        "HH002 HELD-OPEN",
+    ]
+    assert "\nlivelock\n  what: The hooks refuse the stop forever" in told.stdout
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "'HELD' is neither code nor name; did you mean 'HELD-OPEN'?" in wrong.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "host, event, verdict",
+    [
+        ("cursor", "stop", "terminated"),
+        ("copilot-cli", "agentStop", "terminated"),
+        ("antigravity", "Stop", "terminated"),
+        ("kimi", "Stop", "capped"),
+        ("goose", "Stop", "livelock"),
+        ("droid", "Stop", "livelock"),
+    ],
+)
+def test_a_hook_is_tried_under_every_host(hookharness, host, event, verdict):
+    """A real hook that refuses every stop by exit code is played under hosts of all forms."""
+    result = hookharness("try", event, "echo fix >&2; exit 2", "--host", host, "--timeout", "5")
+
+    assert result.stdout.splitlines()[1].startswith(f"{verdict}:"), result.stdout + result.stderr

@@ -1,0 +1,83 @@
+"""
+Claims about the exit status of `check --stress`, on plain values.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.frontends.checkup import CLEAN, FOUND, UNKNOWN
+from pytest_hookharness.frontends.cli.check_stress import judge
+from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
+from pytest_hookharness.model.mutations import TrialResult
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, ProcessResult
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
+from pytest_hookharness.model.verdicts import Finding, Terminated, Violation
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+FINE = TrialResult(family="path", mutation="a space", hook="hook.sh", outcome="as declared")
+
+
+def asked(*events, refused=False):
+    """An outcome with one hook run of each event, and one trial result without a deviation."""
+    ruling = Ruling.DENY if refused else Ruling.NONE
+    steps = []
+    for turn, event in enumerate(events, 1):
+        fire = HookRun(
+            hook=Hook(event=event, command="hook.sh"),
+            payload={},
+            stdin=b"",
+            run=ProcessResult(ending=Exited(0)),
+            reply=Reply(ruling=ruling, rule=RULE),
+        )
+        decision = Decision(event=event, ruling=ruling, refused=refused, rule=RULE)
+        hooked = HookEvent(event=event, hook_runs=(fire,), decision=decision)
+        steps.append(Step(number=turn, turn=turn, exchange=hooked))
+    return Outcome(
+        scenario=Scenario(name="test"),
+        host="claude-code@1",
+        trace=Trace(steps=tuple(steps)),
+        outcome=Terminated(turn=1),
+        trial_results=(FINE,),
+    )
+
+
+def with_finding(outcome, code):
+    """The same outcome with a finding, which fails its expectation."""
+    found = Finding(code=code.code, name=code.name, text="", advice="", turn=1)
+    broken = Violation(path="expect.findings", expected="none", seen=code.name)
+    return replace(outcome, findings=(found,), violations=(broken,))
+
+
+@pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SessionStart", "SessionEnd"])
+def test_who_only_takes_notes_is_as_declared(event):
+    """A hook that guards no tool call and refuses nothing is fine if every trial result is."""
+    assert judge(asked(event)) == CLEAN
+
+
+def test_a_guard_must_refuse_something():
+    """Hooks before tools that refuse nothing make the result unknown, even if a stop was refused."""
+    assert judge(asked("PreToolUse")) == UNKNOWN
+    assert judge(asked("PreToolUse", refused=True)) == CLEAN
+
+
+def test_an_author_says_that_nothing_is_refused():
+    """Hooks before tools that are said to refuse nothing are fine if they do not, and wrong if they do."""
+    assert judge(asked("PreToolUse"), refuses_nothing=True) == CLEAN
+    assert judge(asked("PreToolUse", refused=True), refuses_nothing=True) == FOUND
+
+
+@pytest.mark.parametrize("code", [NEVER_FIRED, UNREACHED])
+def test_a_hook_that_was_never_asked_is_not_known(code):
+    """Findings only about hooks that never ran make the result unknown."""
+    assert judge(with_finding(asked("Stop"), code)) == UNKNOWN
+
+
+def test_a_cell_that_is_not_fine_is_told():
+    """A single trial result that is not as declared decides."""
+    odd = replace(FINE, outcome="open")
+
+    assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == FOUND

@@ -1,0 +1,160 @@
+"""
+CPU slots: the waits of hooks overlap while their work does not, and one supervisor serves many threads.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes import framing
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot
+from pytest_hookharness.model.processes import Exited, ProcessResult
+
+from .toys import launch
+
+BUSY = "end=$(($(date +%s%N) + {} * 1000000)); while [ $(date +%s%N) -lt $end ]; do :; done"
+
+
+@pytest.fixture
+def slots() -> Iterator[CpuSlots]:
+    """
+    A machine with one CPU slot.
+    """
+    made = CpuSlots(1)
+    yield made
+    made.close()
+
+
+def play(supervisor: Supervisor, slot: CpuSlot, command: str) -> ProcessResult:
+    """
+    Run a shell command as a simulation with this slot does, and leave the slot afterwards.
+    """
+    try:
+        with supervisor.open(Confinement(), slot) as sandbox:
+            return sandbox.run([launch("sh", "-c", command)])[0]
+    finally:
+        slot.leave()
+
+
+def taken(slots: CpuSlots) -> CpuSlot:
+    """
+    A slot that is taken.
+    """
+    slot = slots.slot()
+    slot.take()
+    return slot
+
+
+def test_waits_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
+    """
+    A second hook can begin while the first one waits, although both share one slot.
+    """
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
+        second = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
+        assert not first.done()
+        assert not second.done()
+        slots.stop()
+
+
+def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
+    """
+    A hook that works keeps its slot until it ends.
+    """
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(play, supervisor, taken(slots), f"{BUSY.format(300)}; exit 3")
+        later = taken(slots)
+
+        # It leaves its slot only on the way out of the sandbox.
+        assert running.result(10).ending == Exited(3)
+        assert later.waited > 0.25
+
+
+def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
+    """
+    A hook that works again while another simulation has its slot is interrupted with NoFreeSlot.
+    """
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(play, supervisor, taken(slots), f"sleep 0.3; {BUSY.format(5000)}")
+        taken(slots)
+        with pytest.raises(NoFreeSlot):
+            running.result(10)
+
+
+def test_work_after_a_wait_finds_its_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
+    """
+    A hook that works again while its slot is still free gets it back at once.
+    """
+    run = play(supervisor, taken(slots), f"sleep 0.2; {BUSY.format(200)}")
+
+    assert run.ending == Exited(0)
+
+
+def test_a_stop_reaches_all(supervisor: Supervisor, slots: CpuSlots) -> None:
+    """
+    A stop interrupts every thread that waits for a hook or for a slot.
+    """
+    with ThreadPoolExecutor() as pool:
+        hanging = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
+        taken(slots)
+        waiting = pool.submit(taken, slots)
+        slots.stop()
+
+        for future in (hanging, waiting):
+            assert isinstance(future.exception(10), KeyboardInterrupt)
+
+
+def test_the_clock_stands_still_while_a_slot_is_waited_for(slots: CpuSlots) -> None:
+    """
+    The time a simulation waits for other simulations is not its own.
+    """
+    other, slot = taken(slots), slots.slot()
+    before = slot.clock()
+    threading.Timer(0.1, other.leave).start()
+    slot.take()
+
+    assert slot.waited >= 0.05
+    assert slot.clock() - before < 0.05
+
+
+def test_many_threads_have_one_supervisor(
+    own_supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Threads that all come first start one supervisor, and each gets the answers of its own hooks.
+    """
+    together = threading.Barrier(8)
+    pair = socket.socketpair
+    # Threads take turns where the supervisor is started, as chance may have it.
+    monkeypatch.setattr(socket, "socketpair", lambda: (threading.Event().wait(0.01), pair())[1])
+
+    def ask(number: int) -> tuple[int | None, list[bytes]]:
+        together.wait()
+        with own_supervisor.open(Confinement()) as sandbox:
+            pid = own_supervisor.pid
+            return pid, [sandbox.run([launch("echo", str(number))])[0].stdout.data for _ in range(5)]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(8)))
+
+    assert [said for _, said in answers] == [[f"{number}\n".encode()] * 5 for number in range(8)]
+    assert len({pid for pid, _ in answers}) == 1
+
+
+def test_values_that_come_together_are_read_one_by_one() -> None:
+    """
+    Of two values that wait in a socket, reading the first leaves the second in place.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for value in ("first", b"x" * 100_000, "third"):
+            framing.send(theirs, value)
+
+        assert [framing.receive(ours) for _ in range(3)] == ["first", b"x" * 100_000, "third"]

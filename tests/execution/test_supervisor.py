@@ -1,0 +1,267 @@
+"""
+Nothing survives the end of a sandbox, however it comes, and no descriptor is lost on the way.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
+from pytest_hookharness.model.processes import Exited, Stdin, Tier
+
+from .toys import HOOKS, STAY, eventually, launch, staying
+
+TIERS = pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER], ids=lambda tier: tier.name.lower())
+
+DOOMED = """
+import sys
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.model.processes import ProcessSpec, Tier
+
+box = Supervisor().open(Confinement(tier=Tier[sys.argv[1]]))
+env = {"PATH": "/usr/bin:/bin", "TOY_SECONDS": sys.argv[2]}
+long = {"linger": 3600.0, "hook_timeout": 3600.0}
+specs = [ProcessSpec(argv=(word,), cwd="/", env=env, **long) for word in sys.argv[3:]]
+print("open", flush=True)
+box.run(specs)
+"""
+ESCAPING = (
+    "setsid_child.sh",
+    "double_fork_daemon.sh",
+    "cleared_env_daemon.sh",
+    "ignores_term.sh",
+    "holds_stdout.sh",
+)
+
+
+def doomed(tier: Tier) -> subprocess.Popen[str]:
+    """
+    Start another process that runs everything that wants to survive, and wait until all of it runs.
+    """
+    words = [str(HOOKS / name) for name in ESCAPING]
+    program = subprocess.Popen(
+        [sys.executable, "-c", DOOMED, tier.name, STAY, *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    eventually(lambda: len(staying()) >= len(ESCAPING) + 1, "all toys run")
+    return program
+
+
+@pytest.mark.parametrize("toy", ["setsid_child.sh", "double_fork_daemon.sh", "cleared_env_daemon.sh"])
+def test_without_a_sandbox_the_toys_do_survive(toy: str) -> None:
+    """
+    A toy that is started by hand leaves its process behind, so its absence elsewhere is the sandbox's doing.
+    """
+    env = {"PATH": os.environ["PATH"], "TOY_SECONDS": STAY}
+    subprocess.run([HOOKS / toy], env=env, check=True, start_new_session=True)
+    eventually(lambda: bool(staying()), "the toy stays")
+    for pid in staying():
+        os.kill(pid, signal.SIGKILL)
+
+
+@TIERS
+def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: Tier) -> None:
+    """
+    After the process that opened the sandbox got SIGKILL, every process inside is dead.
+    """
+    with doomed(tier) as program:
+        program.kill()
+    eventually(lambda: not staying(), "nothing survives")
+
+
+@TIERS
+def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervisor, tier: Tier) -> None:
+    """
+    A process that was forked from the killed one and keeps its sockets open keeps no process alive.
+    """
+    forking = DOOMED.replace(
+        "box.run(", "import os, signal\nif os.fork() == 0:\n    signal.pause()\nbox.run("
+    )
+    words = [str(HOOKS / name) for name in ESCAPING]
+    program = subprocess.Popen(
+        [sys.executable, "-c", forking, tier.name, STAY, *words],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+
+    def toys() -> list[int]:
+        return [pid for pid in staying() if b"Confinement" not in _command(pid)]
+
+    eventually(lambda: len(toys()) >= len(ESCAPING), "all toys run")
+    with program:
+        program.kill()
+        eventually(lambda: not toys(), "nothing survives")
+        for pid in staying():
+            os.kill(pid, signal.SIGKILL)
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@TIERS
+def test_an_interrupt_leaves_all_to_the_close(supervisor: Supervisor, tier: Tier) -> None:
+    """
+    After Ctrl-C in a batch the sandbox refuses further hook runs, and closing it ends every process.
+    """
+    sandbox = supervisor.open(Confinement(tier=tier))
+    launches = [launch(name, linger=60.0, hook_timeout=60.0) for name in ESCAPING]
+
+    def interrupt() -> None:
+        eventually(lambda: len(staying()) >= len(ESCAPING), "all toys run")
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.run(launches)
+    thread.join()
+    assert staying()
+    with pytest.raises(ExecutionError, match="interrupted"):
+        sandbox.run([launch("true")])
+    sandbox.close()
+    assert staying() == []
+
+
+def test_a_killed_item_supervisor_is_an_error_and_leaves_no_process(own_supervisor: Supervisor) -> None:
+    """
+    A hook that kills the process which started it is a harness error, never an ending, and nothing survives.
+    """
+    sandbox = own_supervisor.open(Confinement(tier=Tier.SUBREAPER))
+    with pytest.raises(ExecutionError, match="lost"):
+        sandbox.run([launch("kills_its_parent.sh"), launch("double_fork_daemon.sh")])
+    sandbox.close()
+    assert staying() == []
+
+
+def test_in_namespaces_a_hook_cannot_kill_its_item_supervisor(isolating: Supervisor) -> None:
+    """
+    The first process of a namespace does not die by a signal from inside it.
+    """
+    with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
+        sandbox.run([launch("kills_its_parent.sh", hook_timeout=0.2)])
+        assert sandbox.run([launch("true")])[0].ending == Exited(0)
+
+
+@pytest.mark.parametrize("own_session", [True, False])
+def test_a_hook_that_signals_its_group_signals_only_itself(sandbox: Sandbox, own_session: bool) -> None:
+    """
+    A careless signal to the whole process group does not reach the harness, whatever session the host gives.
+    """
+    assert sandbox.run([launch("kills_its_group.sh", own_session=own_session)])[0].ending.signal == 9  # type: ignore[union-attr]
+    assert sandbox.run([launch("true", own_session=own_session)])[0].ending == Exited(0)
+
+
+@pytest.mark.parametrize("own_session,expected", [(True, "own"), (False, "shared")])
+def test_a_session_is_given_only_where_the_host_gives_one(
+    sandbox: Sandbox, own_session: bool, expected: str
+) -> None:
+    """
+    A hook leads a session exactly where its host starts it in one.
+    """
+    script = 'set -- $(cat /proc/$$/stat); test "$6" = $$ && echo own || echo shared'
+    (run,) = sandbox.run([launch("sh", "-c", script, own_session=own_session)])
+    assert run.stdout.text.strip() == expected
+
+
+def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
+    """
+    When the supervisor is gone, a sandbox cannot be opened, and the error says so.
+    """
+    own_supervisor.open(Confinement()).close()
+    os.kill(own_supervisor.pid or 0, signal.SIGKILL)
+    os.waitid(os.P_PID, own_supervisor.pid or 0, os.WEXITED | os.WNOWAIT)
+    with pytest.raises(ExecutionError, match="lost"):
+        own_supervisor.open(Confinement())
+
+
+def test_a_closed_sandbox_runs_nothing(supervisor: Supervisor) -> None:
+    """
+    A sandbox can be closed twice, and runs nothing once it is closed.
+    """
+    sandbox = supervisor.open(Confinement())
+    sandbox.close()
+    sandbox.close()
+    with pytest.raises(ExecutionError, match="closed"):
+        sandbox.run([launch("true")])
+
+
+def test_closing_the_supervisor_ends_open_sandboxes(own_supervisor: Supervisor) -> None:
+    """
+    Closing a supervisor closes every open sandbox with it.
+    """
+    sandbox = own_supervisor.open(Confinement())
+    own_supervisor.close()
+    with pytest.raises(ExecutionError, match="lost"):
+        sandbox.run([launch("true")])
+    sandbox.close()
+
+
+def _descriptors(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
+    """
+    After many hook runs the item supervisor and this process have as many open descriptors as before.
+    """
+    kinds = [
+        launch("true"),
+        launch("no-such-command"),
+        launch("sh", "-c", "cat >/dev/null; echo x; exit 2"),
+        launch("holds_stdout.sh", pipe_wait=0.0, linger=0.0),
+    ]
+    # Counted once the item supervisor has written its input: by then it has closed the hook's output ends.
+    counting = launch(
+        "sh", "-c", "read x; ls /proc/$PPID/fd | wc -l", stdin=Stdin(data=b"\n", delay=0.05, close=False)
+    )
+    (first,) = sandbox.run([counting])
+    ours = _descriptors(os.getpid())
+    for _ in range(13):
+        sandbox.run(kinds)
+    (last,) = sandbox.run([counting])
+    assert last.stdout.data == first.stdout.data
+    assert _descriptors(os.getpid()) == ours
+
+
+def test_the_pytest_process_is_not_changed(supervisor: Supervisor) -> None:
+    """
+    Using a sandbox changes no signal handler, and the supervisor is the only new child of this process.
+    """
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    before = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    with supervisor.open(Confinement()) as sandbox:
+        sandbox.run([launch("plain_children.sh")])
+        after = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        assert set(after) - set(before) <= {str(supervisor.pid)}
+    assert [signal.getsignal(number) for number in signal.valid_signals()] == handlers
+
+
+@pytest.mark.slow
+def test_nothing_survives_under_four_workers() -> None:
+    """
+    The tests of endings pass under four workers, each of which asserts that nothing survives.
+    """
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "4", str(here / "test_endings.py")],
+        capture_output=True,
+        text=True,
+        cwd=here.parents[1],
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
