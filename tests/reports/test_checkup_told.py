@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.frontends.checkup import FOUND, UNKNOWN, judge
+from pytest_hookharness.frontends.checkup import FOUND, UNKNOWN, status_of
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script
 from pytest_hookharness.model.protocol import Hook
@@ -79,8 +79,8 @@ def test_a_session_that_was_not_made_smaller():
 def test_an_interrupted_check_up_is_unknown():
     """After Ctrl-C the exit status says that not all is known, whatever was found until then."""
     found = CheckReport(place=PLACE, problems=(problem("./a.sh"),))
-    assert judge([found]) == FOUND
-    assert judge([found, replace(found, interrupted=True)]) == UNKNOWN
+    assert status_of([found]) == FOUND
+    assert status_of([found, replace(found, interrupted=True)]) == UNKNOWN
 
 
 def test_all_files_are_played_by_one_command():
