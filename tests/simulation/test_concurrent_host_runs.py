@@ -138,4 +138,4 @@ def test_what_shares_a_covered_folder_is_not_begun_beside(tmp_path, shared, begu
     one, other = replace(one, cover=cover), replace(other, cover=cover)
     with Harness(Settings(base=tmp_path)) as harness:
         harness.play(one, lambda: [other])
-        assert harness._siblings.knows(other) is begun
+        assert harness._host_runs.knows(other) is begun
