@@ -130,9 +130,9 @@ def test_a_script_is_spoiled_before_the_first_move():
 @pytest.mark.parametrize(
     "traits, keys, word, why",
     [
-        (HookTraits(), {}, "tool that is missing", "name none"),
-        (HookTraits(), {}, "script that is spoiled", "name none"),
-        (HookTraits(scripts={"a.sh": b"x\r\n"}), {}, "CRLF", "such ends already"),
+        (HookTraits(), {}, "missing tool", "name no command"),
+        (HookTraits(), {}, "script that is spoiled", "name no script"),
+        (HookTraits(scripts={"a.sh": b"x\r\n"}), {}, "with CRLF", "CRLF line ends already"),
         (HookTraits(scripts={"a.sh": b"x\n"}), {}, "not executable", "not executable anyway"),
         (HookTraits(), {}, "linked worktree", "git: true"),
         (HookTraits(), {}, "BASH_ENV", "names bash"),

@@ -137,7 +137,7 @@ def test_state_is_harmed_once_it_is_there_and_before_the_end():
     mutations, notes = plan(played("state", *early), HookTraits())
 
     assert {StateFile(".n", how, 1) for how in ("empty", "garbage", "truncate", "delete")} == {*mutations}
-    assert ["Not tried (state): what is outside of the workspace, such as home/log."] == notes
+    assert ["Not tried (state): files outside of the workspace, such as home/log."] == notes
 
     late, notes = plan(played("state", *stop, *asked("./a", changed=["workspace/.n"])), HookTraits())
     assert (late, len(notes)) == ([], 1)
