@@ -131,7 +131,7 @@ def test_tools_that_are_named_are_varied_although_they_are_not_there():
 
 
 def test_state_is_harmed_once_it_is_there_and_before_the_end():
-    """A file of the hooks' own is harmed in each way after the turn that made it; one made last is reported."""
+    """A file of the hooks is harmed in each way after the turn that made it; one made last is reported."""
     stop = [Moved(move=Stop())]
     early = (*ran("ls"), *asked("./a", changed=["workspace/.n", "home/log"]), *stop)
     mutations, notes = plan(played("state", *early), HookTraits())
@@ -144,7 +144,7 @@ def test_state_is_harmed_once_it_is_there_and_before_the_end():
 
 
 def test_every_order_of_a_small_set_is_tried():
-    """Three hooks have six orders; of more, the reverse and the rotations are tried and the rest is reported."""
+    """Three hooks have six orders; of more, the reverse and the rotations are tried, and a note says so."""
     three, four = (played("order", *ran("ls"), *asked(*"abcd"[:size])) for size in (3, 4))
 
     assert len(plan(three, HookTraits(sets={"Stop": 3}))[0]) == 6
