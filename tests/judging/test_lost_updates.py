@@ -1,17 +1,30 @@
 """
-What fires side by side leave less of than fires in turn.
+What hook runs side by side leave less of than runs one after the other.
 """
 
-from pytest_hookharness.judging.comparison.lost_updates import doubts, losses, weigh
+import pytest
+
+from pytest_hookharness.judging.comparison.lost_updates import (
+    doubts,
+    find_lost,
+    find_torn,
+    losses,
+    tally,
+    weigh,
+)
+from pytest_hookharness.model.mutations import CountedIn
+
+CALLS = CountedIn(file="count.json", json="calls")
+LINES = CountedIn(file="log")
 
 
 def left(writes=8, **files):
-    """What fires left that wrote each file some times."""
+    """The weights after hook runs that wrote each file a number of times."""
     return weigh(files, dict.fromkeys(files, writes))
 
 
 def test_a_count_that_is_too_low_is_lost():
-    """A number that two rounds in turn agree on, and that is lower side by side, is a loss."""
+    """A number that two rounds one after the other agree on, and that is lower side by side, is a loss."""
     lost = [*losses([left(count=b"8\n")] * 2, left(count=b"5\n"))]
 
     assert lost == ["the sum of the numbers in count: 5 instead of 8"]
@@ -26,7 +39,7 @@ def test_records_that_are_missing_are_lost():
 
 
 def test_what_was_not_written_is_not_lost():
-    """A fire that leaves the work to another one, and says so in the log or not at all, loses nothing."""
+    """A hook run that leaves its work to another run, and logs that or not, loses nothing."""
     alone = [left(8, log=b"built\n" * 8)] * 2
     silent, other = left(1, log=b"built\n"), left(8, log=b"built\n" + b"left\n" * 7)
 
@@ -34,20 +47,64 @@ def test_what_was_not_written_is_not_lost():
     assert [*losses(alone, left(8, log=b"built\n"))]
 
 
-def test_what_nobody_saw_written_is_doubtful():
-    """A file that has less in it and whose writers are not known is no loss and is told."""
+def test_what_was_not_seen_written_is_doubtful():
+    """A file with less in it whose number of writes is not known is a doubt, and no loss."""
     alone, together = [left(0, count=b"8\n")] * 2, left(0, count=b"2\n")
 
     assert ([], ["count"]) == ([*losses(alone, together)], [*doubts(alone, together)])
 
 
 def test_what_rounds_in_turn_do_not_agree_on_says_nothing():
-    """A time or a process number that differs between two rounds in turn is held against nobody."""
+    """A time or a process number that differs between two rounds one after the other is no loss."""
     alone = [left(time=b"17:03:05\n"), left(time=b"17:04:59\n")]
 
     assert not [*losses(alone, left(time=b"17:00:00\n"))]
 
 
 def test_more_is_no_loss():
-    """Fires side by side that leave more than fires in turn have lost nothing."""
+    """Hook runs side by side that leave more than runs one after the other have lost nothing."""
     assert not [*losses([left(log=b"a\n")] * 2, left(log=b"a\na\n"))]
+
+
+@pytest.mark.parametrize(
+    ("keys", "data", "amount"),
+    [
+        ("calls", b'{"calls": 3}', 3),
+        ("a.b", b'{"a": {"b": [1, 2]}}', 2),
+        (".", b"[1, 2, 3]", 3),
+        ("calls", b'{"other": 1}', None),
+        ("calls", b'{"calls": "many"}', None),
+        ("calls.more", b'{"calls": 3}', None),
+    ],
+)
+def test_a_count_is_found_by_its_keys(keys, data, amount):
+    """A number counts as itself, a list or mapping by its length, and anything else not at all."""
+    assert tally(data, CountedIn(file="x", json=keys)).amount == amount
+
+
+def test_less_than_every_time_alone_is_lost():
+    """Hook runs are lost if fewer are counted than one after the other, where every round agrees."""
+    three, four = (tally(b'{"calls": %d}' % number, CALLS) for number in (3, 4))
+    assert find_lost([four, four], three) == "3 instead of 4"
+    assert find_lost([three, four], three) == ""
+    assert find_lost([three], four) == ""
+    assert find_lost([four], tally(None, CALLS)) == "0 instead of 4"
+
+
+def test_json_that_cannot_be_read_is_torn():
+    """A file that is JSON one after the other and not side by side is torn; one that never is JSON is not."""
+    whole, torn = tally(b'{"calls": 4}', CALLS), tally(b'{"calls": 4}}', CALLS)
+    assert find_torn([whole], torn) == "it is no JSON: '{\"calls\": 4}}'"
+    assert find_torn([torn], torn) == ""
+    assert find_torn([whole], whole) == ""
+
+
+def test_a_line_that_nobody_writes_is_torn():
+    """Parts of lines are recognised by their shape, where every round writes the same shapes."""
+    whole, other = tally(b"pid 17: ran\npid 4: ran\n", LINES), tally(b"pid 3: failed\n", LINES)
+    torn = tally(b"pid 1pid 2: ran\n: ran\n", LINES)
+    assert "nobody" not in find_torn([whole, whole], whole)
+    assert find_torn([whole, whole], whole) == ""
+    assert find_torn([whole, whole], torn) == "none that is alone writes the line ': ran'"
+    assert find_torn([whole, other], torn) == ""
+    assert find_torn([whole], tally(b"pid 1: ran\npid 2: r", LINES)) == "its last line has no end"

@@ -95,19 +95,20 @@ class Mutation:
 
     Args:
         family: A word of `vary`, or one of its fault families.
+        name: Which mutation of its subject it is, in a word or two.
         fault: Whether it is judged as a fault; otherwise it must not matter.
     """
 
     __slots__ = ()
     _family: ClassVar[str]
+    _name: ClassVar[str] = ""
     _fault: ClassVar[bool] = False
 
-    def __init_subclass__(cls, *, family: str = "", fault: bool | None = None) -> None:
+    def __init_subclass__(cls, *, family: str = "", name: str = "", fault: bool = False) -> None:
         # A dataclass with slots is created twice, the second time without these keywords.
-        if family:
-            cls._family = family
-        if fault is not None:
-            cls._fault = fault
+        cls._family = family or getattr(cls, "_family", "")
+        cls._name = name or cls._name
+        cls._fault = fault or cls._fault
 
     @property
     def family(self) -> str:
@@ -135,7 +136,7 @@ class Mutation:
         """
         Which mutation of that subject it is, in a word or two.
         """
-        return ""
+        return self._name
 
     @property
     def waits(self) -> bool:

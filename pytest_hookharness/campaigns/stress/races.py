@@ -2,41 +2,25 @@
 Races: runs of the same hooks side by side, and what they leave less of than one after the other.
 
 All of them begin with the state in which the session first comes to these hooks, and everything they do is
-undone. Where counters are named, the runs are steered into a race (``counted_race``). Elsewhere every file
-that the hooks write is weighed, and a race shows by chance.
+undone. Counters are counted at the first such event; without counters, each new set of hooks is tried.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.campaigns.stress.counted_race import CountedRace
-from pytest_hookharness.judging.comparison.lost_updates import Weights, doubts, losses, weigh
-from pytest_hookharness.judging.findings.codes import LOST_UPDATES
-from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.campaigns.stress.hook_race import CountedRace, RaceSetup, UnjudgedError, WeighedRace
 from pytest_hookharness.model.mutations import Parallel
-from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
-from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# Rounds one after the other that must agree, and the most rounds side by side until something is lost.
-_ALONE, _MOST_ROUNDS = 2, 6
-# A round runs twice, the second time on what the first has left.
-_WAVES = 2
 _SHOWN = 3
-_LIMITS = {
-    Cut.LIMIT: "the host's limit",
-    Cut.HOOK_TIMEOUT: "the hook timeout",
-    Cut.BUDGET: "the time of the run",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +103,20 @@ class _RacingDriver(SessionDriver):
         )
         if hooks and wanted.event in ("", request.event) and not self.is_done:
             self.met = True
-            if wanted.counts:
-                self._count(hooks, request)
-            elif self._is_new(request.event, hooks):
-                self._weigh(hooks, request)
+            if wanted.counts or self._is_new(request.event, hooks):
+                self._race(hooks, request)
         super()._run_hooks(request, min(budget, self._remaining()))
 
-    def _count(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
+    def _race(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
         with Checkpoint(self.testbed, self.point) as checkpoint:
-            race = CountedRace(
-                self.testbed, checkpoint, self._parallel, hooks, request.payload, self._remaining
+            setup = RaceSetup(
+                self.testbed, checkpoint, self._parallel, request.event, request.payload, self._remaining
             )
-            self.findings += (replace(one, turn=self.turn) for one in race.find())
+            (self._count if self._parallel.counts else self._weigh)(setup, hooks)
+
+    def _count(self, setup: RaceSetup, hooks: Sequence[Hook]) -> None:
+        race = CountedRace(setup, hooks)
+        self.findings += (replace(one, turn=self.turn) for one in race.find())
         self.notes.append(race.note)
 
     def _is_new(self, event: str, hooks: Sequence[Hook]) -> bool:
@@ -142,126 +128,22 @@ class _RacingDriver(SessionDriver):
         self._tried.add(key)
         return new
 
-    def _weigh(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
-        width = self._parallel.width
-        side_by_side = f"{width} runs of {request.event} side by side"
-        with Checkpoint(self.testbed, self.point) as checkpoint:
-            race = _WeighedRace(self.testbed, checkpoint, request.payload, self._parallel, self._remaining)
-            try:
-                writers = race.find_writers(hooks)
-                # Other hooks beside the writers change nothing, so this was tried if the writers were.
-                if not writers or (len(writers) < len(hooks) and not self._is_new(request.event, writers)):
-                    return
-                lost = race.find_losses(writers)
-            except _UnjudgedError as trouble:
-                self.notes.append(f"Not tried (parallel): what {side_by_side} lose; {trouble}.")
+    def _weigh(self, setup: RaceSetup, hooks: Sequence[Hook]) -> None:
+        side_by_side = f"{setup.parallel.width} runs of {setup.event} side by side"
+        try:
+            writers = WeighedRace(setup, hooks).find_writers()
+            # Other hooks beside the writers change nothing, so this was tried if the writers were.
+            if not writers or (len(writers) < len(hooks) and not self._is_new(setup.event, writers)):
                 return
-        if lost:
-            text = f"{request.event}: {width} runs side by side leave less than one after the other: {lost}."
-            command = ", ".join(hook.command for hook in writers)
-            self.findings.append(LOST_UPDATES.found(text, turn=self.turn, hook=command))
-        elif race.doubts:
+            race = WeighedRace(setup, writers)
+            found = race.find()
+        except UnjudgedError as trouble:
+            self.notes.append(f"Not tried (parallel): what {side_by_side} lose; {trouble}.")
+            return
+        self.findings += (replace(one, turn=self.turn) for one in found)
+        if race.doubts and not found:
             files = ", ".join([*race.doubts][:_SHOWN])
             self.notes.append(
                 f"Not known (parallel): {side_by_side} leave less in {files}; the system does not report how "
                 "often that was written, and runs that did not write have lost nothing."
             )
-
-
-class _UnjudgedError(Exception):
-    """
-    A round that shows nothing, and why.
-    """
-
-
-class _WeighedRace:
-    """
-    Runs of the same hooks with the same input from the same state, in rounds that are undone.
-
-    Attributes:
-        doubts: Files in which less was left and whose number of writes is not known.
-    """
-
-    def __init__(
-        self,
-        testbed: Testbed,
-        checkpoint: Checkpoint,
-        payload: Payload,
-        parallel: Parallel,
-        remaining: Callable[[], float],
-    ) -> None:
-        self.doubts: dict[str, None] = {}
-        self._testbed = testbed
-        self._checkpoint = checkpoint
-        self._payload = payload
-        self._width = parallel.width
-        self._waves = parallel.waves or _WAVES
-        self._remaining = remaining
-        self._before = testbed.files
-
-    def find_writers(self, hooks: Sequence[Hook]) -> list[Hook]:
-        """
-        Return the hooks that write files. Most write nothing, and two runs of them cost less than a race.
-
-        Raises:
-            _UnjudgedError: A hook run was cut.
-        """
-        return [
-            hook for hook in hooks if any(any(weights.amounts.values()) for weights in self._round([[hook]]))
-        ]
-
-    def find_losses(self, hooks: Sequence[Hook]) -> str:
-        """
-        Return what is lost side by side, in words; empty if no loss was seen.
-
-        Raises:
-            _UnjudgedError: A hook run was cut, so what it leaves shows nothing.
-        """
-        one_by_one = [[hook] for _ in range(self._width) for hook in hooks]
-        at_once = [[hook for hook in hooks for _ in range(self._width)]]
-        alone = [self._round(one_by_one) for _ in range(_ALONE)]
-        for _ in range(_MOST_ROUNDS):
-            together = self._round(at_once)
-            for wave, weights in enumerate(together):
-                before = [other[wave] for other in alone]
-                lost = [*losses(before, weights)]
-                if lost:
-                    return "; ".join(lost[:_SHOWN])
-                self.doubts |= dict.fromkeys(doubts(before, weights))
-            if not self._remaining():
-                break
-        return ""
-
-    def _round(self, batches: Sequence[Sequence[Hook]]) -> list[Weights]:
-        """
-        Run some batches in waves, undo everything, and return the weights after each wave.
-        """
-        seen: list[Weights] = []
-        writes: Counter[str] = Counter()
-        # What the scanner has seen until now is not of this round.
-        self._testbed.scan()
-        try:
-            for _ in range(self._waves):
-                for batch in batches:
-                    _require_whole(run_hooks(self._testbed, batch, self._payload, self._remaining())[0])
-                self._testbed.scan()
-                writes.update(self._testbed.scanner.written or {})
-                seen.append(weigh(dict(self._changed()), writes))
-        finally:
-            self._checkpoint.restore()
-        return seen
-
-    def _changed(self) -> Iterator[tuple[str, bytes]]:
-        for change in changes(self._before, self._testbed.files):
-            data = self._checkpoint.editor.read(change.path)
-            if data is not None:
-                yield change.path, data
-
-
-def _require_whole(runs: Sequence[ProcessResult | Payload]) -> None:
-    for run in runs:
-        match run:
-            case ProcessResult(ending=TimedOut(after=after, by=by)):
-                raise _UnjudgedError(f"one was cut after {after:g} s ({_LIMITS[by]}), and that is no loss")
-            case _:
-                continue

@@ -118,12 +118,14 @@ class _Series:
                 (_row(parallel, "", "not tried", str(error)),), notes=(f"{parallel}: {error}.",)
             )
         about = {one.hook: f"{one.code} {one.name}: {one.text}" for one in result.findings}
+        # A finding may name several hooks at once; none of them is as declared.
+        fine = [hook for hook in hooks if not any(hook in named for named in about)]
         rows = (
-            _row(parallel, hook, "differs" if hook in about else "as declared", about.get(hook, ""))
-            for hook in {**hooks, **about}
+            *(_row(parallel, hook, "as declared", "") for hook in fine),
+            *(_row(parallel, hook, "differs", evidence) for hook, evidence in about.items()),
         )
         notes = (*(() if parallel.counts else (f"Tried: {parallel}.",)), *result.notes)
-        return TrialOutcome(tuple(rows), findings=result.findings, notes=notes)
+        return TrialOutcome(rows, findings=result.findings, notes=notes)
 
     def _job(self, trial: Mutation, faultless: Trace) -> Callable[[TrialRunner], TrialOutcome]:
         def job(runner: TrialRunner) -> TrialOutcome:

@@ -87,7 +87,7 @@ def _left_for_lack_of_time(outcome: Outcome, late: int, planned: int) -> Iterato
     if late and outcome.scenario.expect.verdict != "undecided":
         yield Violation(
             path=outcome.scenario.mark("vary"),
-            expected="all conditions tried",
+            expected="all mutations tried",
             seen=f"{late} of {planned} were not tried, for lack of time; give --hook-budget more",
         )
 
@@ -97,7 +97,7 @@ def _notes(matrix: TestMatrix, pairs: Sequence[tuple[Mutation, TrialOutcome]]) -
     tried = [trial for trial, result in invariant if not result.impossible and not _is_late(result)]
     late = [trial for trial, result in invariant if _is_late(result)]
     if tried or late:
-        yield f"It was played again under {counted(len(tried), 'other condition')}, one at a time."
+        yield f"It ran again with {counted(len(tried), 'mutation')}, one at a time."
     if tried:
         yield f"Tried: {list_tried(tried)}."
     if late:

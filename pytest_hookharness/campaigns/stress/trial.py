@@ -124,7 +124,7 @@ class Trials:
             return self._try_invariant(trial, play)
         except (WorkspaceError, SimulationError) as error:
             tried = leave(trial, str(error))
-            note = f"It could not be played with {trial}: {error}."
+            note = f"It could not run with {trial}: {error}."
             return tried if trial.as_fault else replace(tried, notes=(note,), impossible=True)
 
     def find_first_failure(self, play: Play) -> Finding | None:
@@ -160,7 +160,7 @@ class Trials:
             return self._of_every_hook(trial, evidence)
         why = "perhaps by chance" if self._remaining() else "and the time ran out before it was seen twice"
         seen = "; ".join(one.finding.text if one.finding else one.text for one in evidence)
-        note = f"It went otherwise once, {why}, with {trial}."
+        note = f"A decision differed once, {why}, with {trial}."
         return replace(leave(trial, f"{why}: {seen}"), notes=(note,))
 
     def _of_every_hook(self, trial: Mutation, evidence: Sequence[Evidence]) -> TrialOutcome:
@@ -184,7 +184,7 @@ class Trials:
         outcome = play(mutated)
         first = strongest(declare(one, directions) for one in trial.compare(usual, outcome.trace))
         if not first:
-            return leave(trial, "no hook was asked that is without it")
+            return leave(trial, "no hook ran that runs without the fault")
         if not any(one.finding for one in first):
             if why := trial.was_met(outcome):
                 return leave(trial, why, left=False)

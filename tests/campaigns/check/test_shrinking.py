@@ -5,7 +5,7 @@ Claims about shrinking, with a judge that looks at scenarios instead of playing 
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Behaviour, Edit, RunCommand, Script
-from pytest_hookharness.model.mutations import VaryRequest
+from pytest_hookharness.model.mutations import Parallel, VaryRequest
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 
@@ -76,6 +76,15 @@ def test_only_the_kind_that_shows_it_is_varied():
     look, _ = judge(lambda tried: VaryRequest("processes") in tried.vary, wrong)
     small, _ = shrink(scenario(vary=(VaryRequest("key-order"), VaryRequest("processes"))), wrong, TRACE, look)
     assert small.vary == (VaryRequest("processes"),)
+
+
+def test_only_the_race_is_left_where_it_shows_lost_updates():
+    """Updates that parallel hook runs lose are shown by these alone, without any mutation."""
+    lost = Symptom(kind="LOST-UPDATES", code="HH105", text="a count", turn=3)
+    look, _ = judge(lambda tried: tried.parallel is not None, lost)
+    varied = scenario(vary=(VaryRequest("key-order"),), parallel=Parallel())
+    small, _ = shrink(varied, lost, TRACE, look)
+    assert (small.vary, small.parallel) == ((), Parallel())
 
 
 def test_number_of_sessions_is_bounded():

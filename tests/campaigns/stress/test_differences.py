@@ -32,10 +32,12 @@ OUT_OF_BUDGET = TimedOut(1.0, Cut.BUDGET)
 def asked(code=0, *, ruling=Ruling.NONE, said="", ending=None, told=(), changes=(), target="Bash"):
     hook = Hook(event="PreToolUse", command="./guard.sh")
     run = ProcessResult(ending=ending or Exited(code), stderr=Output(said.encode(), len(said)))
-    fire = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
+    hook_run = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
     refused = ruling is Ruling.DENY
     decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, to_agent=told, rule=RULE)
-    return HookEvent(event="PreToolUse", target=target, hook_runs=(fire,), decision=decision, changes=changes)
+    return HookEvent(
+        event="PreToolUse", target=target, hook_runs=(hook_run,), decision=decision, changes=changes
+    )
 
 
 def called(label, *, refused):

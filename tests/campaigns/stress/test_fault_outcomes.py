@@ -31,7 +31,7 @@ def ran(*endings, command="guard.sh"):
     steps = []
     for turn, ending in enumerate(endings, 1):
         ruling = Ruling.DENY if ending == REFUSES else Ruling.NONE
-        fire = HookRun(
+        hook_run = HookRun(
             hook=Hook(event="PreToolUse", command=command),
             payload={},
             stdin=b"x" * 9,
@@ -39,7 +39,7 @@ def ran(*endings, command="guard.sh"):
             reply=Reply(ruling=ruling, rule=RULE),
         )
         decision = Decision(event="PreToolUse", ruling=ruling, refused=ruling is Ruling.DENY, rule=RULE)
-        hooked = HookEvent(event="PreToolUse", hook_runs=(fire,), decision=decision)
+        hooked = HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision)
         steps.append(Step(number=turn, turn=turn, exchange=hooked))
     return Trace(steps=tuple(steps))
 
@@ -119,9 +119,11 @@ def test_what_a_hook_says_is_quoted_without_the_path_of_its_workspace():
     said = f"{folder}/.claude/hooks/guard.sh: line 3: jq: not found\n".encode()
     faulty = ran(LETS_GO)
     (step,) = faulty.steps
-    (fire,) = step.exchange.hook_runs
-    fire = replace(fire, payload={"cwd": folder}, run=replace(fire.run, stderr=Output(said, len(said))))
-    faulty = Trace(steps=(replace(step, exchange=replace(step.exchange, hook_runs=(fire,))),))
+    (hook_run,) = step.exchange.hook_runs
+    hook_run = replace(
+        hook_run, payload={"cwd": folder}, run=replace(hook_run.run, stderr=Output(said, len(said)))
+    )
+    faulty = Trace(steps=(replace(step, exchange=replace(step.exchange, hook_runs=(hook_run,))),))
 
     (evidence,) = TOOL.compare(ran(REFUSES), faulty)
 

@@ -130,9 +130,9 @@ def test_a_script_is_spoiled_before_the_first_move():
 @pytest.mark.parametrize(
     "traits, keys, word, why",
     [
-        (HookTraits(), {}, "tool that is missing", "name none"),
-        (HookTraits(), {}, "script that is spoiled", "name none"),
-        (HookTraits(scripts={"a.sh": b"x\r\n"}), {}, "CRLF", "such ends already"),
+        (HookTraits(), {}, "missing tool", "name no command"),
+        (HookTraits(), {}, "script that is spoiled", "name no script"),
+        (HookTraits(scripts={"a.sh": b"x\r\n"}), {}, "with CRLF", "CRLF line ends already"),
         (HookTraits(scripts={"a.sh": b"x\n"}), {}, "not executable", "not executable anyway"),
         (HookTraits(), {}, "linked worktree", "git: true"),
         (HookTraits(), {}, "BASH_ENV", "names bash"),
@@ -200,8 +200,8 @@ def test_families_of_faults_are_narrowed_by_name():
 @pytest.mark.parametrize("size, tried", [(4095, True), (4096, False)])
 def test_a_terminal_is_spared_what_it_cannot_take(size, tried):
     """A terminal is planned for lines that it can hold; of longer ones the kernel would drop the rest."""
-    fire = HookRun(hook=Hook(event="Stop"), payload={}, stdin=b"x" * size, reply=Reply(rule=RULE))
-    outcome = played((1, replace(WROTE, hook_runs=(fire,))), vary=(VaryRequest("stdin"),))
+    hook_run = HookRun(hook=Hook(event="Stop"), payload={}, stdin=b"x" * size, reply=Reply(rule=RULE))
+    outcome = played((1, replace(WROTE, hook_runs=(hook_run,))), vary=(VaryRequest("stdin"),))
     faults, untried = plan_trials(outcome, HookTraits())
 
     assert ("standard input that is a terminal" in map(str, faults)) is tried

@@ -21,9 +21,9 @@ def asked(refused=False, *, event="PreToolUse", target="Bash", told=(), changes=
     ruling = Ruling.DENY if refused else Ruling.NONE
     hook = Hook(event=event, command="./guard.sh")
     run = ProcessResult(ending=Exited(2 if refused else 0))
-    fire = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
+    hook_run = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
     decision = Decision(event=event, ruling=ruling, refused=refused, to_agent=told, rule=RULE)
-    return HookEvent(event=event, target=target, hook_runs=(fire,), decision=decision, changes=changes)
+    return HookEvent(event=event, target=target, hook_runs=(hook_run,), decision=decision, changes=changes)
 
 
 def calls(*refused):
@@ -65,8 +65,8 @@ def test_refusals_that_may_be_meant(mutation, usual, varied):
     assert mutation.find_difference(calls(*usual), calls(*varied)) is None
 
 
-def test_one_session_told_and_no_other():
-    """A hook that tells a session nothing for a mark that another session left is WRONG-KEY."""
+def test_one_session_is_informed_and_no_other():
+    """A hook that does not inform a session because of another session's mark is WRONG-KEY."""
     found = TwoSessions().find_difference(begun(prompt("The rules.")), begun(prompt(changes=())))
     assert (found.name, found.hook) == ("WRONG-KEY", "./guard.sh")
 
@@ -82,11 +82,11 @@ def test_one_session_told_and_no_other():
     ],
 )
 def test_words_about_what_was_done(mutation, usual, varied):
-    """Who is told other words, or what was just done, is not told less for another session's sake."""
+    """A session that gets other words, or a report of what was done, is not informed less."""
     assert mutation.find_difference(begun(usual), begun(varied)) is None
 
 
 def test_the_folders_of_the_host_are_no_marks():
-    """What the host lays down in the home folder does not hide that a session was told nothing."""
+    """Files of the host in the home folder do not hide that a session was not informed."""
     usual = prompt("The rules.", changes=(MARK, *[LAID_DOWN] * 4))
     assert TwoSessions().find_difference(begun(usual), begun(prompt(changes=()))) is not None

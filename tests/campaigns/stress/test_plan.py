@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.plan import draw_up
-from pytest_hookharness.model.mutations import VaryRequest
+from pytest_hookharness.model.mutations import Parallel, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -68,6 +68,17 @@ def test_what_one_family_tries_is_not_called_untried_by_another():
 def test_a_choice_is_the_beginning_of_the_order(words):
     """Of a number of trials those are tried that come first."""
     assert words(TrialSelection(most=4)) == words(TrialSelection())[:4]
+
+
+def test_a_race_is_selected_like_a_mutation():
+    """Parallel hook runs are a row of the matrix, unless the selection has other words or is full."""
+    base = replace(BASE, scenario=replace(BASE.scenario, parallel=Parallel()))
+    row = ("parallel", "8 hook runs side by side")
+
+    assert draw_up(base, HookTraits(), None).rows[-1] == row
+    assert draw_up(base, HookTraits(), TrialSelection(only="side by side")).rows == (row,)
+    assert row not in draw_up(base, HookTraits(), TrialSelection(only="standard input")).rows
+    assert len(draw_up(base, HookTraits(), TrialSelection(most=4)).rows) == 4
 
 
 def test_the_same_words_mean_that_trial_alone(words):

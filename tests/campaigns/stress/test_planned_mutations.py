@@ -37,12 +37,12 @@ def ran(command, *, refused=False):
 
 
 def asked(*commands, changed=()):
-    fires = (
+    hook_runs = (
         HookRun(hook=Hook(event="Stop", command=one), payload={}, reply=Reply(rule=RULE)) for one in commands
     )
     changes = tuple(Change(path=path, how="added") for path in changed)
     decision = Decision(event="Stop", rule=RULE)
-    return [HookEvent(event="Stop", hook_runs=tuple(fires), decision=decision, changes=changes)]
+    return [HookEvent(event="Stop", hook_runs=tuple(hook_runs), decision=decision, changes=changes)]
 
 
 def played(family, *exchanges, names=(), host="claude-code", **keys):
@@ -131,20 +131,20 @@ def test_tools_that_are_named_are_varied_although_they_are_not_there():
 
 
 def test_state_is_harmed_once_it_is_there_and_before_the_end():
-    """A file of the hooks' own is harmed in each way after the turn that made it; one made last is told."""
+    """A file of the hooks is harmed in each way after the turn that made it; one made last is reported."""
     stop = [Moved(move=Stop())]
     early = (*ran("ls"), *asked("./a", changed=["workspace/.n", "home/log"]), *stop)
     mutations, notes = plan(played("state", *early), HookTraits())
 
     assert {StateFile(".n", how, 1) for how in ("empty", "garbage", "truncate", "delete")} == {*mutations}
-    assert ["Not tried (state): what is outside of the workspace, such as home/log."] == notes
+    assert ["Not tried (state): files outside of the workspace, such as home/log."] == notes
 
     late, notes = plan(played("state", *stop, *asked("./a", changed=["workspace/.n"])), HookTraits())
     assert (late, len(notes)) == ([], 1)
 
 
 def test_every_order_of_a_small_set_is_tried():
-    """Three hooks have six orders; of more, the reverse and the rotations are tried and the rest is told."""
+    """Three hooks have six orders; of more, the reverse and the rotations are tried, and a note says so."""
     three, four = (played("order", *ran("ls"), *asked(*"abcd"[:size])) for size in (3, 4))
 
     assert len(plan(three, HookTraits(sets={"Stop": 3}))[0]) == 6

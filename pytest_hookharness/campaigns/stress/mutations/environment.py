@@ -226,7 +226,7 @@ def _shells(traits: HookTraits) -> Iterator[Mutation | NotTried]:
     yield from (Shell(words) for words, there in known.items() if there)
     yield _OLD_BASH
     missing = [words for words, there in known.items() if not there]
-    yield NotTried("shells", f"{', '.join([*missing, 'bash 3.2 itself'])}, not to be had here")
+    yield NotTried("shells", f"{', '.join([*missing, 'bash 3.2 itself'])}, not available here")
 
 
 def _surroundings(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
@@ -242,7 +242,7 @@ def _surroundings(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | N
         else:
             yield one
     if "bash" not in process.login_shells:
-        yield NotTried("profile", f"{outcome.host} starts hooks by no login shell", str(_LOGIN))
+        yield NotTried("profile", f"{outcome.host} starts hooks without a login shell", str(_LOGIN))
     elif not Path(_LOGIN.env["SHELL"]).exists():
         yield NotTried("profile", "there is none on this machine", str(_LOGIN))
     else:

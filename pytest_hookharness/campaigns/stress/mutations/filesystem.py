@@ -216,7 +216,7 @@ def _harmed(request: VaryRequest, outcome: Outcome) -> Iterator[Mutation | NotTr
     if not inside and not request.names:
         yield NotTried("state", "no hook wrote a file of the workspace that was there before the last turn")
     if outside and not request.names:
-        yield NotTried("state", f"what is outside of the workspace, such as {outside[0]}")
+        yield NotTried("state", f"files outside of the workspace, such as {outside[0]}")
     for name in request.names or inside[:_MOST]:
         turn = _present_after(f"workspace/{name}", outcome.trace)
         if turn is None:
@@ -242,7 +242,9 @@ def _present_after(path: str, trace: Trace) -> int | None:
 
 def _scripts(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
     if not traits.scripts:
-        yield NotTried("script", "the hooks' commands name none of the workspace", "a script that is spoiled")
+        yield NotTried(
+            "script", "the hooks' commands name no script of the workspace", "a script that is spoiled"
+        )
     entries = _entries(outcome)
     for path, text in [*traits.scripts.items()][:_MOST]:
         crlf, bom, lost = (
@@ -251,7 +253,9 @@ def _scripts(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTri
             SpoiledScript(path, "chmod"),
         )
         has_lf = b"\r\n" not in text and b"\n" in text
-        yield crlf if has_lf else NotTried("script", "it has such ends already, or none", str(crlf))
+        yield (
+            crlf if has_lf else NotTried("script", "it has CRLF line ends already, or no line end", str(crlf))
+        )
         yield bom
         entry = entries.get(f"workspace/{path}")
         executable = entry is not None and entry.mode & 0o111
@@ -299,7 +303,9 @@ def _state(outcome: Outcome) -> Iterator[Mutation | NotTried]:
         yield from _in_namespaces(ReadOnly(there), outcome)
         inside = path.removeprefix("workspace/")
         if path in entries or inside == path:
-            yield NotTried("state", "a file is there at the beginning", f"a folder in the place of {path}")
+            yield NotTried(
+                "state", "the file is there from the beginning", f"a folder in the place of {path}"
+            )
         else:
             yield Occupied(inside)
     for path in written[_MOST:]:
@@ -313,7 +319,7 @@ def _disks(outcome: Outcome) -> Iterator[Mutation | NotTried]:
         full = FullDisk(folder)
         hides = folder in ("workspace", "home") or any(path.startswith(f"{folder}/") for path in entries)
         if hides and outcome.tier is Tier.NAMESPACES:
-            yield NotTried("disk", "it would hide what is there at the beginning", str(full))
+            yield NotTried("disk", "it would hide what is there from the beginning", str(full))
         else:
             yield from _in_namespaces(full, outcome)
 

@@ -26,14 +26,10 @@ _MOST_MARKS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class TwoAgents(Mutation, family="sessions"):
+class TwoAgents(Mutation, family="sessions", name=ANOTHER_AGENT):
     """
     The same calls from another agent of the session, sent as the host sends those of a subagent.
     """
-
-    @property
-    def name(self) -> str:
-        return ANOTHER_AGENT
 
     def __str__(self) -> str:
         return "another agent of the same session that does the same"
@@ -46,14 +42,10 @@ class TwoAgents(Mutation, family="sessions"):
 
 
 @dataclass(frozen=True, slots=True)
-class TwoSessions(Mutation, family="sessions"):
+class TwoSessions(Mutation, family="sessions", name="another session"):
     """
     The same events from another session in the workspace.
     """
-
-    @property
-    def name(self) -> str:
-        return "another session"
 
     def __str__(self) -> str:
         return "another session that does the same"
@@ -83,7 +75,7 @@ class TwoSessions(Mutation, family="sessions"):
             said = "\n".join(heard.decision.to_agent)
             if any(mark in said for mark in marks):
                 continue
-            text = f"{heard.event}: the agent is told something; with {self}, it is told nothing."
+            text = f"{heard.event}: the hook informs the agent; with {self}, it does not."
             hook = ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in heard.hook_runs))
             return WRONG_KEY.found(text, turn=pair.turn, hook=hook)
         return None
@@ -124,9 +116,7 @@ def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator
             if hosts.identifies_agents(profile, hosts.facts(profile, workspace="/w", home="/h", tmp="/t")):
                 yield TwoAgents()
             else:
-                why = (
-                    f"two agents of one session, for {outcome.host} tells hooks nothing by which they differ"
-                )
+                why = f"two agents, because {outcome.host} gives hooks nothing by which they differ"
                 yield NotTried("sessions", why)
             yield TwoSessions()
         case "processes":

@@ -35,7 +35,7 @@ class KeyOrder(Mutation, family="key-order"):
     """
 
     def __str__(self) -> str:
-        return "the keys of its input in reverse order, and an unknown one behind them"
+        return "the keys of its input in reverse order, with an unknown one after them"
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
         return replace(scenario, payload=_SHAPING)
@@ -98,8 +98,8 @@ _WAYS = (
     Fed("standard input that is never closed", Delivery(close=False)),
     Fed("half of the JSON on standard input", Delivery(shape="partial-json")),
     Fed("a byte order mark before the JSON", Delivery(shape="bom")),
-    Fed("standard input that comes after 200 ms", Delivery(delay=0.2)),
-    Fed("standard input that comes after 500 ms", Delivery(delay=0.5)),
+    Fed("standard input that arrives after 200 ms", Delivery(delay=0.2)),
+    Fed("standard input that arrives after 500 ms", Delivery(delay=0.5)),
     Fed("standard input in pieces of 64 bytes", Delivery(chunk=64, delay=0.002)),
     Fed("65,537 bytes on standard input", Delivery(size=(1 << 16) + 1)),
     Fed("2 MB on standard input", Delivery(size=1 << 21)),

@@ -74,10 +74,8 @@ class _Tool(Mutation, family="tools"):
     def explain(self, usual: Trace, seen: Trace) -> str:
         for pair in pairs(usual, seen):
             if pair.differs and (line := _announced(self.command, usual, pair)):
-                event = f"{pair.before.event} in turn {pair.turn}"
-                return (
-                    f'It goes otherwise on purpose with {self}, at {event}, where {pair.hook} says "{line}".'
-                )
+                at = f"at {pair.before.event} in turn {pair.turn}"
+                return f'The decision differs on purpose with {self}, {at}: {pair.hook} says "{line}".'
         return ""
 
     def _doubled(self, scenario: Scenario, double: Double) -> Scenario:
@@ -85,14 +83,10 @@ class _Tool(Mutation, family="tools"):
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutTool(_Tool):
+class WithoutTool(_Tool, name="missing"):
     """
     One command that is in no folder of PATH.
     """
-
-    @property
-    def name(self) -> str:
-        return "missing"
 
     def __str__(self) -> str:
         return f"no `{self.command}` on the PATH"
@@ -107,14 +101,10 @@ class WithoutTool(_Tool):
 
 
 @dataclass(frozen=True, slots=True)
-class FailingTool(_Tool):
+class FailingTool(_Tool, name="failing"):
     """
     One command that fails with an exit code that is no answer.
     """
-
-    @property
-    def name(self) -> str:
-        return "failing"
 
     def __str__(self) -> str:
         return f"a `{self.command}` that fails with exit code {_INTERNAL_ERROR}"
@@ -126,14 +116,10 @@ class FailingTool(_Tool):
 
 
 @dataclass(frozen=True, slots=True)
-class HangingTool(_Tool):
+class HangingTool(_Tool, name="hanging"):
     """
     One command that never returns.
     """
-
-    @property
-    def name(self) -> str:
-        return "hanging"
 
     @property
     def waits(self) -> bool:
@@ -147,16 +133,12 @@ class HangingTool(_Tool):
 
 
 @dataclass(frozen=True, slots=True)
-class JunkTool(_Tool):
+class JunkTool(_Tool, name="junk"):
     """
     One command that succeeds and prints junk.
     """
 
     fault: bool = True
-
-    @property
-    def name(self) -> str:
-        return "junk"
 
     @property
     def explains_127(self) -> bool:
@@ -189,7 +171,7 @@ def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator
 def _invariants(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
     commands = [command for command in traits.tools if command not in outcome.scenario.commands]
     if not commands:
-        why = "no command that may be missing is named in the hooks; name those that may: tools: [NAME]"
+        why = "the hooks name no command that may be missing; name those that may: tools: [NAME]"
         yield NotTried("tools", why)
     for command in commands[:_MOST]:
         yield from _trouble(command, outcome, traits)
@@ -211,7 +193,7 @@ def _trouble(command: str, outcome: Outcome, traits: HookTraits) -> Iterator[Mut
 def _faults(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
     commands = tuple(dict.fromkeys([*outcome.scenario.commands, *traits.tools]))
     if not commands:
-        yield NotTried("tools", "the hooks name none that may be", "a tool that is missing")
+        yield NotTried("tools", "the hooks name no command that may be missing", "a missing tool")
     for command in commands[:_MOST_AS_FAULTS]:
         for kind in (WithoutTool, FailingTool, HangingTool, JunkTool):
             yield kind(command, fault=True)
