@@ -129,10 +129,10 @@ def test_chance_is_not_blamed_on_a_variation(vary):
     """A hook that decides otherwise in the unchanged scenario too is no finding, and the doubt is told."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
     base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"),)))
-    theatre = Coin([other, base, other, other])
-    varied = play_again(base, HookTraits(), theatre, Settings())
+    runner = Coin([other, base, other, other])
+    varied = play_again(base, HookTraits(), runner, Settings())
 
-    assert ("RAW-JSON" not in names(varied), theatre.outcomes) == (True, [other])
+    assert ("RAW-JSON" not in names(varied), runner.outcomes) == (True, [other])
     assert any("perhaps by chance" in note for note in varied.varied)
     assert "RAW-JSON" in names(play_again(base, HookTraits(), Coin([other, base, base, other]), Settings()))
 
@@ -143,9 +143,9 @@ def test_chance_is_not_blamed_on_a_fault(vary):
     base = replace(base, scenario=replace(base.scenario, vary=(Wish("stdin"),)))
 
     def tried(*outcomes):
-        theatre = Coin([*outcomes])
-        varied = play_again(base, HookTraits(), theatre, Settings(choice=TrialSelection(most=1)))
-        return [cell.verdict for cell in varied.trial_results if cell.hook], len(theatre.outcomes)
+        runner = Coin([*outcomes])
+        varied = play_again(base, HookTraits(), runner, Settings(choice=TrialSelection(most=1)))
+        return [cell.verdict for cell in varied.trial_results if cell.hook], len(runner.outcomes)
 
     assert tried(base, other, base, other, other) == (["not tried"], 0)
     assert tried(base, other, base, base, other) == (["open"], 0)
