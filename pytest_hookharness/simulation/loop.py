@@ -24,7 +24,7 @@ from pytest_hookharness.judging.recurrence.fingerprint import environment_digest
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import StateEntry, Trace
+from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
 from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
 from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
@@ -32,11 +32,38 @@ from pytest_hookharness.simulation.probing.time_shift import TimeShift
 from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
-from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
+
+
+class Observer:
+    """
+    Observer that ignores every event; the base of all observers.
+
+    An observer changes nothing, and hears nothing of runs that are only for comparison.
+    """
+
+    def begin(self, testbed: Testbed) -> None:
+        """
+        Called when the testbed is ready.
+        """
+
+    def step(self, step: Step) -> None:
+        """
+        Called after each step, when none of its processes runs any more.
+        """
+
+    def state(self, turn: int, state: State) -> None:
+        """
+        Called after each turn with the state that it left.
+        """
+
+    def end(self, outcome: Outcome) -> None:
+        """
+        Called with the final outcome, which includes everything that was compared with the run.
+        """
 
 
 class Loop:

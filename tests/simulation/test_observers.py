@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
