@@ -2,8 +2,8 @@
 The loop of one session: drive host, agent and hooks turn by turn until the judge has seen enough.
 
 Where states are compared: after a turn, when the host asks the agent for its next move. Only there is a state
-complete. No process runs, the host waits for nothing, and all that decides what follows is in four parts:
-the host's session, the agent's position, the environment and the covered files. Two equal states
+complete. No hook or command runs, the host waits for nothing else, and all that decides what follows is in
+four parts: the host's session, the agent's position, the environment and the covered files. Two equal states
 therefore have the same future, as far as hooks decide by nothing else. Within a turn a hook may be half done,
 and after a turn that is over the agent is not asked, so such a state is of another kind.
 
