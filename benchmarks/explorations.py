@@ -57,7 +57,7 @@ def _turn(
     )
 
     def seconds(path: Sequence[RunCommand], moves: Sequence[RunCommand]) -> float:
-        errand = ExpansionTask(
+        task = ExpansionTask(
             scenario=scenario,
             settings=Settings(),
             path=(FIRST_PROMPT, *path),
@@ -65,7 +65,7 @@ def _turn(
             until=time.time() + 600.0,
         )
         began = time.perf_counter()
-        expand(errand, Resources(supervisor=supervisor, base=folder / "explorations"))
+        expand(task, Resources(supervisor=supervisor, base=folder / "explorations"))
         return time.perf_counter() - began
 
     def turn() -> Sequence[float]:

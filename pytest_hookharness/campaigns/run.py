@@ -22,8 +22,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Hung, Recursing
 from pytest_hookharness.simulation.background.tracking import with_detach
-from pytest_hookharness.simulation.loop import OnProbe, OnTurn
-from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.simulate import Resources, rerun_settings, run_once
 from pytest_hookharness.simulation.simulate import simulate as simulate_one
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings

@@ -2,8 +2,8 @@
 The loop of one session: drive host, agent and hooks turn by turn until the judge has seen enough.
 
 Where states are compared: after a turn, when the host asks the agent for its next move. Only there is a state
-complete. No process runs, the host waits for nothing, and all that decides what follows is in four parts:
-the host's session, the agent's position, the environment and the covered files. Two equal states
+complete. No hook or command runs, the host waits for nothing else, and all that decides what follows is in
+four parts: the host's session, the agent's position, the environment and the covered files. Two equal states
 therefore have the same future, as far as hooks decide by nothing else. Within a turn a hook may be half done,
 and after a turn that is over the agent is not asked, so such a state is of another kind.
 
@@ -23,7 +23,7 @@ from pytest_hookharness.judging.recurrence.cycle import Lasso, build_state, envi
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import StateEntry, Trace
+from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
 from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
 from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
@@ -31,11 +31,38 @@ from pytest_hookharness.simulation.probing.time_shift import TimeShift
 from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
-from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
+
+
+class Observer:
+    """
+    Observer that ignores every event; the base of all observers.
+
+    An observer changes nothing, and hears nothing of runs that are only for comparison.
+    """
+
+    def begin(self, testbed: Testbed) -> None:
+        """
+        Called when the testbed is ready.
+        """
+
+    def step(self, step: Step) -> None:
+        """
+        Called after each step, when none of its processes runs any more.
+        """
+
+    def state(self, turn: int, state: State) -> None:
+        """
+        Called after each turn with the state that it left.
+        """
+
+    def end(self, outcome: Outcome) -> None:
+        """
+        Called with the final outcome, which includes everything that was compared with the run.
+        """
 
 
 class Loop:

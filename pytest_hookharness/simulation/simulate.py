@@ -20,9 +20,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.simulation.background.threads import ThreadSessions
 from pytest_hookharness.simulation.background.tracking import with_detach
-from pytest_hookharness.simulation.loop import Loop, OnProbe, OnTurn
+from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.probing import time_shift
-from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.validation import check_references

@@ -113,5 +113,5 @@ def test_a_file_that_is_none_is_an_error_in_a_line(explore):
     result = explore("Stop", LOCKS, target="missing.json")
 
     assert result.returncode == 2
-    assert "missing.json: there is no such file" in result.stderr
+    assert "missing.json: file not found" in result.stderr
     assert "Traceback" not in result.stderr

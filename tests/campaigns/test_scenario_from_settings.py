@@ -1,5 +1,5 @@
 """
-Claims about scenarios for settings files that have none.
+Scenarios for settings files.
 """
 
 import json
@@ -16,7 +16,7 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 @pytest.fixture
 def settings(tmp_path):
-    """Write settings with a hook on some events."""
+    """Write settings with a hook for some events."""
 
     def write(*events, place=".claude/settings.json"):
         file = tmp_path / place
@@ -29,7 +29,7 @@ def settings(tmp_path):
 
 
 def kinds(scenario):
-    """The kinds of acts of a scenario."""
+    """Return the kinds of acts of a scenario."""
     return {type(act) for act in scenario.script.acts}
 
 
@@ -42,7 +42,7 @@ def kinds(scenario):
     ],
 )
 def test_the_place_of_a_file_tells_its_host(settings, tmp_path, place, host):
-    """A settings file is read by the host that looks there, in the project around it."""
+    """A settings file is read by the host that reads this place, in the project around it."""
     event = "BeforeTool" if host == "gemini-cli" else "PreToolUse"
 
     made = scenario_from_settings(settings(event, place=place))
@@ -50,8 +50,8 @@ def test_the_place_of_a_file_tells_its_host(settings, tmp_path, place, host):
     assert (made.host, made.project, made.hooks) == (host, tmp_path, place)
 
 
-def test_only_what_is_configured_is_woken(settings):
-    """A subagent, a compaction and an end are played where hooks wait for them."""
+def test_only_configured_events_are_triggered(settings):
+    """A subagent, a compaction and an end are in the session if hooks are configured for them."""
     assert not kinds(scenario_from_settings(settings("PreToolUse"))) & {Subagent, Compact, End}
     assert kinds(scenario_from_settings(settings("SubagentStop", "PreCompact", "SessionEnd"))) >= {
         Subagent,
@@ -61,7 +61,7 @@ def test_only_what_is_configured_is_woken(settings):
 
 
 def test_what_may_be_refused_is_never_carried_out(settings):
-    """Commands that guards refuse have their results already, and those that are named must be refused."""
+    """Commands that guard hooks refuse have given results, and those that are named must be refused."""
     file = settings("PreToolUse")
     for made in (scenario_from_settings(file), scenario_from_settings(file, refused=["make deploy"])):
         risky = [act for act in made.script.acts if isinstance(act, RunCommand) and act.command != "true"]
@@ -72,7 +72,7 @@ def test_what_may_be_refused_is_never_carried_out(settings):
 
 
 @pytest.mark.parametrize("place", ["hooks.json", ".claude/other.json"])
-def test_a_place_where_nobody_looks_is_refused(settings, place):
+def test_a_place_that_no_host_reads_is_refused(settings, place):
     """A file that no host reads is refused, with what to do."""
     with pytest.raises(SimulationError, match="write a scenario file"):
         scenario_from_settings(settings("Stop", place=place))
@@ -80,19 +80,19 @@ def test_a_place_where_nobody_looks_is_refused(settings, place):
 
 @pytest.mark.parametrize("path", ["/dev/null", "/"])
 def test_what_is_no_file_is_not_said_to_be_missing(path):
-    """A device and a folder are there, and are said to be no file."""
+    """A device and a folder exist, and are said to be no file."""
     with pytest.raises(SimulationError, match=f"^{path}: not a file; give a host's settings file"):
         scenario_from_settings(Path(path))
 
 
 def test_settings_without_hooks_are_refused(settings):
-    """A file that names no hook is refused rather than tried with nothing."""
+    """A file that configures no hook is refused rather than tried with nothing."""
     with pytest.raises(SimulationError, match="finds no hook"):
         scenario_from_settings(settings())
 
 
 def test_a_stressed_scenario_asks_for_everything_once():
-    """What a scenario asks for already keeps its names, and all other kinds are added."""
+    """Trials that a scenario asks for already keep their names, and all others are added."""
     made = with_all_trials(Scenario(name="test", vary=(VaryRequest("tools", ("jq",)),)))
 
     assert sorted(request.family for request in made.vary) == sorted(VARY_FAMILIES)

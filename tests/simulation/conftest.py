@@ -1,5 +1,5 @@
 """
-One harness for all engine tests: its supervisor is what costs.
+The shared harness of all simulation tests: starting its supervisor is what takes time.
 """
 
 import json
@@ -22,7 +22,7 @@ def harness(tmp_path_factory):
 
 @pytest.fixture
 def play(harness):
-    """Play a scenario that is given as keywords."""
+    """Simulate a scenario that is given as keywords."""
 
     def run(*, agent=(), then="idle", when=None, **keys):
         made = scenario_from({"name": "test", **keys})
@@ -36,7 +36,7 @@ RECORDED = Path(__file__).parents[1] / "data" / "claude-code" / "payloads.json"
 
 @pytest.fixture
 def inputs():
-    """What the hooks of an outcome read on their standard input, of one event or of all."""
+    """Return the standard inputs of an outcome's hook runs, of one event or of all."""
 
     def list_inputs(outcome, event=None):
         fires = [fire for _, fire in outcome.trace.hook_runs() if event in (None, fire.hook.event)]
@@ -47,7 +47,7 @@ def inputs():
 
 @pytest.fixture
 def pairs_with_recording():
-    """The keys and values of an input in order, and those recorded; ids and folders by placeholder."""
+    """Return keys and values of an input in order, and the recorded ones, with placeholders."""
 
     def pairs(payload):
         event = payload["hook_event_name"]

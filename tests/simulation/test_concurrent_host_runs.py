@@ -1,5 +1,5 @@
 """
-Claims about simulations that are played side by side, most with plain values in the place of what they give.
+Simulations on several hosts at the same time, most of them with plain values instead of outcomes.
 """
 
 import threading
@@ -23,14 +23,12 @@ ONE, OTHER = (Scenario(name="loop", host=host) for host in ("codex", "kimi"))
 
 
 @pytest.fixture
-def siblings():
-    """
-    Makes siblings that a function plays, and ends them.
-    """
+def concurrent_runs():
+    """Return a function that makes concurrent host runs, and stop them at the end."""
     made = []
 
-    def make(play):
-        made.append(ConcurrentHostRuns(play))
+    def make(simulate):
+        made.append(ConcurrentHostRuns(simulate))
         return made[-1]
 
     yield make
@@ -38,75 +36,75 @@ def siblings():
         each.stop()
 
 
-def test_each_is_played_once(siblings):
-    """Whoever is under way is not begun again, and each has a folder of its own."""
-    played = []
+def test_each_runs_once(concurrent_runs):
+    """A simulation that is under way is not begun again, and each has a folder of its own."""
+    begun = []
 
-    def play(scenario, base, _seat):
-        played.append((scenario.host, base))
+    def simulate(scenario, base, _slot):
+        begun.append((scenario.host, base))
         return scenario.host
 
-    both = siblings(play)
+    runs = concurrent_runs(simulate)
     for _ in range(2):
-        both.begin((ONE, OTHER), Path("/base"))
+        runs.begin((ONE, OTHER), Path("/base"))
 
-    assert [both.take(scenario).outcome for scenario in (OTHER, ONE)] == ["kimi", "codex"]
-    assert sorted(played) == [("codex", Path("/base/1")), ("kimi", Path("/base/2"))]
-    assert not both.knows(ONE)
+    assert [runs.take(scenario).outcome for scenario in (OTHER, ONE)] == ["kimi", "codex"]
+    assert sorted(begun) == [("codex", Path("/base/1")), ("kimi", Path("/base/2"))]
+    assert not runs.knows(ONE)
 
 
-def test_who_was_crowded_out_gave_nothing(siblings):
-    """Of a simulation that was crowded out there is nothing to take, and it is known until then."""
+def test_a_run_without_a_free_slot_has_no_outcome(concurrent_runs):
+    """A simulation that lost its CPU slot has no outcome, and is known until it is asked for."""
 
-    def play(_scenario, _base, _seat):
+    def simulate(_scenario, _base, _slot):
         raise NoFreeSlot
 
-    both = siblings(play)
-    both.begin((ONE, OTHER), Path("/base"))
+    runs = concurrent_runs(simulate)
+    runs.begin((ONE, OTHER), Path("/base"))
 
-    assert both.knows(ONE)
-    assert both.take(ONE) is None
-    assert not both.knows(ONE)
+    assert runs.knows(ONE)
+    assert runs.take(ONE) is None
+    assert not runs.knows(ONE)
 
 
-def test_each_has_its_own_exception(siblings):
-    """What one simulation raises is raised where that one is asked for."""
+def test_each_has_its_own_exception(concurrent_runs):
+    """An exception of one simulation is raised where its outcome is taken."""
 
-    def play(scenario, _base, _seat):
+    def simulate(scenario, _base, _slot):
         if scenario is ONE:
             raise ValueError("no such thing")
         return "fine"
 
-    both = siblings(play)
-    both.begin((ONE, OTHER), Path("/base"))
+    runs = concurrent_runs(simulate)
+    runs.begin((ONE, OTHER), Path("/base"))
 
-    assert both.take(OTHER).outcome == "fine"
+    assert runs.take(OTHER).outcome == "fine"
     with pytest.raises(ValueError, match="no such thing"):
-        both.take(ONE)
+        runs.take(ONE)
 
 
-def test_a_stop_forgets_all(siblings):
-    """After a stop nothing is under way, and others can be begun."""
+def test_a_stop_forgets_all(concurrent_runs):
+    """After a stop nothing is under way, and other simulations can be begun."""
     begun = threading.Event()
 
-    def play(_scenario, _base, slot):
+    def simulate(_scenario, _base, slot):
         begun.set()
         slot.leave()
         threading.Event().wait(0.05)
         slot.take()
 
-    both = siblings(play)
-    both.begin((ONE, OTHER), Path("/base"))
+    runs = concurrent_runs(simulate)
+    runs.begin((ONE, OTHER), Path("/base"))
     assert begun.wait(10)
-    both.stop()
+    runs.stop()
 
-    assert not both.knows(ONE)
-    both.begin((ONE,), Path("/base"))
-    assert both.take(ONE).seconds > 0
+    assert not runs.knows(ONE)
+    runs.begin((ONE,), Path("/base"))
+    assert runs.take(ONE).seconds > 0
 
 
 def test_real_waits_overlap(tmp_path):
-    """Hooks that wait on several hosts are all over long before their times add up."""
+    """Hooks that wait on several hosts take less time together than one after the other."""
     if Tier.NAMESPACES not in available_tiers():
         pytest.skip("no namespaces here")
     names = ("claude-code", "codex", "kimi", "droid")
@@ -124,8 +122,8 @@ def test_real_waits_overlap(tmp_path):
 
 
 @pytest.mark.parametrize(("shared", "begun"), [(True, False), (False, True)])
-def test_what_shares_a_covered_folder_is_not_begun_beside(tmp_path, shared, begun):
-    """While one scenario is played a sibling begins, but not one that covers a folder of the developer."""
+def test_scenarios_with_a_covered_folder_do_not_run_at_the_same_time(tmp_path, shared, begun):
+    """While one scenario runs another is begun, but not one that covers a folder of the developer."""
     if Tier.NAMESPACES not in available_tiers():
         pytest.skip("no namespaces here")
     folder = tmp_path / "covered"

@@ -1,5 +1,5 @@
 """
-Claims about the current folder, which the agent's shell takes along; with real shells and hooks.
+The current folder of the agent's shell, with real shells and hooks.
 """
 
 import pytest
@@ -11,14 +11,12 @@ FILES = {"sub/keep": "", "sub/deep/keep": ""}
 
 
 def run(*commands):
-    """
-    An agent that runs some commands and stops.
-    """
+    """Return the acts of an agent that runs some commands and stops."""
     return [*({"run": command} for command in commands), STOP]
 
 
-def test_a_changed_folder_is_told(play, inputs, pairs_with_recording):
-    """A command that ends in another folder fires CwdChanged with what was recorded of the real host."""
+def test_a_changed_folder_fires_its_event(play, inputs, pairs_with_recording):
+    """A command that ends in another folder fires CwdChanged with the recorded input."""
     outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run("cd sub", "true"))
 
     (payload,) = inputs(outcome)
@@ -26,7 +24,7 @@ def test_a_changed_folder_is_told(play, inputs, pairs_with_recording):
     assert ours == recorded
 
 
-def test_the_folder_goes_along(play, inputs):
+def test_the_folder_stays_changed(play, inputs):
     """Later inputs, hooks and commands are in the new folder, and the project folder stays the same."""
     check = '[ "$PWD" = "$CLAUDE_PROJECT_DIR/sub/deep" ] && [ "$(pwd -P)" = "$PWD" ] || exit 2'
     agent = run("cd sub", "cd deep; pwd > here")
@@ -42,8 +40,8 @@ def test_the_folder_goes_along(play, inputs):
     assert [path for path in changed if path.startswith("workspace")] == ["workspace/sub/deep/here"]
 
 
-def test_a_hook_that_is_named_by_a_relative_path_is_lost(play):
-    """A hook that is given as ./x is not found any more once the agent went elsewhere."""
+def test_a_hook_with_a_relative_path_is_not_found(play):
+    """A hook that is given as ./x is not found any more once the agent is in another folder."""
     files = {**FILES, "guard.sh": "#!/bin/sh\nexit 0\n"}
 
     there = play(hooks={"PreToolUse": "./guard.sh"}, files=files, agent=run("cd sub"))
@@ -56,7 +54,7 @@ def test_a_hook_that_is_named_by_a_relative_path_is_lost(play):
 
 @pytest.mark.parametrize("command", ["cd sub; exit 3", "set -e; cd sub; false", "trap 'exit 4' EXIT; cd sub"])
 def test_a_command_that_fails_changes_the_folder_too(play, inputs, command):
-    """However a shell ends by itself, the folder in which it ended is the next one."""
+    """However a command ends by itself, the folder in which it ended is the next one."""
     outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run(command))
 
     assert [payload["new_cwd"].rpartition("/")[2] for payload in inputs(outcome)] == ["sub"]
@@ -73,7 +71,7 @@ def test_a_folder_that_does_not_change(play, inputs, command):
 
 
 def test_a_shell_is_put_back(play, inputs):
-    """From outside of the project the shell is put back to where the session began, and the agent is told."""
+    """A shell outside of the project goes back to where the session began, and the agent is told."""
     outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run("cd sub", "cd /; echo there"))
 
     places = [
@@ -86,7 +84,7 @@ def test_a_shell_is_put_back(play, inputs):
 
 
 def test_a_folder_that_was_deleted(play):
-    """Hooks and commands run in the project folder once the current one is gone."""
+    """Hooks and commands run in the project folder once the current one is deleted."""
     agent = run("cd sub", "rm -r ../sub", "pwd > here")
 
     outcome = play(hooks={"PostToolUse": "pwd >> there", "Stop": "test -e here"}, files=FILES, agent=agent)
@@ -96,7 +94,7 @@ def test_a_folder_that_was_deleted(play):
 
 
 def test_variables_of_a_folder(play):
-    """What a hook of CwdChanged exports is set in the commands after it."""
+    """Variables that a hook of CwdChanged exports are set in later commands."""
     hook = 'echo "export HERE=${PWD##*/}" > "$CLAUDE_ENV_FILE"'
 
     outcome = play(
@@ -110,7 +108,7 @@ def test_variables_of_a_folder(play):
 
 
 def test_the_folder_is_part_of_the_state(play):
-    """An agent that goes on from folder to folder is in no loop, and one that stays is."""
+    """An agent that goes from folder to folder is in no loop, and one that stays is."""
     files = {"/".join("ddddddddd") + "/keep": ""}
     gate = 'case "$PWD" in */d/d/d/d/d) ;; *) exit 2;; esac'
 
@@ -119,7 +117,7 @@ def test_the_folder_is_part_of_the_state(play):
 
 
 def test_files_are_named_from_the_project(play):
-    """An edit of the scenario names its file from the project folder, wherever the shell stands."""
+    """An edit of the scenario names its file from the project folder, whatever the shell's folder is."""
     agent = [{"run": "cd sub"}, {"edit": {"file": "new", "text": "x"}}, STOP]
 
     outcome = play(hooks={"Stop": 'test -e "$CLAUDE_PROJECT_DIR/new"'}, files=FILES, agent=agent)
@@ -128,7 +126,7 @@ def test_files_are_named_from_the_project(play):
 
 
 def test_a_resume_begins_in_the_project_folder(play, inputs):
-    """A session that is taken up again starts where it was begun."""
+    """A resumed session starts in the folder where it was begun."""
     agent = [{"prompt": "a"}, {"run": "cd sub"}, STOP, {"resume": None}, {"prompt": "b"}, STOP]
 
     outcome = play(hooks={"Stop": "true"}, files=FILES, agent=agent)

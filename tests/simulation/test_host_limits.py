@@ -1,5 +1,5 @@
 """
-Claims about hosts that end a run by limits of their own, each with real hooks in real processes.
+Hosts that end a run by limits of their own, with real hooks in real processes.
 """
 
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
@@ -10,7 +10,7 @@ FINISH = {"tool": {"name": "finish", "input": {"message": "Done."}}}
 
 
 def test_a_proof_looks_past_the_limits_of_the_host(play):
-    """A proved loop on a host that ends every long run tells which of its limits would end it, and when."""
+    """A proved loop on a host that ends every long run names the limit that would end it, and when."""
     outcome = play(host="openhands", hooks={"Stop": REFUSE}, agent=[{"prompt": "Fix it."}])
 
     assert isinstance(outcome.verdict, Livelock)
@@ -23,7 +23,7 @@ def test_a_proof_looks_past_the_limits_of_the_host(play):
 
 
 def test_a_run_that_ends_at_the_limit(play):
-    """A run that is played to the limit of moves is capped, by that limit and under the host's own word."""
+    """A run that reaches the limit of moves is capped by that limit, with the host's own message."""
     agent = [{"prompt": "Fix it."}, *[{"run": "true"}] * 9]
     options = {"max_iteration_per_run": 3, "stuck_detection": False}
 
@@ -37,7 +37,7 @@ def test_a_run_that_ends_at_the_limit(play):
 
 
 def test_an_agent_that_stops_by_a_call(play):
-    """A session that ends with a call of the finishing tool has terminated like one that ends with words."""
+    """A session that ends with a call of the finishing tool has terminated like one that ends with a text."""
     once = "[ -e said ] && exit 0; touch said; echo fix >&2; exit 2"
 
     outcome = play(host="openhands", hooks={"Stop": once}, agent=[{"prompt": "Fix it."}, FINISH, FINISH])
@@ -47,7 +47,7 @@ def test_an_agent_that_stops_by_a_call(play):
 
 
 def test_an_option_that_does_nothing(play):
-    """An option that the host takes and ignores is a finding, and where it has its effect there is none."""
+    """An option that the host accepts and ignores is a finding, and one with an effect is not."""
     given = {"hooks": {"Stop": "true"}, "agent": [{"prompt": "Fix it."}]}
     options = {"max_consecutive_stop_denials": 2}
 

@@ -1,5 +1,5 @@
 """
-Claims about the loop as a whole, each with real hooks in real processes.
+The loop as a whole, with real hooks in real processes.
 """
 
 import dataclasses
@@ -20,8 +20,8 @@ REFUSE = "echo run the tests >&2; exit 2"
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 
 
-def test_a_hook_that_never_lets_go(play):
-    """The simplest endless loop takes three fires to prove."""
+def test_a_hook_that_never_allows_the_stop(play):
+    """The simplest endless loop takes three hook runs to prove."""
     outcome = play(hooks={"Stop": REFUSE})
 
     assert isinstance(outcome.verdict, Livelock)
@@ -30,7 +30,7 @@ def test_a_hook_that_never_lets_go(play):
 
 
 def test_a_hook_that_counts(play):
-    """A hook that lets go after its own count terminates, however much its state looks like a loop."""
+    """A hook that allows the stop after its own count terminates, although its state looks like a loop."""
     count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 5 ] || { echo no >&2; exit 2; }"
 
     outcome = play(hooks={"Stop": count})
@@ -49,19 +49,19 @@ def test_a_count_anywhere_in_the_state(play, place):
 
 
 def test_a_count_in_the_git_index(play):
-    """What is staged is part of the state."""
+    """The git index is part of the state."""
     count = "touch f$(git ls-files | wc -l); git add -A; [ $(git ls-files | wc -l) -ge 6 ] || exit 2"
 
     assert play(hooks={"Stop": count}, git=True, files={"a": "a"}).terminated
 
 
 def test_a_refreshed_git_index_is_no_change(play):
-    """A hook that merely asks for the status of the tree is still a loop."""
+    """A hook that only runs git status is still a loop."""
     assert play(hooks={"Stop": "git status >/dev/null; exit 2"}, git=True, files={"a": "a"}).livelock
 
 
 def test_a_cycle_of_two(play):
-    """Two states in turn are a loop of period two."""
+    """Two states that alternate are a loop of period two."""
     flip = "if [ -e flag ]; then rm flag; else touch flag; fi; exit 2"
 
     outcome = play(hooks={"Stop": flip})
@@ -70,8 +70,8 @@ def test_a_cycle_of_two(play):
     assert outcome.verdict.period == 2
 
 
-def test_a_file_of_chance(play):
-    """A file of random bytes can be neither repeated nor followed, and is named instead of a guess."""
+def test_a_random_file(play):
+    """A file of random bytes neither repeats nor follows a progression, and is named instead of a guess."""
     chance = f"head -c 9 /dev/urandom > noise; {REFUSE}"
 
     outcome = play(hooks={"Stop": chance}, env=OFF, turns=6)
@@ -81,7 +81,7 @@ def test_a_file_of_chance(play):
 
 
 def test_a_log_that_is_masked(play):
-    """What the author declares irrelevant is left out, and the proof says so."""
+    """A file that the author masks is left out, and the proof says so."""
     outcome = play(hooks={"Stop": f"echo x >> log; {REFUSE}"}, mask=["workspace/log"])
 
     assert isinstance(outcome.verdict, Livelock)
@@ -90,7 +90,7 @@ def test_a_log_that_is_masked(play):
 
 
 def test_a_mask_does_not_hide_an_end(play):
-    """A masked count that ends the loop within the lap is still seen to end it."""
+    """A masked count that ends the loop within the repetition is still seen to end it."""
     count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 1 ] || exit 2"
 
     assert play(hooks={"Stop": count}, mask=["workspace/n"]).terminated
@@ -98,7 +98,7 @@ def test_a_mask_does_not_hide_an_end(play):
 
 @pytest.mark.slow
 def test_a_transcript_that_is_read(play):
-    """The transcript belongs to the state once a hook opens it, and is found to be inert by experiment."""
+    """The transcript belongs to the state once a hook opens it, and probes find it to be inert."""
     read = 'sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\' | xargs cat >/dev/null; exit 2'
 
     outcome = play(hooks={"Stop": read}, env=OFF, turns=5)
@@ -110,7 +110,7 @@ def test_a_transcript_that_is_read(play):
 
 
 def test_a_transcript_that_is_not_read(play):
-    """A transcript that nobody opened is left out of the state, and that is printed as an assumption."""
+    """A transcript that no hook opened is left out of the state, and that is printed as an assumption."""
     outcome = play(hooks={"Stop": f"cat >/dev/null; {REFUSE}"})
 
     assert outcome.livelock
@@ -119,7 +119,7 @@ def test_a_transcript_that_is_not_read(play):
 
 
 def test_a_covered_folder(play, tmp_path):
-    """A folder elsewhere that the scenario covers is part of the state."""
+    """A folder outside of the workspace that the scenario covers is part of the state."""
     file = tmp_path / "n"
     count = f'echo x >> {file}; [ "$(wc -l < {file})" -ge 7 ] || exit 2'
 
@@ -129,8 +129,8 @@ def test_a_covered_folder(play, tmp_path):
     assert len(file.read_text().splitlines()) == 7
 
 
-def test_the_guard_ends_what_cannot_be_proved(play):
-    """A loop without a repeat is ended by the host's guard, and that is no success of the hook."""
+def test_the_cap_ends_what_cannot_be_proved(play):
+    """A loop without a repeated state is ended by the host's cap, and that is no success of the hook."""
     outcome = play(hooks={"Stop": f"head -c 9 /dev/urandom > log; {REFUSE}"})
 
     assert isinstance(outcome.verdict, Capped)
@@ -141,7 +141,7 @@ def test_the_guard_ends_what_cannot_be_proved(play):
 
 
 def test_until_guard(play):
-    """A scenario can let the guard end a loop that is long proved."""
+    """A scenario can let the cap end a loop that was proved long before."""
     outcome = play(hooks={"Stop": REFUSE}, until="guard")
 
     assert isinstance(outcome.verdict, Capped)
@@ -150,7 +150,7 @@ def test_until_guard(play):
 
 
 def test_the_agent_sees_what_the_model_would(play):
-    """The agent is shown the refusal in the host's words, and nothing of what goes to the person only."""
+    """The agent gets the refusal in the host's words, and nothing that is for the user only."""
     reply = '{"decision": "block", "reason": "run the tests", "systemMessage": "secret"}'
 
     outcome = play(hooks={"Stop": "cat reply"}, files={"reply": reply}, turns=2)
@@ -161,7 +161,7 @@ def test_the_agent_sees_what_the_model_would(play):
 
 
 def test_tool_calls_really_happen(play):
-    """A call that is let through is carried out, and one that is refused is not."""
+    """An allowed call is performed, and a refused one is not."""
     guard = "grep -q forbidden && { echo no >&2; exit 2; }; exit 0"
 
     outcome = play(
@@ -187,8 +187,8 @@ def test_tool_calls_really_happen(play):
     assert outcome.passed
 
 
-def test_failed_tools_wake_their_own_event(play):
-    """A call that fails wakes the hooks for failures and not those for results."""
+def test_failed_tools_fire_their_own_event(play):
+    """A failed call runs the hooks for failures and not those for results."""
     outcome = play(
         hooks={"PostToolUse": "exit 0", "PostToolUseFailure": "exit 0"},
         agent=[{"run": "exit 3"}, {"run": "exit 0"}, {"read": "nowhere"}],
@@ -210,7 +210,7 @@ def test_parallel_calls_are_refused_one_by_one(play):
 
 
 def test_hooks_of_one_event_run_at_once(play):
-    """The hooks of an event are started at the same moment: each finds the others' mark."""
+    """The hooks of an event are started at the same time: each finds the files of the others."""
     wait = "touch {me}; while [ ! -e {other} ]; do :; done"
     hooks = {"Stop": [wait.format(me="a", other="b"), wait.format(me="b", other="a")]}
 
@@ -221,13 +221,13 @@ def test_hooks_of_one_event_run_at_once(play):
 
 
 def test_a_tool_that_cannot_be_performed(play):
-    """A tool that the harness cannot carry out is an error that asks for its result."""
+    """A tool that the harness cannot perform is an error that asks for its result."""
     with pytest.raises(SimulationError, match=r"agent\[0\].*WebFetch.*result"):
         play(agent=[{"tool": {"name": "WebFetch", "input": {"url": "x"}}}])
 
 
 def test_a_given_result(play):
-    """A result that the scenario gives stands for the call, and hooks see it as such."""
+    """A result that the scenario gives replaces the call, and hooks see it as such."""
     outcome = play(
         hooks={"PostToolUse": "grep -q 'two hits' || exit 2"},
         agent=[{"tool": {"name": "WebFetch", "input": {"url": "x"}}, "result": "two hits"}],
@@ -237,7 +237,7 @@ def test_a_given_result(play):
 
 
 def test_a_corrupted_file(play):
-    """A file can be harmed between turns."""
+    """A file can be damaged between turns."""
     outcome = play(
         hooks={"Stop": "[ ! -e key ] || exit 2"},
         files={"key": "x"},
@@ -258,7 +258,7 @@ def test_a_corrupted_file(play):
     ids=str,
 )
 def test_expectations_about_nothing_are_refused(play, keys):
-    """An expectation that names an event or command which does not exist is an error, not a kept promise."""
+    """An expectation that names an unknown event or command is an error, not a met expectation."""
     with pytest.raises(SimulationError, match=r"Stpo.*did you mean 'Stop'"):
         play(hooks={"Stop": "true"}, **keys)
 
@@ -277,7 +277,7 @@ def test_an_answer_that_runs_out(play):
 
 
 def test_the_environment_file(play):
-    """What a hook exports into the host's file for variables reaches the agent's later commands."""
+    """A variable that a hook writes to the host's environment file reaches the agent's later commands."""
     outcome = play(
         hooks={"SessionStart": 'echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"'},
         agent=[{"run": "echo $GREETING"}],
@@ -289,7 +289,7 @@ def test_the_environment_file(play):
 
 
 def test_the_host_writes_nothing_through_a_link(play, tmp_path):
-    """A hook that turns a folder of the host into a link does not make the harness write elsewhere."""
+    """A hook that turns a folder of the host into a link does not make the harness write to its target."""
     away = tmp_path / "away"
     away.mkdir()
 
@@ -303,7 +303,7 @@ def test_the_host_writes_nothing_through_a_link(play, tmp_path):
     assert list(away.iterdir()) == []
 
 
-def test_a_hook_that_switches_itself_off(play):
+def test_a_hook_that_removes_itself(play):
     """Settings that a hook rewrites are read again, as the host does, so such a loop ends."""
     settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./once.sh"}]}]}}
     once = "#!/bin/sh\necho '{}' > .claude/settings.json; echo no >&2; exit 2\n"
@@ -315,7 +315,7 @@ def test_a_hook_that_switches_itself_off(play):
 
 
 def test_a_hook_below_tmp(play, tmp_path):
-    """A hook that is given by its full path below /tmp is found, though hooks have a /tmp of their own."""
+    """A hook that is given by its full path below /tmp is found, although hooks have a /tmp of their own."""
     script = tmp_path / "deep" / "hook.sh"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\necho found >&2; exit 2\n")
@@ -327,14 +327,14 @@ def test_a_hook_below_tmp(play, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000], ids=["lists", "objects"])
-def test_deep_nonsense(play, text):
+def test_deeply_nested_output(play, text):
     """Output that is nested too deeply to be read is no answer, and does not harm the harness."""
     assert play(hooks={"Stop": "cat nonsense"}, files={"nonsense": text}).verdict == Terminated(turn=1)
 
 
 @pytest.mark.parametrize("command", ["", " "], ids=repr)
 def test_an_empty_command_decides_nothing(play, command):
-    """A hook whose command is empty was not run, so the session has not terminated by its decision."""
+    """A hook with an empty command does not run, so the session has not terminated by its decision."""
     settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
 
     outcome = play(files={".claude/settings.json": json.dumps(settings)})
@@ -344,7 +344,7 @@ def test_an_empty_command_decides_nothing(play, command):
 
 
 def test_two_quick_refusals_come_in_one_order(play):
-    """Which of two quick hooks ends first is chance, and never makes the same state give two answers."""
+    """Which of two quick hooks ends first is chance, and does not make the same state give two answers."""
     for _ in range(5):
         outcome = play(hooks={"Stop": ["echo one >&2; exit 2", "echo two >&2; exit 2"]})
 
@@ -352,8 +352,8 @@ def test_two_quick_refusals_come_in_one_order(play):
         assert [reason[-3:] for reason in outcome.reasons()[:2]] == ["one", "two"]
 
 
-def test_a_cycle_until_the_guard_is_no_contradiction(play):
-    """A loop of two states that the guard ends is capped, without a finding about two answers."""
+def test_a_cycle_until_the_cap_is_no_contradiction(play):
+    """A loop of two states that the cap ends is capped, without a finding about two answers."""
     flip = "if [ -e flag ]; then rm flag; else touch flag; fi; echo run the tests >&2; exit 2"
 
     outcome = play(hooks={"Stop": flip}, until="guard")
@@ -363,14 +363,14 @@ def test_a_cycle_until_the_guard_is_no_contradiction(play):
 
 
 def test_a_transcript_that_is_removed(play):
-    """A hook that removes the transcript at every stop is no contradiction either."""
+    """A hook that removes the transcript at every stop causes no finding about two answers."""
     outcome = play(hooks={"Stop": "rm -rf ~/.claude/projects; echo no >&2; exit 2"}, turns=8, env=OFF)
 
     assert "FLAKY" not in [finding.name for finding in outcome.findings]
 
 
-def test_a_wall_budget_says_nothing_about_a_fire(harness, play):
-    """A fire that the budget of the whole run cut is no finding, and the run is undecided."""
+def test_the_time_budget_causes_no_finding(harness, play):
+    """A hook run that the time budget of the whole run cut is no finding, and the run is undecided."""
     whole = harness.settings
     harness.settings = dataclasses.replace(whole, wall=0.4)
     try:
@@ -384,14 +384,14 @@ def test_a_wall_budget_says_nothing_about_a_fire(harness, play):
 
 
 def test_instructions_are_announced(play):
-    """A CLAUDE.md in the project wakes the hooks for loaded instructions."""
+    """A CLAUDE.md in the project runs the hooks for loaded instructions."""
     outcome = play(hooks={"InstructionsLoaded": "exit 0"}, files={"CLAUDE.md": "Be kind.\n"})
 
     assert outcome.hook_runs("InstructionsLoaded") == 1
 
 
 def test_no_end_of_input(play):
-    """A hook that reads to the end of an input that has none is cut, and it is said what it waited for."""
+    """A hook that reads an input which never ends is cut, and the finding says what it waited for."""
     outcome = play(hooks={"Stop": "cat >/dev/null"}, stdin={"close": False}, hook_timeout=0.3)
 
     (fire,) = (fire for _, fire in outcome.trace.hook_runs())
@@ -401,7 +401,7 @@ def test_no_end_of_input(play):
 
 
 def test_settings_files_add_up(play):
-    """Hooks of all settings files of the project run, each once."""
+    """The hooks of all settings files of the project run, each once."""
     one = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true one"}]}]}}
     two = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true two"}]}]}}
 
@@ -413,7 +413,7 @@ def test_settings_files_add_up(play):
 
 
 def test_a_settings_file_that_is_not_there(play):
-    """Hooks that stand in a file which does not exist are an error, not an empty configuration."""
+    """A settings file that does not exist is an error, not an empty configuration."""
     with pytest.raises(SimulationError, match=r"no file '.claude/hooks.json'"):
         play(hooks=".claude/hooks.json")
 
@@ -432,7 +432,7 @@ def test_the_same_seed_gives_the_same_trace(play):
 
 
 def test_another_seed_gives_other_ids(harness, play):
-    """What the host makes up follows from the seed."""
+    """All values that the host makes up follow from the seed."""
 
     def session(seed):
         harness.settings = dataclasses.replace(harness.settings, seed=seed)
@@ -446,7 +446,7 @@ def test_another_seed_gives_other_ids(harness, play):
 
 
 def normalised(outcome) -> str:
-    """A trace as text, without what no two runs share."""
+    """Return a trace as text, without what differs in every run."""
 
     def plain(run: ProcessResult) -> ProcessResult:
         return dataclasses.replace(run, started=0.0, wall=0.0, cpu=0.0, peak_memory=0, pid=0)

@@ -1,5 +1,5 @@
 """
-Claims about witnesses: what they are told, and that it makes no difference whether there is one.
+Observers: what they are told, and that they change nothing.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -21,13 +21,13 @@ echo >> seen; echo no >&2; test "$(wc -l < seen)" -gt 3 || exit 2
 
 
 class Listener(Observer):
-    """One who remembers all that was said."""
+    """Observer that keeps everything it is told."""
 
     def __init__(self):
         self.heard = []
 
-    def begin(self, stage):
-        self.heard.append(("begin", stage.profile.id))
+    def begin(self, testbed):
+        self.heard.append(("begin", testbed.profile.id))
 
     def step(self, step):
         self.heard.append(("step", step))
@@ -42,7 +42,7 @@ class Listener(Observer):
         return [value for kind, value in self.heard if kind == word]
 
 
-def play(scenario, folder, observer=None):
+def simulate_with(scenario, folder, observer=None):
     with Harness(Settings(base=folder)) as harness:
         return simulate(
             scenario,
@@ -55,12 +55,12 @@ def play(scenario, folder, observer=None):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["process-hooks/on-exit", "pitfalls/order/order"])
-def test_a_witness_hears_of_the_run_and_of_nothing_else(file, tmp_path):
-    """Each step and each state of the scenario's own run is told once, in order, also of threads."""
+def test_an_observer_hears_of_the_run_only(file, tmp_path):
+    """Each step and state of the scenario's own run is reported once, in order, also those of threads."""
     scenario = scenario_files.load(SCENARIOS / f"{file}.scenario.yaml")[-1]
     listener = Listener()
 
-    outcome = play(scenario, tmp_path, listener)
+    outcome = simulate_with(scenario, tmp_path, listener)
 
     assert listener.told("step") == list(outcome.trace.steps)
     assert dict(listener.told("state")) == dict(outcome.trace.states)
@@ -68,8 +68,8 @@ def test_a_witness_hears_of_the_run_and_of_nothing_else(file, tmp_path):
 
 
 @pytest.mark.slow
-def test_being_written_down_changes_nothing(tmp_path):
-    """A hook that reads the transcript once is seen to do so once, whether a trace file is written or not."""
+def test_a_trace_file_changes_nothing(tmp_path):
+    """A hook that reads the transcript once is seen to do so once, with and without a trace file."""
     (tmp_path / "traces").mkdir()
     scenario = scenario_files.scenario_from(
         {

@@ -1,5 +1,5 @@
 """
-Claims about jobs that are done side by side, with plain functions as jobs.
+Jobs that run at the same time, with plain functions as jobs.
 """
 
 import os
@@ -14,15 +14,15 @@ from pytest_hookharness.simulation.parallel_jobs import run_jobs
 BASE = Path("/base")
 
 
-def test_each_job_gives_its_result_with_its_place():
-    """What comes of each job comes with its place, and each has a folder of its own."""
+def test_each_result_comes_with_the_position_of_its_job():
+    """Each result comes with the position of its job, and each job has a folder of its own."""
     jobs = [lambda _, base, place=place: (place, base) for place in range(5)]
 
     assert dict(run_jobs(jobs, BASE)) == {place: (place, BASE / str(place)) for place in range(5)}
 
 
 def test_no_empty_folder_of_a_job_is_left(tmp_path):
-    """What a job wrote stays, and a folder in which nothing is left goes, also where the job failed."""
+    """A file that a job wrote stays, and an empty folder is removed, also if the job failed."""
 
     def removes(_, base):
         base.mkdir()
@@ -41,22 +41,22 @@ def test_no_empty_folder_of_a_job_is_left(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["1"]
 
 
-def test_who_was_crowded_out_is_done_alone_at_the_end():
-    """A job that was crowded out is done once more, with a seat that it shares with nobody."""
+def test_a_job_without_a_free_slot_runs_alone_at_the_end():
+    """A job that lost its CPU slot runs once more, with a slot that it shares with no other."""
     shared = []
 
-    def crowded(slot, _):
+    def displaced(slot, _):
         shared.append(slot.shared)
         if slot.shared:
             raise NoFreeSlot
         return "alone"
 
-    assert list(run_jobs([crowded, lambda *_: "beside"], BASE)) == [(1, "beside"), (0, "alone")]
+    assert list(run_jobs([displaced, lambda *_: "beside"], BASE)) == [(1, "beside"), (0, "alone")]
     assert shared == [True, False]
 
 
 def test_a_job_that_fails_ends_the_others():
-    """What a job raises is raised, and whoever stands for a seat is not kept."""
+    """The exception of a job is raised, and jobs that wait for a slot are ended."""
     begun = threading.Event()
 
     def stands(slot, _):
@@ -72,14 +72,14 @@ def test_a_job_that_fails_ends_the_others():
         list(run_jobs([fails, *[stands] * 5], BASE))
 
 
-def test_no_job_is_no_work():
-    """Without a job nothing is given."""
+def test_no_job_gives_no_result():
+    """Without a job there is no result."""
     assert list(run_jobs([], BASE)) == []
 
 
 @pytest.mark.parametrize(("workers", "share"), [("", 8), ("3", 2), ("8", 1), ("20", 1)])
 def test_workers_share_the_processors(monkeypatch, workers, share):
-    """Each of several workers of one run has its share of the processors, and one at least."""
+    """Each of several workers of one run has its share of the processors, and at least one."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
     monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
 

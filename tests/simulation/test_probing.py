@@ -1,5 +1,5 @@
 """
-Loops whose state never comes again exactly: what decides is found by experiment, with real hooks.
+Loops whose state never repeats exactly: probes find out what decides, with real hooks.
 """
 
 from dataclasses import replace
@@ -15,17 +15,17 @@ REFUSE = "echo run the tests >&2; exit 2"
 
 
 def count(then, file="n"):
-    """A hook that counts in a file and goes on with ``then``, in which ``$n`` is the count."""
+    """Return a hook that counts in a file and continues with ``then``, in which ``$n`` is the count."""
     return f"n=$(cat {file} 2>/dev/null || echo 0); n=$((n+1)); echo $n > {file}; {then}"
 
 
 def until(limit, file="n", test="ge"):
-    """A hook that counts, and lets go at a limit."""
+    """Return a hook that counts, and allows the stop at a threshold."""
     return count(f"[ $n -{test} {limit} ] || exit 2", file)
 
 
 def test_a_count_that_decides_nothing(play):
-    """A hook that counts, stamps and logs, and refuses for ever, is a livelock without any mask."""
+    """A hook that counts, stamps and logs, and always refuses, is a livelock without any mask."""
     outcome = play(hooks={"Stop": count(f'date +%s.%N > t; echo "$(date) $n" >> log; {REFUSE}')}, env=OFF)
 
     assert isinstance(outcome.verdict, Livelock)
@@ -39,8 +39,8 @@ def test_a_count_that_decides_nothing(play):
     }
 
 
-def test_turns_and_experiments_are_told_while_it_runs(harness, play, monkeypatch):
-    """Who watches a run is told of its turns and fires, and of each experiment."""
+def test_turns_and_probes_are_reported_while_it_runs(harness, play, monkeypatch):
+    """The callbacks of a run get its turns and hook runs, and each probe."""
 
     class Kept(ProgressLine):
         seen = ProgressEntry("test")
@@ -56,8 +56,8 @@ def test_turns_and_experiments_are_told_while_it_runs(harness, play, monkeypatch
     assert Kept.seen.probes == sum(len(probing.probes) for probing in outcome.probe_reports) > 0
 
 
-def test_a_limit_within_the_turns_is_driven(play):
-    """A limit that experiments find is reached by real turns, and only that makes the run terminated."""
+def test_a_threshold_within_the_turns_is_driven(play):
+    """A threshold that probes find is reached by real turns, and only that makes the run terminated."""
     outcome = play(hooks={"Stop": until(30)}, env=OFF)
 
     assert outcome.verdict == Terminated(turn=30)
@@ -68,8 +68,8 @@ def test_a_limit_within_the_turns_is_driven(play):
     assert len(outcome.probe_reports) == 1
 
 
-def test_a_limit_beyond_the_turns_is_named(play):
-    """A limit that lies beyond the turns allowed leaves the run undecided, with the place of its end."""
+def test_a_threshold_beyond_the_turns_is_named(play):
+    """A threshold beyond the turn limit leaves the run undecided, and is named."""
     outcome = play(hooks={"Stop": until(1000)}, env=OFF, turns=50, expect={"within": 50})
 
     assert isinstance(outcome.verdict, Undecided)
@@ -80,20 +80,20 @@ def test_a_limit_beyond_the_turns_is_named(play):
 
 
 @pytest.mark.parametrize("limit", [4, 75])
-def test_a_limit_that_is_met_exactly(play, limit):
+def test_a_threshold_that_is_met_exactly(play, limit):
     """A count that is compared for equality is found by the number in the command, and driven there."""
     assert play(hooks={"Stop": until(limit, test="eq")}, env=OFF).verdict == Terminated(turn=limit)
 
 
-def test_two_limits_together(play):
-    """A hook that lets go only if a count and a log are both far enough is followed to there."""
+def test_two_thresholds_together(play):
+    """A hook that allows the stop only if a count and a log are both far enough is followed to there."""
     both = count("echo x >> log; { [ $n -ge 12 ] && [ $(wc -l < log) -ge 20 ]; } || exit 2")
 
     assert play(hooks={"Stop": both}, env=OFF).verdict == Terminated(turn=20)
 
 
-def test_a_limit_that_moves_along(play):
-    """A hook that moves its own limit ahead is a livelock, though its count alone would pass the limit."""
+def test_a_threshold_that_moves_along(play):
+    """A hook that moves its own threshold ahead is a livelock, though its count alone would pass it."""
     rearm = count(
         "limit=$(cat limit 2>/dev/null || echo 5); echo $((n+5)) > limit; "
         f"[ $n -lt $limit ] || exit 0; {REFUSE}"
@@ -107,8 +107,8 @@ def test_a_limit_that_moves_along(play):
     )
 
 
-def test_words_that_change_on_the_way(play):
-    """A hook that changes its words at some count is driven beyond that, and probed once more there."""
+def test_a_message_that_changes_on_the_way(play):
+    """A hook that changes its message at some count is driven beyond that, and probed once more there."""
     words = count("[ $n -ge 9 ] && echo 'for the last time' >&2 || echo please >&2; exit 2")
 
     outcome = play(hooks={"Stop": words}, env=OFF)
@@ -123,14 +123,14 @@ def test_words_that_change_on_the_way(play):
 
 @pytest.mark.parametrize("place", ["$HOME/n", "/tmp/n", "/opt/hook-n"])
 def test_counts_elsewhere(play, place, harness):
-    """A count is found, pushed and put back wherever the hook may write."""
+    """A count is found, pushed and restored wherever the hook may write."""
     outcome = play(hooks={"Stop": until(20, file=place)}, env=OFF)
 
     assert outcome.verdict == Terminated(turn=20)
 
 
 def test_probes_leave_no_marks(play):
-    """What experiments do is no part of the run: neither files, nor fires, nor calls of doubles."""
+    """Nothing of a probe is part of the run: neither files, nor hook runs, nor calls of doubles."""
     hook = count(f"check || true; [ $n -ge 20 ] || {{ {REFUSE}; }}")
 
     outcome = play(
@@ -147,7 +147,7 @@ def test_probes_leave_no_marks(play):
 
 @pytest.mark.slow
 def test_a_time_that_would_end_it(play):
-    """A hook that lets go five minutes after its first refusal is no livelock; the time is found unwaited."""
+    """A hook that allows the stop five minutes after its first refusal is found without waiting."""
     cooldown = (
         f"[ -f first ] || date +%s > first; [ $(($(date +%s) - $(cat first))) -ge 300 ] && exit 0; {REFUSE}"
     )
@@ -164,7 +164,7 @@ def test_a_time_that_would_end_it(play):
 
 @pytest.mark.slow
 def test_a_short_time_is_left_to_pass(play):
-    """A hook that lets go half a second after its first refusal is played until it really does."""
+    """A hook that allows the stop half a second after its first refusal is driven until it really does."""
     moment = (
         "[ -f first ] || date +%s%N > first; "
         f"[ $(( ($(date +%s%N) - $(cat first)) / 1000000 )) -ge 500 ] && exit 0; {REFUSE}"
@@ -178,7 +178,7 @@ def test_a_short_time_is_left_to_pass(play):
 
 @pytest.mark.slow
 def test_a_stored_time_that_is_a_name(play):
-    """A hook that takes the time of a file for its name is not said to go by the clock."""
+    """A hook that uses the time of a file as its name is not said to decide by the clock."""
     name = (
         "[ -f base ] || touch base; key=$(stat -c %Y base); "
         f"[ -f seen-$key ] && exit 0; date +%s > seen-$key; {REFUSE}"
@@ -192,7 +192,7 @@ def test_a_stored_time_that_is_a_name(play):
 
 @pytest.mark.slow
 def test_a_time_of_a_file_that_would_end_it(play):
-    """The time of a file is asked about too: one that becomes old may be what lets the agent go."""
+    """File times are probed too: an old file may be what makes a hook allow the stop."""
     old = f'[ -f mark ] || touch mark; [ -n "$(find mark -mmin +10)" ] && exit 0; {REFUSE}'
 
     outcome = play(hooks={"Stop": old}, env=OFF)
@@ -204,8 +204,8 @@ def test_a_time_of_a_file_that_would_end_it(play):
 
 
 @pytest.mark.slow
-def test_a_limit_that_only_a_quick_agent_reaches(play):
-    """A hook that lets go at the fourth refusal in five minutes never does for a slow agent."""
+def test_a_threshold_that_only_a_quick_agent_reaches(play):
+    """A hook that allows the stop at the fourth refusal in five minutes never does for a slow agent."""
     quick = (
         "now=$(date +%s); last=$(cat last 2>/dev/null || echo $now); n=$(cat n 2>/dev/null || echo 0); "
         "[ $((now - last)) -ge 300 ] && n=0; n=$((n+1)); echo $n > n; echo $now > last; "
@@ -221,14 +221,14 @@ def test_a_limit_that_only_a_quick_agent_reaches(play):
 
 
 def test_a_count_without_a_clock_has_no_such_finding(play):
-    """A hook that only counts is the same at every pace, and nothing is said of the clock."""
+    """A hook that only counts is the same at every pace, and there is no finding about the clock."""
     outcome = play(hooks={"Stop": until(4)}, env=OFF)
 
     assert outcome.verdict == Terminated(turn=4)
     assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
-def test_the_length_of_a_transcript_that_nobody_opens(play):
+def test_the_length_of_an_unopened_transcript(play):
     """A hook that looks at the size of the transcript without opening it is not taken for a livelock."""
     size = (
         'path=$(sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\'); '
@@ -241,8 +241,8 @@ def test_the_length_of_a_transcript_that_nobody_opens(play):
     assert "the length of the transcript" in outcome.verdict.why
 
 
-def test_an_agent_that_counts_is_not_taken_for_one_that_does_not(play):
-    """An agent with an own end in its script is played to it, whatever the hooks count."""
+def test_an_agent_with_an_end_is_driven_to_it(play):
+    """An agent whose script has an end is driven to it, whatever the hooks count."""
     moves = [{"stop": "Done."}] * 6
 
     outcome = play(
@@ -254,7 +254,7 @@ def test_an_agent_that_counts_is_not_taken_for_one_that_does_not(play):
 
 
 def test_without_probes(harness, play):
-    """Experiments can be switched off, and then a hook that counts is undecided as it stands."""
+    """Probes can be switched off, and then a hook that counts is undecided."""
     before = harness.settings
     harness.settings = replace(before, probes=False)
     try:
@@ -266,8 +266,8 @@ def test_without_probes(harness, play):
     assert outcome.probe_reports == ()
 
 
-def test_a_clock_that_goes_on_between_two_laps(play):
-    """A second that passes while a lap is gone round once more is no proof of two answers."""
+def test_a_clock_that_goes_on_between_two_repetitions(play):
+    """A second that passes during the confirming repetition is no proof of two answers."""
     # The stamp is the same in two laps and another one in the third, as if a second had passed then.
     ticking = (
         "n=$(wc -l < /dev/shm/laps 2>/dev/null || echo 0); echo x >> /dev/shm/laps; "
@@ -289,15 +289,15 @@ def test_a_clock_that_goes_on_between_two_laps(play):
         't=$(sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\'); [ $(grep -c no-more $t) -eq 25 ] && exit 0',
     ],
 )
-def test_what_additions_have_in_common_is_not_made_up(play, told):
-    """Times and numbers of pushed additions differ as real ones do, and refusals are counted too."""
+def test_extrapolated_additions_differ_as_real_ones(play, told):
+    """Times and numbers of extrapolated additions differ as real ones do, and refusals are counted too."""
     outcome = play(hooks={"Stop": f"{told}; echo no-more >&2; exit 2"}, env=OFF)
 
     assert isinstance(outcome.verdict, Terminated)
 
 
-def test_a_limit_of_the_environment(play):
-    """A limit that is met exactly and stands in the environment alone is found."""
+def test_a_threshold_in_the_environment(play):
+    """A threshold that is met exactly and is only in the environment is found."""
     outcome = play(hooks={"Stop": until("$LIMIT", test="eq")}, env={**OFF, "LIMIT": "37"})
 
     assert outcome.verdict == Terminated(turn=37)
@@ -319,8 +319,8 @@ def test_an_attribute_that_counts(play):
 
 
 @pytest.mark.slow
-def test_a_number_in_the_head_of_a_database(play):
-    """A count in the head of a SQLite file, which is no row of it, is followed to its limit."""
+def test_a_number_in_the_header_of_a_database(play):
+    """A count in the header of a SQLite file, which is in no row, is followed to its threshold."""
     script = (
         "#!/usr/bin/env python3\nimport sqlite3, sys\ndb = sqlite3.connect('h.db', isolation_level=None)\n"
         "n = db.execute('pragma user_version').fetchone()[0] + 1\ndb.execute(f'pragma user_version = {n}')\n"
@@ -332,8 +332,8 @@ def test_a_number_in_the_head_of_a_database(play):
     assert outcome.verdict == Terminated(turn=20)
 
 
-def test_a_covered_folder_is_played_on_once(play, tmp_path):
-    """A folder of the developer's is put back after experiments, and no second drive is played on it."""
+def test_a_covered_folder_is_used_once(play, tmp_path):
+    """A folder of the developer's is restored after probes, and no second run uses it."""
     (tmp_path / "mine").write_text("mine")
     before = (tmp_path / "mine").stat().st_mtime_ns
     counting = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n"
@@ -346,8 +346,8 @@ def test_a_covered_folder_is_played_on_once(play, tmp_path):
     assert (tmp_path / "mine").stat().st_mtime_ns == before
 
 
-def test_a_guard_does_not_end_an_experiment(play):
-    """A lap that would cross the host's guard is probed as if the guard were not near."""
+def test_a_cap_does_not_end_a_probe(play):
+    """A repetition that would reach the host's cap is probed as if the cap were far away."""
     three = "n=$(cat n 2>/dev/null || echo 0); echo $(( (n + 1) % 3 )) > n"
 
     outcome = play(hooks={"Stop": f"{three}; {REFUSE}"})

@@ -1,5 +1,5 @@
 """
-Claims about threads that process hooks spawn, with real processes and real hooks.
+Threads that process hooks spawn, with real processes and real hooks.
 """
 
 import json
@@ -21,12 +21,12 @@ DETACH = [{"run": "detach build"}, {"stop": "It runs."}]
 
 
 def process(command, *hooks, **more):
-    """One process named build, with its hooks."""
+    """Return one process named build, with its hooks."""
     return {"build": {"run": command, "hooks": list(hooks), **more}}
 
 
 def test_a_thread_is_a_session_of_its_own(play, inputs):
-    """A thread fires the agent's hooks in a session with another id, and is told nothing but its section."""
+    """A thread runs the agent's hooks in a session with another id, and gets nothing but its section."""
     hooks = {"SessionStart": "cat >> starts", "Stop": "true"}
     exits = {"on_exit": 7, "instructions": "Look into it.", "agent": [{"read": "log"}, {"stop": "Seen."}]}
 
@@ -64,7 +64,7 @@ def test_a_chain_of_threads_is_recursing(play):
 
 @pytest.mark.slow
 def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
-    """While a process lives its hooks may fire, so what is cut by the budget is not known to end."""
+    """While a process lives its hooks may fire, so a run that the time budget cuts is undecided."""
     keys = {"name": "outlives", "agent": DETACH, "processes": process("sleep 86399", {"on_exit": "any"})}
     settings = replace(harness.settings, wall=2.5)
 
@@ -78,7 +78,7 @@ def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
 
 
 def test_a_thread_that_never_stops_is_undecided(play):
-    """No state is compared beside running processes: a thread without end is cut by the turns."""
+    """No state is compared beside running processes: a thread without end is cut by the turn limit."""
     hook = {"on_exit": "any", "agent": [{"then": "idle"}]}
     refuse = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -lt 1 ] || { echo fix >&2; exit 2; }"
 
@@ -95,7 +95,7 @@ def test_a_thread_that_never_stops_is_undecided(play):
 
 
 def test_a_thread_asks_where_the_agent_asks(play):
-    """On a host that waits for a person's word the thread of a hook waits as well, and the run is hung."""
+    """On a host that waits for the user's answer the thread of a hook waits as well, and the run is hung."""
     guard = 'case $(cat) in *deploy*) echo \'{"decision": "ask"}\' ;; esac'
     hook = {"on_exit": "any", "agent": [{"run": "./deploy"}, {"stop": "Done."}]}
 
@@ -108,13 +108,13 @@ def test_a_thread_asks_where_the_agent_asks(play):
 
 
 def test_a_name_that_is_not_declared_is_an_error(play):
-    """A typing mistake in the script of an agent is told with the names that there are."""
+    """A misspelt process in the agent's script is an error that lists the known names."""
     with pytest.raises(SimulationError, match=r"detach biuld: not in `processes`; known: build"):
         play(processes=process("true"), agent=[{"run": "detach biuld"}, {"stop": ""}])
 
 
-def test_too_many_processes_of_the_person_are_an_error(play):
-    """What the script itself starts beyond the bound is no recursion, but an error of the scenario."""
+def test_too_many_processes_of_the_user_are_an_error(play):
+    """Too many processes of the script itself are no recursion, but an error of the scenario."""
     acts = [{"run": "detach build; detach build"}, {"stop": ""}]
 
     with pytest.raises(SimulationError, match=r"detach build: at most 1 processes may start"):
@@ -122,7 +122,7 @@ def test_too_many_processes_of_the_person_are_an_error(play):
 
 
 def test_too_many_processes_of_a_hook_are_a_recursion(play):
-    """A hook that detaches more processes than there may be recurses, and the scenario is no error."""
+    """A hook that detaches more processes than allowed recurses, and the scenario is no error."""
     hooks = {"Stop": "detach build; detach build"}
     outcome = play(hooks=hooks, processes=process("true"), threads={"most": 1}, agent=[{"stop": ""}])
 
@@ -136,8 +136,8 @@ def test_too_many_processes_of_a_hook_are_a_recursion(play):
         ({"expect": {"processes": {"threads": {"build.on_exti": 1}}}}, "did you mean 'build.on_exit'?"),
     ],
 )
-def test_a_scenario_that_cannot_be_meant_is_an_error(play, keys, message):
-    """A command of our own name, and a promise about a hook that does not exist, are refused."""
+def test_a_contradictory_scenario_is_an_error(play, keys, message):
+    """A command with the harness's own name, and an expectation about an unknown hook, are refused."""
     with pytest.raises(SimulationError) as caught:
         play(processes=process("true", {"on_exit": "any"}), **keys)
 
@@ -147,7 +147,7 @@ def test_a_scenario_that_cannot_be_meant_is_an_error(play, keys, message):
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER])
 def test_a_storm_is_kept_under_control(tmp_path, tier):
-    """Tens of thousands of matching lines a second, without a limit, end by the harness's own bound."""
+    """Tens of thousands of matching lines a second, without a limit, end by the harness's own limit."""
     keys = {
         "name": "storm",
         "agent": DETACH,
@@ -170,8 +170,8 @@ def test_a_storm_is_kept_under_control(tmp_path, tier):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
 
 
-def test_an_outcome_of_processes_can_be_told(play):
-    """The table and the story of such a run are as harmless as any, whatever a process prints."""
+def test_an_outcome_with_processes_can_be_rendered(play):
+    """The table and the story of such a run are safe to print, whatever a process prints."""
     hook = {"on_output_match": "x", "agent": [{"stop": "Seen."}]}
 
     outcome = play(processes=process("printf 'x\\033[2J\\r\\u202e\\n'", hook), agent=DETACH)

@@ -1,5 +1,5 @@
 """
-Claims about prompts that name a command, with real hooks that refuse the expansion or let it pass.
+Prompts that name a command, with real hooks that refuse or allow the expansion.
 """
 
 import json
@@ -14,15 +14,13 @@ AGENT = [{"prompt": "/mycmd some args"}, {"stop": "Done."}]
 
 
 def shown(outcome):
-    """
-    All that the agent saw before its first move.
-    """
+    """Return all that the agent saw before its first move."""
     moved = next(step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Moved))
     return [(message.kind, message.text) for message in moved.saw.messages]
 
 
 def test_a_command_is_expanded(play, inputs, pairs_with_recording):
-    """The hooks read what was recorded of the real host, and the model sees the text of the command."""
+    """The hooks read the recorded input, and the model gets the text of the command."""
     outcome = play(hooks={"UserPromptExpansion": "true"}, files=FILES, agent=AGENT)
 
     (payload,) = inputs(outcome)
@@ -52,7 +50,7 @@ def test_both_events_of_a_prompt(play, inputs):
     ],
 )
 def test_a_refused_expansion_is_never_seen(play, hook):
-    """A refusal ends the turn before the agent sees anything, and no other hook of the prompt is asked."""
+    """A refusal ends the turn before the agent sees anything, and no other hook of the prompt runs."""
     outcome = play(hooks={"UserPromptExpansion": hook, "UserPromptSubmit": "true"}, files=FILES, agent=AGENT)
 
     assert outcome.iterations == 0
@@ -61,7 +59,7 @@ def test_a_refused_expansion_is_never_seen(play, hook):
 
 
 def test_a_refused_prompt_leaves_nothing_of_its_expansion(play):
-    """What the hooks of an expansion say goes with its prompt, also if that is refused afterwards."""
+    """The messages of expansion hooks are dropped with their prompt, also if it is refused afterwards."""
     refuse = "grep -q /mycmd && exit 2 || exit 0"
     agent = [*AGENT[:1], {"prompt": "plain"}, {"stop": "Done."}]
 
@@ -76,8 +74,8 @@ SAID = {"hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "addition
 
 
 @pytest.mark.parametrize("hook", ["echo hint", f"echo '{json.dumps(SAID)}'"])
-def test_what_the_hooks_of_an_expansion_say(play, hook):
-    """Plain output and additionalContext reach the model, behind the text of the command."""
+def test_the_output_of_expansion_hooks(play, hook):
+    """Plain output and additionalContext reach the model, after the text of the command."""
     (_, prompt), (kind, text) = shown(play(hooks={"UserPromptExpansion": hook}, files=FILES, agent=AGENT))
 
     assert prompt == "Do some args now."
@@ -105,7 +103,7 @@ def test_matchers_name_the_command(play, matcher, hook_runs):
 
 
 def test_an_event_that_is_reached_is_no_finding(play):
-    """Hooks of an event that a session can come to are not called unreached, and others still are."""
+    """Hooks of an event that the session can reach are not reported as unreached, and others still are."""
     events = ("UserPromptExpansion", "TaskCreated", "TaskCompleted", "CwdChanged", "WorktreeCreate")
 
     reached = play(hooks={**dict.fromkeys(events, "true"), "Stop": "true"})

@@ -1,5 +1,5 @@
 """
-Claims about scenarios whose project is the repository that they are in.
+Scenarios whose project is the repository that they are in.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ expect: {verdict: terminated}
 
 @pytest.fixture
 def repository(tmp_path):
-    """A repository with a scenario, and with packages and a secret that git ignores."""
+    """Return a repository with a scenario, and with packages and a secret that git ignores."""
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / ".gitignore").write_text("packages/\n.env\n")
     (tmp_path / ".env").write_text("TOKEN=1\n")
@@ -44,8 +44,8 @@ def repository(tmp_path):
     return tmp_path
 
 
-def test_packages_are_lent_and_secrets_stay_away(repository, harness):
-    """Hooks find the packages that a repository has installed, change none, and see no ignored file."""
+def test_packages_are_linked_and_secrets_are_not(repository, harness):
+    """Hooks find the installed packages of a repository, change none, and see no ignored file."""
     (scenario,) = scenario_files.load(repository / "scenarios" / "own.scenario.yaml")
 
     outcome = harness.simulate(scenario)
@@ -69,8 +69,8 @@ expect: {verdict: terminated}
 COMMAND = 'test "$("$CLAUDE_PLUGIN_ROOT"/packages/tool)" = installed && test ! -e "$CLAUDE_PLUGIN_ROOT"/.env'
 
 
-def test_packages_of_a_plugin_are_lent(repository, harness):
-    """The hooks of a plugin find the packages that its repository has installed, and the outcome says so."""
+def test_packages_of_a_plugin_are_linked(repository, harness):
+    """The hooks of a plugin find the installed packages of its repository, and the outcome says so."""
     stops = {"Stop": [{"hooks": [{"type": "command", "command": f"{COMMAND} || exit 2"}]}]}
     (repository / "hooks").mkdir()
     (repository / "hooks" / "hooks.json").write_text(json.dumps({"hooks": stops}))
@@ -88,8 +88,8 @@ def test_packages_of_a_plugin_are_lent(repository, harness):
     ]
 
 
-def test_names_that_mean_more_to_git(repository, harness):
-    """Whatever a lent folder is called, git sees no more of it in the copy than in the repository."""
+def test_folder_names_that_are_git_patterns(repository, harness):
+    """Whatever the name of a linked folder is, git sees no more of it in the copy than in the repository."""
     for name in ("new*[1] ", os.fsdecode(b"packages\xff")):
         (repository / name).mkdir()
         (repository / name / "file").touch()
@@ -106,7 +106,7 @@ def test_names_that_mean_more_to_git(repository, harness):
 
 
 def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
-    """A repository that names a program to fetch what it lacks is asked what it ignores, and runs none."""
+    """A repository that names a program to fetch missing objects is asked what it ignores, and runs none."""
     said = tmp_path_factory.mktemp("elsewhere") / "said"
 
     def git(*words):
@@ -135,8 +135,8 @@ def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
     assert said.exists(), "git does not fetch what is missing here, so nothing was shown"
 
 
-def test_nothing_is_lent_where_writes_would_reach_it(repository, tmp_path_factory):
-    """Where writes are not contained the copy is without packages, and the outcome says so."""
+def test_nothing_is_linked_where_writes_would_reach_it(repository, tmp_path_factory):
+    """If writes are not contained the copy is without packages, and the outcome says so."""
     (scenario,) = scenario_files.load(repository / "scenarios" / "own.scenario.yaml")
 
     with Harness(Settings(base=tmp_path_factory.mktemp("subreaper"), tier=Tier.SUBREAPER)) as harness:
@@ -150,7 +150,7 @@ def test_nothing_is_lent_where_writes_would_reach_it(repository, tmp_path_factor
 
 
 def test_there_must_be_a_repository(tmp_path):
-    """A scenario that belongs to no repository cannot ask for it."""
+    """A scenario outside of a repository cannot ask for one."""
     file = tmp_path / "own.scenario.yaml"
     file.write_text(TEXT)
 

@@ -1,5 +1,5 @@
 """
-Claims about the host's task list, with real hooks that refuse tasks or let them pass.
+The host's task list, with real hooks that refuse or allow tasks.
 """
 
 import pytest
@@ -15,15 +15,13 @@ REFUSE = "echo not yet >&2; exit 2"
 
 
 def results(outcome):
-    """
-    The words and the fate of each call.
-    """
+    """Return the texts and the success of each call."""
     made = [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed)]
     return [(performed.result.text, performed.refused) for performed in made]
 
 
 def test_tasks_are_made_and_closed(play, inputs, pairs_with_recording):
-    """The hooks of tasks read what was recorded of the real host, and what they let pass is done."""
+    """The hooks of tasks read the recorded input, and allowed calls change the list."""
     note = "cat >/dev/null"
 
     outcome = play(hooks={"TaskCreated": note, "TaskCompleted": note}, agent=[CREATE, CLOSE, LIST, STOP])
@@ -53,7 +51,7 @@ def test_a_refused_task_is_not_made(play, hook):
 
 
 def test_a_refused_end_keeps_the_task_open(play):
-    """Exit code 2 on TaskCompleted fails the call with its reason, and the task is still open."""
+    """Exit code 2 on TaskCompleted fails the call with its reason, and the task stays open."""
     outcome = play(hooks={"TaskCompleted": REFUSE}, agent=[CREATE, CLOSE, LIST, STOP])
 
     _, (closed, refused), (listed, _) = results(outcome)
@@ -63,7 +61,7 @@ def test_a_refused_end_keeps_the_task_open(play):
 
 
 def test_a_decision_means_nothing_at_the_end_of_a_task(play):
-    """TaskCompleted ignores decision, so the task is closed, and a finding says that the answer was lost."""
+    """TaskCompleted ignores decision, so the task is closed, and a finding reports the lost answer."""
     hook = 'echo \'{"decision": "block", "reason": "not yet"}\''
 
     outcome = play(hooks={"TaskCompleted": hook}, agent=[CREATE, CLOSE, LIST, STOP])
@@ -73,15 +71,15 @@ def test_a_decision_means_nothing_at_the_end_of_a_task(play):
 
 
 @pytest.mark.parametrize("event, turns", [("TaskCreated", 4), ("TaskCompleted", 2)])
-def test_who_ends_a_turn(play, event, turns):
+def test_which_task_event_ends_a_turn(play, event, turns):
     """On TaskCompleted continue: false ends the turn, and on TaskCreated it means nothing."""
     hook = 'echo \'{"continue": false, "stopReason": "enough"}\''
 
     assert play(hooks={event: hook}, agent=[CREATE, CLOSE, LIST, STOP]).verdict == Terminated(turn=turns)
 
 
-def test_a_guard_before_the_tool_comes_first(play):
-    """A task that PreToolUse refuses is never shown to the hooks of TaskCreated."""
+def test_a_guard_hook_before_the_tool_comes_first(play):
+    """A task that PreToolUse refuses never reaches the hooks of TaskCreated."""
     hooks = {"PreToolUse": {"matcher": "TaskCreate", "command": REFUSE}, "TaskCreated": "true"}
 
     outcome = play(hooks=hooks, agent=[CREATE, LIST, STOP])
@@ -91,15 +89,15 @@ def test_a_guard_before_the_tool_comes_first(play):
 
 
 def test_a_refused_task_is_a_failed_call(play):
-    """The hooks after a failed tool are told of a task that was refused."""
+    """The hooks after a failed tool get a task that was refused."""
     outcome = play(hooks={"TaskCreated": REFUSE, "PostToolUseFailure": "true"}, agent=[CREATE, STOP])
 
     assert outcome.hook_runs("PostToolUseFailure") == 1
 
 
 @pytest.mark.parametrize("hook, expect", [(REFUSE, "deny"), ("true", "allow")])
-def test_what_was_promised_of_a_task(play, hook, expect):
-    """A promise beside a task is kept by the hooks of TaskCreated, and broken if they do otherwise."""
+def test_what_is_expected_of_a_task(play, hook, expect):
+    """An expectation of a task is met by the hooks of TaskCreated, and broken if they do otherwise."""
     other = {"deny": "allow", "allow": "deny"}[expect]
 
     assert play(hooks={"TaskCreated": hook}, agent=[{**CREATE, "expect": expect}, STOP]).passed
@@ -107,7 +105,7 @@ def test_what_was_promised_of_a_task(play, hook, expect):
 
 
 def test_a_task_that_is_never_done_is_a_livelock(play):
-    """An agent that closes its task again and again is in a loop, which no guard of the host ends."""
+    """An agent that closes its task again and again is in a loop, which no cap of the host ends."""
     when = [{"event": "TaskCompleted", "do": [CLOSE]}]
 
     outcome = play(hooks={"TaskCompleted": REFUSE}, agent=[CREATE, CLOSE, STOP], when=when)
@@ -119,7 +117,7 @@ def test_a_task_that_is_never_done_is_a_livelock(play):
 
 
 def test_a_growing_list_is_no_loop(play):
-    """An agent that makes a task at every refusal never comes to the same state."""
+    """An agent that makes a task at every refusal never reaches the same state."""
     when = [{"event": "Stop", "do": [CREATE, STOP]}]
     quiet = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 
@@ -129,7 +127,7 @@ def test_a_growing_list_is_no_loop(play):
 
 
 def test_a_result_that_is_given_makes_no_task(play):
-    """A call whose result stands in the scenario asks no hooks of tasks and changes no list."""
+    """A call with a given result runs no hooks of tasks and changes no list."""
     outcome = play(hooks={"TaskCreated": REFUSE}, agent=[{**CREATE, "result": "made"}, LIST, STOP])
 
     assert [words for words, _ in results(outcome)] == ["made", "No tasks found"]

@@ -231,7 +231,7 @@ class _StateExpansion:
         if session.profile.uses_value("moves"):
             # Hooks of this host see the number of moves, so it is part of what they decide by.
             reset = replace(reset, moves=session.moves)
-        driver.progress = replace(driver.progress, session=reset)
+        driver.replace_session(reset)
 
     def _digest(self, driver: SessionDriver) -> str:
         """

@@ -32,7 +32,7 @@ from pytest_hookharness.reports.trace.hook_runs import LONGEST, TraceRecord, bou
 from pytest_hookharness.reports.trace.read import LONGEST_LINE, TraceRun, read_run
 from pytest_hookharness.reports.trace.steps import LONGEST_FILE, Versions
 from pytest_hookharness.reports.trace.steps import step as step_record
-from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

@@ -9,7 +9,6 @@ that goes on is cut by the turn limit, and its verdict is `undecided`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pytest_hookharness import agents, hosts
@@ -25,12 +24,10 @@ from pytest_hookharness.model.verdicts import Verdict, verdict_name
 from pytest_hookharness.simulation import background
 from pytest_hookharness.simulation.background.tracking import BackgroundTracking
 from pytest_hookharness.simulation.conclude import conclude_threads, used_tools
+from pytest_hookharness.simulation.loop import Observer, OnTurn
 from pytest_hookharness.simulation.session.driver import SessionDriver
-from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
-
-OnTurn = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,15 @@ which is checked; no probe is part of the trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
-from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
 from pytest_hookharness.judging.probing.experiments import ExperimentPlan, ExperimentResult, plan_experiments
 from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.recurrence.similar_turns import describe_difference
 from pytest_hookharness.judging.state_diff import (
     Files,
     Pattern,
@@ -31,7 +30,7 @@ from pytest_hookharness.judging.state_diff import (
     equal_except_timestamps,
     find_timestamps,
 )
-from pytest_hookharness.judging.verdict.run_end import format_duration
+from pytest_hookharness.judging.verdict.run_end import duration
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
@@ -43,7 +42,7 @@ from pytest_hookharness.model.probes import (
     Threshold,
 )
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
-from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+from pytest_hookharness.simulation.session.driver import SessionPoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -139,7 +138,7 @@ class Prober:
             probes=tuple(self._probes),
             threshold=self._threshold(conclusion),
             unclear=conclusion.unclear,
-            unpredictable=conclusion.unpredictable,
+            unpredictable=conclusion.find_unpredictable,
             limits=tuple(self._limits(conclusion, slow=slow)),
         )
 
@@ -169,16 +168,16 @@ class Prober:
         """
         if self._pattern is None:
             return None
-        push = Perturbation(parts=tuple(range(len(self._parts))), how=PerturbationKind.OLDER)
-        before = self._pattern.perturbed(push)
+        perturbation = Perturbation(parts=tuple(range(len(self._parts))), how=PerturbationKind.OLDER)
+        before = self._pattern.perturbed(perturbation)
         # The host keeps its own counters as they are now: a part that follows those does not follow the
         # files.
         start = self._repetition.start
         point = replace(self._repetition.point, agent=start.agent, clock=start.clock)
-        seen = self._probe(push, checkpoint, point)
+        seen = self._probe(perturbation, checkpoint, point)
         if seen.reaction is ProbeEffect.EFFECT:
             self._pattern = self._pattern.without_refuted_steps(before, self._left)
-            seen = self._probe(push, checkpoint, point)
+            seen = self._probe(perturbation, checkpoint, point)
         if seen.reaction is not ProbeEffect.DECISION:
             names = [
                 self._parts[place].place for place in self._pattern.find_unpredictable(before, self._left)
@@ -192,53 +191,53 @@ class Prober:
         return ExperimentResult(unclear=f"the same repetition, run once more, went another way: {seen.what}")
 
     def _make_probes(self, experiment: ExperimentPlan, checkpoint: Checkpoint) -> ExperimentResult:
-        push = next(experiment, None)
-        while push is not None:
+        perturbation = next(experiment, None)
+        while perturbation is not None:
             if self._remaining() == 0.0:
                 return ExperimentResult(unclear="the time budget ended")
             try:
-                push = experiment.send(self._probe(push, checkpoint))
+                perturbation = experiment.send(self._probe(perturbation, checkpoint))
             except StopIteration as ended:
                 conclusion: ExperimentResult = ended.value
                 return conclusion
         return ExperimentResult()
 
     def _probe(
-        self, push: Perturbation, checkpoint: Checkpoint, point: SessionPoint | None = None
+        self, perturbation: Perturbation, checkpoint: Checkpoint, point: SessionPoint | None = None
     ) -> ProbeResult:
-        before = self._perturb(push, checkpoint)
+        before = self._perturb(perturbation, checkpoint)
         if (
-            push.how is PerturbationKind.AHEAD
-            and not push.pace
+            perturbation.how is PerturbationKind.AHEAD
+            and not perturbation.pace
             and before
             and before == self._farthest_ahead[0]
         ):
-            # Growth has limits: a push further ahead that makes the same files shows nothing new.
+            # Growth has limits: a perturbation further ahead that makes the same files shows nothing new.
             checkpoint.restore()
             return self._farthest_ahead[1]
-        point = point or self._point_ahead(push)
+        point = point or self._point_ahead(perturbation)
         self._shift_file_times(point, checkpoint)
         driver = checkpoint.resume(point)
-        seen = self._compare_decisions(driver)
+        seen = self._repetition.compare_decisions(driver, self._remaining)
         if seen.reaction is ProbeEffect.SAME:
-            seen = self._compare_effects(push, before, checkpoint)
-        tried, hook_runs = self._describe(push), driver.hook_run_count
-        self._probes.append(Probe(kind=push.how, tried=tried, seen=seen, hook_runs=hook_runs))
-        if push.how is PerturbationKind.AHEAD:
+            seen = self._compare_effects(perturbation, before, checkpoint)
+        tried, hook_runs = self._describe(perturbation), driver.hook_run_count
+        self._probes.append(Probe(kind=perturbation.how, tried=tried, seen=seen, hook_runs=hook_runs))
+        if perturbation.how is PerturbationKind.AHEAD:
             self._farthest_ahead = (before, seen)
         checkpoint.restore()
         self._on_probe()
         return seen
 
-    def _point_ahead(self, push: Perturbation) -> SessionPoint:
+    def _point_ahead(self, perturbation: Perturbation) -> SessionPoint:
         """
         Return where host and agent stand after the repetitions by which all parts together are pushed ahead.
         """
-        point, repetitions = self._repetition.point, min(push.repetitions, _ADVANCE_LIMIT)
-        if push.how is not PerturbationKind.AHEAD or len(push.parts) < len(self._parts):
+        point, repetitions = self._repetition.point, min(perturbation.repetitions, _ADVANCE_LIMIT)
+        if perturbation.how is not PerturbationKind.AHEAD or len(perturbation.parts) < len(self._parts):
             return point
         agent = point.agent.further(self._repetition.start.agent, repetitions)
-        return replace(point, agent=agent, clock=point.clock + push.repetitions * push.pace)
+        return replace(point, agent=agent, clock=point.clock + perturbation.repetitions * perturbation.pace)
 
     def _shift_file_times(self, point: SessionPoint, checkpoint: Checkpoint) -> None:
         """
@@ -249,19 +248,19 @@ class Prober:
             since = self._clock.now - self._pace - self._repetition.wall
             checkpoint.editor.shift(point.clock - now, since)
 
-    def _perturb(self, push: Perturbation, checkpoint: Checkpoint) -> Files:
+    def _perturb(self, perturbation: Perturbation, checkpoint: Checkpoint) -> Files:
         files: Files = {}
-        match push.how:
+        match perturbation.how:
             case PerturbationKind.TRANSCRIPT:
                 checkpoint.editor.lengthen_transcript(_TRANSCRIPT_FACTOR)
             case PerturbationKind.WAITED:
-                checkpoint.editor.wait(push.seconds)
+                checkpoint.editor.wait(perturbation.seconds)
             case PerturbationKind.AGED:
-                files = self._stamped.aged(push.seconds)
+                files = self._stamped.aged(perturbation.seconds)
                 files = self._write(files, checkpoint)
-                checkpoint.editor.age(push.seconds)
+                checkpoint.editor.age(perturbation.seconds)
             case _ if self._pattern is not None:
-                files = self._write(self._pattern.perturbed(push), checkpoint)
+                files = self._write(self._pattern.perturbed(perturbation), checkpoint)
             case _:
                 pass
         return files
@@ -272,32 +271,9 @@ class Prober:
         kept = {path: checkpoint.editor.read(path) for path, data in files.items() if is_statements(data)}
         return {**files, **kept}
 
-    def _compare_decisions(self, driver: SessionDriver) -> ProbeResult:
-        """
-        Drive as many turns as the repetition has; stop at the first that goes another way.
-        """
-        request: hosts.Request | None = driver.progress.request
-        for number, expected in enumerate(self._repetition.turns, 1):
-            if isinstance(request, hosts.NextAct):
-                driver.give(request, driver.choose(request))
-                request = driver.drive(self._remaining)
-            if request is None:
-                return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
-            seen = [step for step in driver.steps if step.turn == driver.turn]
-            what = describe_difference(expected, seen, self._repetition.outline)
-            over = isinstance(request, hosts.Ended) or (
-                isinstance(request, hosts.NextAct) and request.turn_over
-            )
-            if what or over:
-                return ProbeResult(
-                    reaction=ProbeEffect.DECISION,
-                    what=what or "the turn was over",
-                    turn=number,
-                    allows_stop=over,
-                )
-        return ProbeResult(reaction=ProbeEffect.SAME)
-
-    def _compare_effects(self, push: Perturbation, before: Files, checkpoint: Checkpoint) -> ProbeResult:
+    def _compare_effects(
+        self, perturbation: Perturbation, before: Files, checkpoint: Checkpoint
+    ) -> ProbeResult:
         """
         Compare the files with those after the real repetition.
 
@@ -307,7 +283,9 @@ class Prober:
         testbed.scan()
         followed = {*before, *(pattern.paths if pattern is not None else ())}
         differing = {change.path for change in changes(self._repetition.files, testbed.files)}
-        rest = sorted(path for path in differing - followed if not _contains_any(path, followed | differing))
+        # The entry of a folder differs if a file was made in it, and that file is compared by itself.
+        parents = {str(parent) for path in followed | differing for parent in PurePosixPath(path).parents}
+        rest = sorted(differing - followed - parents)
         clock = replace(self._clock, now=testbed.workspace.clock.now)
         self._left = {path: checkpoint.editor.read(path) for path in {*followed, *rest}}
         for path in rest:
@@ -318,46 +296,47 @@ class Prober:
         what = ""
         if pattern is not None:
             what = pattern.find_deviation({**pattern.newest, **before}, self._left, clock)
-            if pattern.truncated(push):
+            if pattern.truncated(perturbation):
                 # Some parts could not grow as far as the others were pushed, so they no longer fit together.
                 what = ""
         elif rest:
             what = f"{rest[0]} differs afterwards"
         return ProbeResult(reaction=ProbeEffect.EFFECT if what else ProbeEffect.SAME, what=what)
 
-    def _describe(self, push: Perturbation) -> str:
-        if push.how is PerturbationKind.AGED:
-            return f"{format_duration(push.seconds)} passed"
-        if push.how is PerturbationKind.WAITED:
-            return f"waited {format_duration(push.seconds)}"
-        if push.how is PerturbationKind.AHEAD and not push.repetitions:
+    def _describe(self, perturbation: Perturbation) -> str:
+        if perturbation.how is PerturbationKind.AGED:
+            return f"{duration(perturbation.seconds)} passed"
+        if perturbation.how is PerturbationKind.WAITED:
+            return f"waited {duration(perturbation.seconds)}"
+        if perturbation.how is PerturbationKind.AHEAD and not perturbation.repetitions:
             return "one more repetition"
-        reached = self._pattern.describe_all(push) if self._pattern is not None else ""
-        if push.how is PerturbationKind.AHEAD and push.pace:
+        reached = self._pattern.describe_all(perturbation) if self._pattern is not None else ""
+        if perturbation.how is PerturbationKind.AHEAD and perturbation.pace:
             return ", ".join(
-                filter(None, [reached, f"{format_duration(push.repetitions * push.pace)} later"])
+                filter(None, [reached, f"{duration(perturbation.repetitions * perturbation.pace)} later"])
             )
-        if self._pattern is None or push.how is PerturbationKind.TRANSCRIPT:
-            return str(push.how.value)
+        if self._pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
+            return str(perturbation.how.value)
         return reached or "one more repetition"
 
     def _threshold(self, conclusion: ExperimentResult) -> Threshold | None:
-        push, seen = conclusion.perturbation, conclusion.seen
-        if push is None or seen is None:
+        perturbation, seen = conclusion.perturbation, conclusion.seen
+        if perturbation is None or seen is None:
             return None
-        if push.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
-            at = f"{format_duration(push.seconds)} without a turn"
-            return Threshold(at=at, what=seen.what, seconds=push.seconds, allows_stop=seen.allows_stop)
-        turn = self._repetition.point.turn + push.repetitions * self._repetition.period + max(1, seen.turn)
+        if perturbation.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
+            at = f"{duration(perturbation.seconds)} without a turn"
+            return Threshold(
+                at=at, what=seen.what, seconds=perturbation.seconds, allows_stop=seen.allows_stop
+            )
+        turn = (
+            self._repetition.point.turn
+            + perturbation.repetitions * self._repetition.period
+            + max(1, seen.turn)
+        )
         return Threshold(
-            at=self._describe(push),
+            at=self._describe(perturbation),
             what=seen.what,
             reaction=seen.reaction,
             turn=turn,
             allows_stop=seen.allows_stop,
         )
-
-
-def _contains_any(path: str, others: Collection[str]) -> bool:
-    # The entry of a folder differs if a file was made in it, and that file is compared by itself.
-    return any(other.startswith(f"{path}/") for other in others)

@@ -233,12 +233,18 @@ class SessionDriver:
         self.testbed.use_facts(self.progress.session.facts)
         self._note_calls()
 
+    def replace_session(self, session: hosts.Session) -> None:
+        """
+        Go on with another value of the host's session.
+        """
+        self.progress = replace(self.progress, session=session)
+
     def _let_pass(self, seconds: float) -> None:
         if not seconds:
             return
         self.pass_time(seconds)
         session = self.progress.session
-        self.progress = replace(self.progress, session=replace(session, waited=session.waited + seconds))
+        self.replace_session(replace(session, waited=session.waited + seconds))
 
     def _write_records(self, request: hosts.Request) -> None:
         testbed = self.testbed
@@ -293,8 +299,7 @@ class SessionDriver:
     def _reload_settings(self, changed: tuple[Change, ...]) -> None:
         # The host reads settings again when they change, so a hook may have removed itself.
         if self.testbed.reload_settings(changed):
-            session = hosts.reconfigure(self.progress.session, self.testbed.configuration)
-            self.progress = replace(self.progress, session=session)
+            self.replace_session(hosts.reconfigure(self.progress.session, self.testbed.configuration))
 
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
         before = self.testbed.workspace.session_records.begin()

@@ -130,9 +130,9 @@ class FakeAgent:
                 case _:
                     assert_never(request)
             for performed in progress.performed:
-                expected, label = performed.call.expect or "", performed.call.label
+                made, refused = performed.call, performed.refused
                 call = ChildCall(
-                    name=performed.call.name, refused=performed.refused, expected=expected, label=label
+                    name=made.name, refused=refused, expected=made.expect or "", label=made.label
                 )
                 self._record.append(call=asdict(call))
 
@@ -146,20 +146,14 @@ class FakeAgent:
     def _run_hooks(self, progress: hosts.Progress, request: hosts.RunHooks) -> hosts.Progress:
         for lines in request.subagent_lines:
             append_lines(Path(lines.path), lines.records)
-        started = [
-            ChildHookRun(event=request.event, command=hook.command, done=False) for hook in request.hooks
-        ]
+        event, hooks = request.event, request.hooks
+        started = [ChildHookRun(event=event, command=hook.command, done=False) for hook in hooks]
         self._record.append(hook_runs=[asdict(run) for run in started])
         launches = {
-            place: self._launch(request, place)
-            for place, hook in enumerate(request.hooks)
-            if hook.type == "command"
+            place: self._launch(request, place) for place, hook in enumerate(hooks) if hook.type == "command"
         }
         runs = dict(zip(launches, self._processes.run(tuple(launches.values())), strict=True))
-        given = [
-            runs[place] if place in runs else self._answers.give(hook)
-            for place, hook in enumerate(request.hooks)
-        ]
+        given = [runs.get(place) or self._answers.give(hook) for place, hook in enumerate(hooks)]
         after = hosts.advance(
             progress.session, hosts.HooksFinished(runs=tuple(given), finished=finished(given))
         )
@@ -303,8 +297,7 @@ def main(arguments: Sequence[str]) -> int:
     profile = hosts.find(double.agent)
     rules = profile.calling
     if rules is None:
-        sys.stderr.write(f"{name}: there is no fake agent for {profile.id}\n")
-        return _UNKNOWN
+        return _fail(name, f"there is no fake agent for {profile.id}", _UNKNOWN)
     line = hosts.read_command_line(rules, words)
     if line.version and not line.unknown:
         sys.stdout.write(f"{profile.version}\n")
@@ -312,8 +305,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         line = _resolve(line)
     except OSError as error:
-        sys.stderr.write(f"{name}: {error}\n")
-        return _REFUSED
+        return _fail(name, str(error), _REFUSED)
     prompt = hosts.join_prompt(rules, line.prompt, _read_stdin()) or FIRST_PROMPT.text
     record = records.enter(scenario.nesting)
     start = replace(
@@ -326,14 +318,12 @@ def main(arguments: Sequence[str]) -> int:
     )
     record.append(start=asdict(start))
     if start.refused:
-        sys.stderr.write(f"{name}: not started, beyond {start.refused}\n")
-        return _REFUSED
+        return _fail(name, f"not started, beyond {start.refused}", _REFUSED)
     if line.unknown:
         return _give_up(name, record, f"it does not know {line.unknown}")
     try:
-        child = FakeAgent(
-            _inner_scenario(scenario, profile), double, profile, replace(line, prompt=prompt), record
-        )
+        inner, line = _inner_scenario(scenario, profile), replace(line, prompt=prompt)
+        child = FakeAgent(inner, double, profile, line, record)
         ended = child.run()
     except Exception as error:
         # An agent would not have failed like this, so the harness must report it.
@@ -351,5 +341,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def _give_up(name: str, record: SessionRecord, trouble: str) -> int:
     record.append(trouble=trouble)
-    sys.stderr.write(f"{name}: the fake agent stopped: {trouble}\n")
-    return _UNKNOWN
+    return _fail(name, f"the fake agent stopped: {trouble}", _UNKNOWN)
+
+
+def _fail(name: str, message: str, code: int) -> int:
+    sys.stderr.write(f"{name}: {message}\n")
+    return code

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pytest_hookharness import agents
+from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.similar_turns import (
@@ -17,10 +17,11 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     TextOutline,
     TextOutlines,
     TurnSignature,
-    actions_of,
+    difference,
 )
 from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_except_timestamps
 from pytest_hookharness.model.moves import Message, Observation
+from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
 from pytest_hookharness.model.trace import HookEvent, HookRun, State, StateEntry, Step
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
@@ -67,6 +68,31 @@ class Repetition:
         """
         numbers = sorted({step.turn for step in self.steps})
         return [[step for step in self.steps if step.turn == number] for number in numbers]
+
+    def compare_decisions(self, driver: SessionDriver, remaining: Callable[[], float]) -> ProbeResult:
+        """
+        Drive as many turns as the repetition has; return at the first that goes another way.
+        """
+        request: hosts.Request | None = driver.progress.request
+        for number, expected in enumerate(self.turns, 1):
+            if isinstance(request, hosts.NextAct):
+                driver.give(request, driver.choose(request))
+                request = driver.drive(remaining)
+            if request is None:
+                return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
+            seen = [step for step in driver.steps if step.turn == driver.turn]
+            what = difference(expected, seen, self.outline)
+            over = isinstance(request, hosts.Ended) or (
+                isinstance(request, hosts.NextAct) and request.turn_over
+            )
+            if what or over:
+                return ProbeResult(
+                    reaction=ProbeEffect.DECISION,
+                    what=what or "the turn was over",
+                    turn=number,
+                    allows_stop=over,
+                )
+        return ProbeResult(reaction=ProbeEffect.SAME)
 
 
 class History:
@@ -144,7 +170,7 @@ class History:
                 messages,
             ]
             text = json.dumps(parts, sort_keys=True, default=str)
-            self._signatures[turn] = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
+            self._signatures[turn] = TurnSignature(actions=actions(steps, self.outlines.of), parts=text)
         return self._signatures[turn]
 
     def point(self, turn: int) -> SessionPoint:

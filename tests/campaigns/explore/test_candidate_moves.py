@@ -1,5 +1,5 @@
 """
-Menus: which moves are suggested by hooks, by what they say, and by a script.
+Candidate moves: which moves hooks, their messages and a script suggest.
 """
 
 import pytest
@@ -19,8 +19,8 @@ from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.trace import HookEvent, Step
 
 
-def told(*reasons):
-    """A step in which hooks refused a stop for some reasons."""
+def refused_stop(*reasons):
+    """Return a step in which hooks refused a stop for some reasons."""
     rule = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
     return Step(
         number=1,
@@ -30,7 +30,7 @@ def told(*reasons):
 
 
 def given(*moves, **keys):
-    """What a scenario's author gives."""
+    """Return suggestions that a scenario's author gives."""
     return Suggestions(given=moves, **keys)
 
 
@@ -48,14 +48,14 @@ def given(*moves, **keys):
     ],
 )
 def test_refusals_name_moves(text, moves):
-    """Commands and words to stop with are taken from a refusal, and what only looks like one is not."""
+    """Commands and texts to stop with are taken from a refusal, and other text in backticks is not."""
     found = [move for move in named(text) if not isinstance(move, Edit) and "rm -f" not in str(move)]
 
     assert found == moves
 
 
 def test_files_that_are_named_are_changed_and_removed():
-    """A file in a refusal gives two moves; the hooks' own folder, and what leads out, give none."""
+    """A file in a refusal gives two moves; the hooks' own folder, and paths that lead out, give none."""
     assert [*named("deps.lock must be there.")] == [
         Edit(file="deps.lock", text="explored\n"),
         RunCommand(command="rm -f deps.lock"),
@@ -68,7 +68,7 @@ def test_files_that_are_named_are_changed_and_removed():
     ["The change is not reviewed: create the file `reviewed` first.", "Please touch `reviewed`."],
 )
 def test_a_word_in_backticks_that_is_said_to_be_a_file_is_one(text):
-    """What is to be made or is called a file gives the moves of a file, whatever its name looks like."""
+    """A word that the text calls a file, or has the agent make, gives the moves of a file."""
     assert [*named(text)] == [Edit(file="reviewed", text="explored\n"), RunCommand(command="rm -f reviewed")]
 
 
@@ -84,7 +84,7 @@ def test_a_word_in_backticks_that_is_said_to_be_a_file_is_one(text):
     ],
 )
 def test_files_that_pythons_look_at_are_changed_and_removed(source):
-    """A path that a Python hook puts together or opens gives the moves of a file, one with folders too."""
+    """A path that a Python hook joins or opens gives the moves of a file, with folders too."""
     assert [*named_in_source(source)] == [
         Edit(file="reviewed", text="explored\n"),
         RunCommand(command="rm -f reviewed"),
@@ -104,7 +104,7 @@ def test_files_that_pythons_look_at_are_changed_and_removed(source):
     ],
 )
 def test_state_that_pythons_make_is_only_removed(source):
-    """A file that a Python hook writes is its own: it can be removed, and is never forged."""
+    """A file that a Python hook writes is its own state: it may be removed, and is never written."""
     assert [*named_in_source(source)] == [RunCommand(command="rm -f count")]
 
 
@@ -121,8 +121,8 @@ def test_quoted_words_that_are_no_paths_are_no_files():
         (Reach.MACHINE, ["rm -rf /data", "rm -rf ~/data", "rm ../data", "touch ./a/b", "rm -f a/b"]),
     ],
 )
-def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
-    """Where it is not contained it counts as missing on the menu, unless the author gives it too."""
+def test_a_command_that_only_a_hook_names_is_withheld(reach, withheld):
+    """Without containment it counts as left out, unless the author gives it too."""
     commands = [
         "rm -rf /data",
         "rm -rf ~/data",
@@ -133,16 +133,16 @@ def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
         "git push",
     ]
     menu = CandidateMoves(given(Stop(), RunCommand(command="git push"), reach=reach), limit=9, fixed=False)
-    menu.learn([told(*(f"Never run `{command}`." for command in commands))] * 2)
+    menu.learn([refused_stop(*(f"Never run `{command}`." for command in commands))] * 2)
 
     assert {*commands} - {move.command for move in menu.moves if isinstance(move, RunCommand)} == {*withheld}
     assert menu.missing[WITHHELD] == len(withheld)
 
 
 def test_hooks_are_no_files_to_change():
-    """A refusal that names its own script suggests nothing to do with it, nor does a look at itself."""
+    """A refusal that names its own script suggests no move for it, nor does a look at itself."""
     menu = CandidateMoves(given(Stop(), hooks=frozenset({"scripts/never.py"})), limit=9, fixed=False)
-    menu.learn([told("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
+    menu.learn([refused_stop("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
 
     assert menu.moves == [
         Stop(),
@@ -153,7 +153,7 @@ def test_hooks_are_no_files_to_change():
 
 
 def test_state_that_hooks_make_is_only_removed():
-    """A file that a hook looks at can be made and removed, one that it makes itself only removed."""
+    """A file that a hook looks at may be made and removed, one that it makes itself only removed."""
     found = [*named_in_source("[ -e checked ] || touch .lock\n")]
 
     assert found == [
@@ -164,7 +164,7 @@ def test_state_that_hooks_make_is_only_removed():
 
 
 def test_a_script_gives_its_moves_but_for_those_to_refuse():
-    """Moves of a script are on the menu without their places, and calls that must be refused are not."""
+    """Moves of a script are candidates without their labels, and calls that must be refused are not."""
     acts = (
         RunCommand(command="make", label="agent[1].run"),
         RunCommand(command="rm -rf /", expect="deny"),
@@ -177,19 +177,19 @@ def test_a_script_gives_its_moves_but_for_those_to_refuse():
     ]
 
 
-def test_a_menu_grows_by_what_is_told_up_to_its_length():
-    """What hooks name is added once, and what comes after there is enough is counted."""
+def test_candidates_are_added_up_to_the_limit():
+    """A move that hooks name is added once, and moves beyond the limit are counted."""
     menu = CandidateMoves(given(Stop()), limit=2, fixed=False)
-    menu.learn([told("Run `make test`.", "Run `make test`."), told("Run `make lint`.")])
+    menu.learn([refused_stop("Run `make test`.", "Run `make test`."), refused_stop("Run `make lint`.")])
 
     assert menu.moves == [Stop(), RunCommand(command="make test")]
     assert menu.missing == {LEFT: 1}
 
 
-def test_a_menu_that_is_given_stays_as_it_is():
-    """Where the author says which moves there are, nothing is added but a stop."""
+def test_given_candidates_stay_as_they_are():
+    """If the author gives the moves, nothing is added but a stop."""
     menu = CandidateMoves(given(RunCommand(command="make")), limit=9, fixed=True)
-    menu.learn([told("Run `make test`.")])
+    menu.learn([refused_stop("Run `make test`.")])
 
     assert menu.moves == [Stop(), RunCommand(command="make")]
     assert not menu.missing

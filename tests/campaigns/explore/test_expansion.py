@@ -1,5 +1,5 @@
 """
-Excursions with real hooks: ways that are played, moves that are tried and undone, states that are the same.
+State expansion with real hooks: paths that are followed, moves that are tried and undone, equal states.
 """
 
 import time
@@ -15,8 +15,8 @@ LOOKS = "#!/bin/sh\n[ -e deps.lock ] && exit 0\necho 'deps.lock must be there.' 
 WRITES_WHERE = '#!/bin/sh\npwd >where.txt; echo "$HOME" >>where.txt; exit 2\n'
 
 
-def errand(hook, moves, path=(), *, seconds=30.0, settings, **keys):
-    """An errand with one hook at the stop."""
+def expansion_task(hook, moves, path=(), *, seconds=30.0, settings, **keys):
+    """Return a task with one hook for the stop."""
     scenario = scenario_from(
         {"name": "test", "files": {"check.sh": hook}, "hooks": {"Stop": "./check.sh"}, **keys}
     )
@@ -35,14 +35,14 @@ def resources(harness, base):
 
 
 def test_each_move_is_tried_in_the_same_state(harness, tmp_path):
-    """A move sees nothing of the one before, and what leads to no other state is seen to come back."""
+    """A move sees nothing of the one before, and a move that changes nothing leads back to the state."""
     moves = [
         Edit(file="deps.lock", text=""),
         Stop(),
         RunCommand(command="true"),
         RunCommand(command="rm -f deps.lock"),
     ]
-    given = errand(LOOKS, moves, settings=harness.settings)
+    given = expansion_task(LOOKS, moves, settings=harness.settings)
     found = expand(given, resources(harness, tmp_path))
     made, stop, nothing, removed = found.successors
 
@@ -54,20 +54,22 @@ def test_each_move_is_tried_in_the_same_state(harness, tmp_path):
 
 
 def test_a_file_that_was_seen_is_part_of_the_state(harness, tmp_path):
-    """Where a host refuses to edit what changed since it was seen, having seen it makes another state."""
+    """If a host refuses to edit a file that changed since it was read, having read it makes another state."""
     moves = [Read(file="check.sh"), Read(file="none.txt")]
-    found = expand(errand(REFUSES, moves, settings=harness.settings), resources(harness, tmp_path))
+    found = expand(expansion_task(REFUSES, moves, settings=harness.settings), resources(harness, tmp_path))
 
     assert found.successors[0].digest != found.digest
     assert found.successors[1].digest == found.digest
 
 
-def test_a_way_leads_to_the_state_that_was_seen_at_its_end(harness, tmp_path):
-    """The state that a move led to is found again when that is played as a way, and there one may stop."""
+def test_a_path_leads_to_the_same_state_again(harness, tmp_path):
+    """The state that a move led to is found again at the end of a path, and there a stop is allowed."""
     make = Edit(file="deps.lock", text="")
-    first = expand(errand(LOOKS, [make], settings=harness.settings), resources(harness, tmp_path / "a"))
+    first = expand(
+        expansion_task(LOOKS, [make], settings=harness.settings), resources(harness, tmp_path / "a")
+    )
     again = expand(
-        errand(LOOKS, [Stop()], [make], settings=harness.settings), resources(harness, tmp_path / "b")
+        expansion_task(LOOKS, [Stop()], [make], settings=harness.settings), resources(harness, tmp_path / "b")
     )
 
     assert again.digest == first.successors[0].digest
@@ -75,8 +77,8 @@ def test_a_way_leads_to_the_state_that_was_seen_at_its_end(harness, tmp_path):
 
 
 def test_states_are_the_same_in_any_folder(harness, tmp_path):
-    """What hooks write of their own place makes no state of its own in another place."""
-    given = errand(WRITES_WHERE, [Read(file="where.txt")], [Stop()], settings=harness.settings)
+    """A hook that writes its own folder's path makes the same state in another folder."""
+    given = expansion_task(WRITES_WHERE, [Read(file="where.txt")], [Stop()], settings=harness.settings)
     places = (tmp_path / "near", tmp_path / "far" / "away")
     near, far = (expand(given, resources(harness, place)) for place in places)
 
@@ -85,18 +87,18 @@ def test_states_are_the_same_in_any_folder(harness, tmp_path):
 
 
 def test_what_is_masked_makes_no_state(harness, tmp_path):
-    """A mask hides a number that differs each time also where the workspace's own path stands beside it."""
+    """A mask hides a number that differs each time also if the workspace's own path is beside it."""
     counts = '#!/bin/sh\necho "at $(date +%s%N) $PWD" >log\nexit 2\n'
     mask = [{"file": "workspace/log", "text": r"at \d+"}]
-    given = errand(counts, [Stop()], [Stop()], settings=harness.settings, mask=mask)
+    given = expansion_task(counts, [Stop()], [Stop()], settings=harness.settings, mask=mask)
     found = expand(given, resources(harness, tmp_path))
 
     assert found.successors[0].digest == found.digest != ""
 
 
-def test_no_guard_ends_what_the_hooks_do_not(harness, tmp_path):
-    """After more refusals than the host's guard allows, the next stop is still asked about and refused."""
-    given = errand(REFUSES, [Stop()], [Stop()] * 12, settings=harness.settings)
+def test_no_cap_ends_what_the_hooks_do_not(harness, tmp_path):
+    """After more refusals than the host's cap allows, the next stop is still sent to hooks and refused."""
+    given = expansion_task(REFUSES, [Stop()], [Stop()] * 12, settings=harness.settings)
     found = expand(given, resources(harness, tmp_path))
 
     assert found.successors[0].fate == "state"
@@ -104,23 +106,23 @@ def test_no_guard_ends_what_the_hooks_do_not(harness, tmp_path):
 
 
 def test_a_stop_that_no_hook_allowed_is_not_known(harness, tmp_path):
-    """Where the hook could not be run, the host lets the agent stop, and nothing follows from that."""
-    given = errand(REFUSES, [Stop()], settings=harness.settings, hooks={"Stop": "./missing.sh"})
+    """If the hook could not run, the host allows the stop, and nothing follows from that."""
+    given = expansion_task(REFUSES, [Stop()], settings=harness.settings, hooks={"Stop": "./missing.sh"})
     found = expand(given, resources(harness, tmp_path))
 
     assert (found.successors[0].fate, "NOT-RUN" in found.successors[0].why) == ("unknown", True)
 
 
-def test_a_way_that_ends_the_session_leads_nowhere(harness, tmp_path):
-    """A way on which the agent is let go has no state at its end, and says so."""
-    given = errand("#!/bin/sh\n", [Stop()], [Stop(), Stop()], settings=harness.settings)
+def test_a_path_that_ends_the_session_has_no_state(harness, tmp_path):
+    """A path on which the stop is allowed has no state at its end, and says so."""
+    given = expansion_task("#!/bin/sh\n", [Stop()], [Stop(), Stop()], settings=harness.settings)
     found = expand(given, resources(harness, tmp_path))
 
     assert (found.digest, found.why) == ("", "the session ended on the path")
 
 
 def test_without_time_nothing_is_tried(harness, tmp_path):
-    """An errand whose time is over is not begun."""
-    given = errand(REFUSES, [Stop()], seconds=-1.0, settings=harness.settings)
+    """A task whose time is over is not begun."""
+    given = expansion_task(REFUSES, [Stop()], seconds=-1.0, settings=harness.settings)
 
     assert expand(given, resources(harness, tmp_path)).why == "not tried, because the time was over"

@@ -1,5 +1,5 @@
 """
-The explorer on machines that are given as tables: rounds, bounds, and what makes a lock-out sure.
+The explorer on machines that are given as tables: rounds, limits, and confirmed trap states.
 """
 
 from dataclasses import replace
@@ -25,45 +25,45 @@ OPENING = {**LOCKING, "locked": {"stop": "locked", "lock": "locked", "key": "ope
 
 
 def step(exchange, turn=1):
-    """One step of a trace."""
+    """Return one step of a trace."""
     return Step(number=1, turn=turn, exchange=exchange)
 
 
 class Machine:
     """
-    A machine that stands for hooks and workspace.
+    Machine that replaces hooks and workspace.
 
     Attributes:
-        asked: How many errands there were.
+        asked: The number of tasks it was given.
     """
 
     def __init__(self, table, *, says=None, order=0, forgets=10**6):
         self.table, self.says, self.asked = table, says or {}, 0
         self.order = order
-        # After so many errands moves lead elsewhere.
+        # After this many tasks moves lead to other states.
         self.forgets = forgets
 
-    def work(self, errands):
-        """What comes of errands, in any order."""
-        done = [*enumerate(map(self.expand, errands))]
+    def expand_all(self, tasks):
+        """Return the results of tasks, in any order."""
+        done = [*enumerate(map(self.expand, tasks))]
         turned = self.order % len(done)
         return [*reversed([*done[turned:], *done[:turned]])] if self.order else done
 
-    def expand(self, errand):
-        """What comes of one errand."""
+    def expand(self, task):
+        """Return the result of one task."""
         self.asked += 1
         state = "open"
-        for act in errand.path:
+        for act in task.path:
             state = state if isinstance(act, Prompt | Wait) else self.follow(state, act)
-        return Expansion(digest=state, successors=tuple(self.make(state, move) for move in errand.moves))
+        return Expansion(digest=state, successors=tuple(self.make(state, move) for move in task.moves))
 
     def follow(self, state, move):
-        """The state that a move leads to."""
+        """Return the state that a move leads to."""
         name = "stop" if isinstance(move, Stop) else move.command
         return self.table[state].get(name, state)
 
     def make(self, state, move):
-        """What one move comes to."""
+        """Return the successor of one move."""
         target = "open" if self.asked > self.forgets else self.follow(state, move)
         said = self.says.get(state)
         decision = Decision(event="Stop", reasons=(said,) if said else (), rule=RULE, refused=bool(said))
@@ -83,11 +83,13 @@ def explore(machine, commands=("lock",), verdict=None, steps=(), **bounds):
     outcome = Outcome(scenario=scenario, host="h", trace=Trace(steps=tuple(steps)), verdict=played)
     moves = [Stop(), *(RunCommand(command=command) for command in commands)]
     suggestions = Suggestions(given=tuple(moves))
-    return Explorer(scenario, Settings(), suggestions, machine.work, seconds=wish.seconds).explore(outcome)
+    return Explorer(scenario, Settings(), suggestions, machine.expand_all, seconds=wish.seconds).explore(
+        outcome
+    )
 
 
-def test_a_lock_out_is_found_with_the_shortest_way_in():
-    """The way into the lock-out is told with what took place on it, and each move was made twice there."""
+def test_a_trap_state_is_found_with_the_shortest_path():
+    """The path into the trap state is reported with its steps, and each move was made twice there."""
     machine = Machine(LOCKING)
     explored = explore(machine)
 
@@ -101,7 +103,7 @@ def test_a_lock_out_is_found_with_the_shortest_way_in():
     assert machine.asked == 3
 
 
-def test_a_move_that_leads_out_is_no_lock_out():
+def test_a_state_with_a_move_that_leads_out_is_no_trap():
     """With one more move that leads back, every state can stop."""
     explored = explore(Machine(OPENING), ("lock", "key"))
 
@@ -110,8 +112,8 @@ def test_a_move_that_leads_out_is_no_lock_out():
     assert explored.stopping == explored.states == 2
 
 
-def test_a_move_that_is_named_on_the_way_counts_everywhere():
-    """A remedy that a refusal names is tried in all states, those that were tried before included."""
+def test_a_move_that_is_named_later_is_tried_everywhere():
+    """A remedy that a refusal names is tried in all states, including those that were tried before."""
     table = {**LOCKING, "locked": {"stop": "locked", "./key": "open"}}
     freed = explore(Machine(table, says={"locked": "Run `./key` or so."}))
 
@@ -120,15 +122,15 @@ def test_a_move_that_is_named_on_the_way_counts_everywhere():
     assert explore(Machine(table)).trap is not None
 
 
-@pytest.mark.parametrize("errands", [1, 2, 3])
-def test_an_interruption_leaves_open_what_it_ended(errands):
-    """Ctrl-C during a search, or while a lock-out is made sure, claims nothing and is told as the reason."""
+@pytest.mark.parametrize("tasks", [1, 2, 3])
+def test_an_interruption_leaves_open_what_it_ended(tasks):
+    """Ctrl-C, also while a trap state is confirmed, claims nothing and is given as the reason."""
     machine = Machine(LOCKING)
 
     def interrupted(asked):
-        if machine.asked + len(asked) >= errands:
+        if machine.asked + len(asked) >= tasks:
             raise KeyboardInterrupt
-        return machine.work(asked)
+        return machine.expand_all(asked)
 
     explorer = Explorer(
         Scenario(name="test", explore=ExploreOptions()),
@@ -148,8 +150,8 @@ def test_an_interruption_leaves_open_what_it_ended(errands):
     assert conclusion_of(explored).endswith("it was interrupted")
 
 
-def test_what_is_not_known_is_no_lock_out():
-    """A move whose outcome is not known keeps the verdict open, and its reason is told."""
+def test_an_unknown_successor_makes_no_trap():
+    """A move with an unknown successor keeps the verdict open, and its reason is given."""
     table = {**LOCKING, "locked": {"stop": "odd"}}
     explored = explore(Machine(table))
 
@@ -158,11 +160,11 @@ def test_what_is_not_known_is_no_lock_out():
 
 
 def test_only_moves_that_were_made_are_counted():
-    """Where the way to a state could not be played again, no move was tried in it."""
+    """If the path to a state could not be followed again, no move was tried in it."""
 
     class Losing(Machine):
-        def expand(self, errand):
-            found = super().expand(errand)
+        def expand(self, task):
+            found = super().expand(task)
             return found if found.digest == "open" else Expansion(digest="", why="it was lost")
 
     explored = explore(Losing(LOCKING))
@@ -171,8 +173,8 @@ def test_only_moves_that_were_made_are_counted():
     assert explored.open == {"it was lost": 2}
 
 
-def test_states_beyond_the_bound_are_open():
-    """A machine that only counts has always one more state, so nothing is claimed and the bound is told."""
+def test_states_beyond_the_limit_are_open():
+    """A machine that only counts always has one more state, so nothing is claimed and the limit is given."""
     table = {"open": {"lock": "1"}, **{str(n): {"lock": str(n + 1)} for n in range(1, 50)}}
     explored = explore(Machine(table), states=5)
 
@@ -189,8 +191,8 @@ def test_moves_that_were_not_tried_are_open():
     assert not explored.covered
 
 
-def test_a_lock_out_that_does_not_come_again_is_none():
-    """Where a move leads elsewhere the second time, there is no lock-out and the reason is told."""
+def test_an_unconfirmed_trap_is_none():
+    """If a move leads to another state the second time, there is no trap state and the reason is given."""
     explored = explore(Machine(LOCKING, forgets=2))
 
     assert explored.trap is None
@@ -200,7 +202,7 @@ def test_a_lock_out_that_does_not_come_again_is_none():
 
 
 def test_more_moves_than_are_tried_leave_all_open():
-    """A menu with moves left out proves nothing, for one of them may lead to a stop."""
+    """An exploration with moves left out proves nothing, because one of them may lead to a stop."""
     explored = explore(Machine(LOCKING), ("lock", *(f"other-{number}" for number in range(40))))
 
     assert explored.trap is None
@@ -210,7 +212,7 @@ def test_more_moves_than_are_tried_leave_all_open():
 
 @pytest.mark.parametrize("order", range(1, 6))
 def test_the_order_of_the_work_does_not_matter(order):
-    """Whoever comes back first, the same is found."""
+    """Results do not depend on completion order."""
     names = "abcdefgh"
     table = {"open": {"stop": "end", **{name: name for name in names}}}
     table |= {name: {name: "open", "stop": name, "a": "h"} for name in names[:-1]}
@@ -221,8 +223,8 @@ def test_the_order_of_the_work_does_not_matter(order):
     assert plain.trap is not None
 
 
-def test_the_way_out_of_a_loop_begins_in_the_loop():
-    """For an agent that stops again and again in a locked state, the moves that would free it are told."""
+def test_the_escape_from_a_loop_begins_in_the_loop():
+    """For an agent that always stops in a trap state, the moves that would free it are reported."""
     acts = [Happened(event=FIRST_PROMPT), Moved(move=RunCommand(command="lock")), Moved(move=Stop())]
     steps = [step(exchange, turn) for turn, exchange in enumerate(acts)]
     explored = explore(Machine(OPENING), ("lock", "key"), Livelock(stem=1, period=1), steps)
@@ -232,7 +234,7 @@ def test_the_way_out_of_a_loop_begins_in_the_loop():
 
 
 def test_a_loop_that_only_its_own_agent_reaches_is_explored_too():
-    """What lies behind a bound of the exploration is explored if a played loop leads there."""
+    """States beyond a limit of the exploration are explored if a loop of the run leads there."""
     table = {"open": {"stop": "end", "far": "locked"}, "locked": {"stop": "locked"}}
     acts = [Happened(event=FIRST_PROMPT), Moved(move=RunCommand(command="far"))]
     steps = [step(exchange, turn) for turn, exchange in enumerate(acts)]
@@ -242,16 +244,16 @@ def test_a_loop_that_only_its_own_agent_reaches_is_explored_too():
     assert explored.trap.way == (RunCommand(command="far"),)
 
 
-def test_what_comes_before_the_first_move_is_played_first():
-    """A script's prompts and waits come before the exploration, and one without a prompt is given one."""
+def test_what_comes_before_the_first_move_is_done_first():
+    """A script's prompts and waits come before the exploration, and one without a prompt gets one."""
     acts = (Prompt(text="a"), Wait(seconds=1.0), Stop(), Prompt(text="b"))
 
     assert initial_path(Script(acts=acts)) == acts[:2]
     assert initial_path(Script()) == (FIRST_PROMPT,)
 
 
-def test_a_way_to_a_turn_is_all_that_was_done():
-    """Moves and events up to a turn are the way to it."""
+def test_the_path_to_a_turn_is_all_that_was_done():
+    """Moves and events up to a turn are the path to it."""
     acts = [Happened(event=FIRST_PROMPT), Moved(move=Stop()), Moved(move=RunCommand(command="x"))]
     steps = tuple(step(exchange, turn) for turn, exchange in enumerate(acts))
     outcome = Outcome(

@@ -1,5 +1,5 @@
 """
-Folders and disks around hooks that are not as usual.
+Unusual folders and disks around hooks.
 """
 
 from pathlib import Path
@@ -21,12 +21,12 @@ WRITES = "(echo 1 >>.n/count) 2>/dev/null && echo written >&2 || echo lost >&2; 
 
 @pytest.fixture
 def mounting(play):
-    """Play a scenario that takes mounts of its own, where those can be had."""
+    """Simulate a scenario that needs mounts of its own, if these are available."""
 
-    def run(**keys):
+    def run(**world):
         if Tier.NAMESPACES not in available_tiers():
             pytest.skip("no namespaces here")
-        return play(**keys)
+        return play(**world)
 
     return run
 
@@ -36,20 +36,20 @@ def said(outcome):
 
 
 def test_hooks_are_started_in_a_folder(play):
-    """The folder is made, hooks are started in it, and the input says so too."""
-    outcome = play(hooks={"Stop": TELLS}, world={"cwd": "src/deep"}, turns=1)
+    """The folder is made, hooks are started in it, and the input names it too."""
+    outcome = play(hooks={"Stop": TELLS}, world="src/deep", turns=1)
     (_, fire), *_ = outcome.trace.hook_runs()
 
     assert "workspace/src/deep]" in said(outcome)
     assert b'workspace/src/deep"' in fire.stdin
 
 
-def test_hooks_are_started_in_a_folder_that_is_gone(play):
+def test_hooks_are_started_in_a_removed_folder(play):
     """The folder is removed under the hook, which cannot name it any more."""
     outcome = play(
         hooks={"Stop": 'ls -d . ; [ -e "$PWD" ] || echo gone >&2; exit 2'},
         turns=1,
-        world={"cwd": {"path": "src", "removed": True}},
+        world={"path": "src", "removed": True},
     )
 
     assert "gone" in said(outcome)
@@ -57,11 +57,11 @@ def test_hooks_are_started_in_a_folder_that_is_gone(play):
 
 @pytest.mark.parametrize("place", ["my project", "it's", "a$HOME", "two\nlines", "häuser"])
 def test_workspace_has_any_name(play, place):
-    """A workspace whose path holds a space or worse is made, and its files are found."""
+    """A workspace whose path has spaces or special characters is made, and its files are found."""
     outcome = play(
         hooks={"Stop": "hooks/ends.sh"},
         files={"hooks/ends.sh": f"#!/bin/sh\n{TELLS}\n"},
-        world={"place": place},
+        place=place,
         turns=1,
     )
 
@@ -72,45 +72,42 @@ def test_workspace_has_any_name(play, place):
     "keys, told",
     [
         ({}, "written"),
-        ({"world": {"readonly": ["workspace/.n/count"]}}, "lost"),
-        ({"world": {"readonly": ["workspace/.n"]}}, "lost"),
+        ({"readonly": ["workspace/.n/count"]}, "lost"),
+        ({"readonly": ["workspace/.n"]}, "lost"),
     ],
 )
-def test_nobody_writes_to_what_is_read_only(mounting, keys, told):
-    """A file or a folder that is read-only stays as it is, whoever the hook runs as."""
-    outcome = mounting(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, turns=1, **keys)
+def test_read_only_files_stay_as_they_are(mounting, world, told):
+    """A read-only file or folder stays as it is, whichever user the hook runs as."""
+    outcome = mounting(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, turns=1, **world)
 
     assert told in said(outcome)
 
 
 @pytest.mark.parametrize(
-    "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"world": {"full": ["workspace/.n"]}}, "lost")]
+    "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"full": ["workspace/.n"]}, "lost")]
 )
-def test_nothing_fits_on_a_full_disk(mounting, keys, told):
-    """Not one byte can be written below a folder that is said to be full."""
-    assert told in said(mounting(hooks={"Stop": WRITES}, turns=1, **keys))
+def test_nothing_fits_on_a_full_disk(mounting, world, told):
+    """Not one byte can be written below a folder on a full disk."""
+    assert told in said(mounting(hooks={"Stop": WRITES}, turns=1, **world))
 
 
-def test_a_folder_that_holds_something_is_not_covered_by_a_full_disk(play):
-    """What a full disk would hide is not hidden in silence."""
+def test_a_folder_with_files_is_not_put_on_a_full_disk(play):
+    """A full disk over a folder with files is refused, because it would hide them."""
     with pytest.raises(WorkspaceError, match="is not empty"):
-        play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, world={"full": ["workspace/.n"]})
+        play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, world=["workspace/.n"])
 
 
-@pytest.mark.parametrize("world", [{"readonly": ["workspace/.n"]}, {"full": ["tmp"]}])
-def test_a_tier_that_cannot_close_a_disk_says_so(tmp_path, world):
-    """Without namespaces a scenario with such a disk is refused, and never played as if it were there."""
-    keys = {"hooks": {"Stop": WRITES}, "files": {".n/count": "0"}, "world": world}
-    scenario = scenario_from({"name": "test", **keys})
+@pytest.mark.parametrize("keys", [{"readonly": ["workspace/.n"]}, {"full": ["tmp"]}])
+def test_a_tier_without_mounts_refuses_such_disks(tmp_path, world):
+    """Without namespaces a scenario with such a disk is refused, and never run as if it had one."""
+    keys = scenario_from({"name": "test", "hooks": {"Stop": WRITES}, "files": {".n/count": "0"}, **world})
     harness = Harness(Settings(base=tmp_path, tier=Tier.GROUP))
     with harness, pytest.raises(SimulationError, match="need kernel namespaces"):
-        harness.simulate(scenario)
+        harness.simulate(keys)
 
 
 class Open:
-    """
-    A place in which every program ends well, which no real one with a closed disk is.
-    """
+    """Launch place in which every program succeeds, as none with such a disk does."""
 
     tier = Tier.NAMESPACES
 
@@ -118,7 +115,7 @@ class Open:
         return [ProcessResult(ending=Exited(0)) for _ in launches]
 
 
-def test_a_disk_that_is_open_all_the_same_is_refused():
-    """Where a byte can be written although the mount was made, the scenario is not played."""
+def test_a_disk_that_can_still_be_written_is_refused():
+    """If a byte can be written although the mount was made, the scenario does not run."""
     with pytest.raises(SimulationError, match="can still be written to"):
-        check_disks(Scenario(name="x", full=("tmp",)), Path, Open())
+        check_disks(Scenario(name="x", world=("tmp",)), Path, Open())

@@ -1,5 +1,5 @@
 """
-Time that passes for the hooks alone: waits, paces, and what is concluded then.
+Time that passes for the hooks only: waits, paces, and the verdicts on them.
 """
 
 import shutil
@@ -17,13 +17,13 @@ ASKED = "date +%s >>asked; "
 
 
 def times(outcome):
-    """What the hooks were told when they asked for the time, from the text that they left."""
+    """Return the times that hooks read, from the text that they wrote."""
     (said,) = [fire.run.stdout.text for _, fire in outcome.trace.hook_runs()][-1:]
     return [int(word) for word in said.split()]
 
 
 def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
-    """After a wait hooks and the agent's commands are told a time that is later, and it is said how."""
+    """After a wait hooks and the agent's commands read a later time, and the outcome says how."""
     outcome = play(
         hooks={"Stop": f"{ASKED}cat asked"},
         agent=[{"run": "date +%s >>asked"}, {"wait": "2h"}, {"run": "date +%s >>asked"}, {"stop": "Done."}],
@@ -48,7 +48,7 @@ def test_without_a_wait_hooks_are_told_the_machines_time(play):
 
 
 def test_the_hosts_own_times_move_along(play, inputs):
-    """What the host writes into payloads is later by what was waited, and by the pace of each turn."""
+    """Times that the host writes into payloads are later by the waits and by the pace of each turn."""
     outcome = play(
         host="gemini-cli",
         hooks={"AfterAgent": [{"hooks": [{"type": "command", "command": "true"}]}]},
@@ -67,8 +67,8 @@ def test_the_hosts_own_times_move_along(play, inputs):
     assert minutes == ["09:00", "09:10", "10:20"]
 
 
-def test_time_that_goes_on_is_driven_to_what_it_ends(play):
-    """A hook that lets go a minute after its first refusal ends a paced loop whose files never change."""
+def test_a_paced_loop_is_driven_to_its_end(play):
+    """A hook that allows the stop a minute after its first refusal ends a paced loop without changes."""
     first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 60 ] || exit 0; '
 
     outcome = play(hooks={"Stop": f"{first}{REFUSE}"}, env=OFF, pace="17s")
@@ -79,7 +79,7 @@ def test_time_that_goes_on_is_driven_to_what_it_ends(play):
 
 
 def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
-    """Where the turns allowed do not reach the time that would end it, the place is said and nothing else."""
+    """If the time that would end it is beyond the turn limit, that time is reported and nothing else."""
     first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 900 ] || exit 0; '
 
     outcome = play(hooks={"Stop": f"{first}{REFUSE}"}, env=OFF, pace="7s", turns=20)
@@ -90,7 +90,7 @@ def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play):
-    """A hook that asks a clock without a shim is no livelock although every turn looks the same to it."""
+    """A hook that reads a clock without a shim is no livelock, although every turn looks the same to it."""
     ask = "perl -e 'print time'"
     old = f'[ -f first ] || {ask} >first; [ "$(($({ask}) - $(cat first)))" -lt 60 ] || exit 0; {REFUSE}'
 
@@ -100,8 +100,8 @@ def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play):
     assert "clock that cannot be moved" in outcome.verdict.why
 
 
-def test_a_time_of_a_file_of_the_same_fire_leaves_the_verdict_open(play):
-    """A hook that compares its clock with a file that it wrote just now is not taken at its word."""
+def test_comparing_a_new_file_with_the_clock_leaves_the_verdict_open(play):
+    """A hook that compares the clock with a file that it wrote just now gets no verdict."""
     old = 'touch new; [ "$(($(date +%s) - $(stat -c %Y new)))" -lt 60 ] && exit 0; ' + REFUSE
 
     outcome = play(hooks={"Stop": old}, env=OFF, agent=[{"run": "true"}, {"wait": "61s"}, {"stop": "Done."}])
@@ -109,7 +109,7 @@ def test_a_time_of_a_file_of_the_same_fire_leaves_the_verdict_open(play):
     assert isinstance(outcome.verdict, Undecided)
 
 
-def test_two_ways_that_agree_leave_no_doubt(play):
+def test_two_runs_that_agree_leave_no_doubt(play):
     """Runs that decide alike raise no doubt, and those that do not raise one."""
     refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
 
@@ -118,7 +118,7 @@ def test_two_ways_that_agree_leave_no_doubt(play):
 
 
 @pytest.mark.parametrize("keys", [{"pace": "1m"}, {"agent": [{"wait": "1m"}]}])
-def test_tracked_processes_have_no_clock_that_could_be_moved(play, keys):
-    """Where processes run beside the session a wait is refused, for theirs is the machine's clock."""
+def test_background_processes_have_no_clock_that_can_be_moved(play, keys):
+    """With background processes a wait is refused, because they read the machine's clock."""
     with pytest.raises(SimulationError, match="background processes"):
         play(processes={"job": {"run": "true"}}, **keys)

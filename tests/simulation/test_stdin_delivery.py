@@ -1,5 +1,5 @@
 """
-Standard input that reaches hooks otherwise than their host writes it.
+Standard input that reaches hooks in another way than from their host.
 """
 
 import json
@@ -33,14 +33,14 @@ exit 2
         ("bom", b"\xef\xbb\xbf" + DATA),
     ],
 )
-def test_input_has_the_shape_that_is_said(shape, data):
-    """Each shape is made of the very bytes that the host would have written."""
+def test_input_has_the_given_shape(shape, data):
+    """Each shape is made of the bytes that the host would have written."""
     assert deliver(LAUNCH, Delivery(shape=shape)).stdin.data == data
 
 
 @pytest.mark.parametrize("size", [1 << 16, (1 << 20) + 1])
 def test_input_grows_and_stays_json(size):
-    """A size is reached by one more key, and what was there before is still there."""
+    """A size is reached by one more key, and the other keys stay."""
     data = deliver(LAUNCH, Delivery(size=size)).stdin.data
 
     assert size <= len(data) < size + 100
@@ -49,20 +49,20 @@ def test_input_grows_and_stays_json(size):
 
 
 def test_input_that_is_large_enough_stays_as_it_is():
-    """A size that the input has already adds nothing."""
+    """A size that the input already has adds nothing."""
     assert deliver(LAUNCH, Delivery(size=5)) == LAUNCH
 
 
 @pytest.mark.parametrize("kind", ["socket", "pipe", "pty", "null", "closed"])
-def test_hook_finds_the_kind_that_is_said(play, kind):
-    """Standard input alone is of the kind that is asked for; the output still arrives."""
+def test_hook_gets_the_given_kind(play, kind):
+    """Only standard input is of the kind that is asked for; the output still arrives."""
     outcome = play(hooks={"Stop": TELLS_KIND}, stdin={"kind": kind}, turns=1)
 
     assert {kind} == {reason.strip().split()[-1] for reason in outcome.reasons("Stop")}
 
 
-def test_one_event_only_is_written_otherwise(play):
-    """The input of one event is left open, and a hook that reads to its end hangs there and nowhere else."""
+def test_the_input_of_one_event_is_left_open(play):
+    """If the input of one event is left open, a hook that reads to its end hangs there and nowhere else."""
     ways = {"events": {"SessionEnd": {"close": False}}}
     reads = "cat >/dev/null"
     outcome = play(hooks={"Stop": reads, "SessionEnd": reads}, stdin=ways, hook_timeout=0.3)
@@ -74,7 +74,7 @@ def test_one_event_only_is_written_otherwise(play):
 
 @pytest.mark.parametrize("size", [60_000, 70_000, 200_000, 900_000])
 def test_input_of_any_size_passes_through(play, size):
-    """A hook that passes its input on gives back every byte of it."""
+    """A hook that copies its input to its output returns every byte of it."""
     outcome = play(hooks={"SessionEnd": "cat"}, stdin={"size": size})
     ((_, fire),) = outcome.trace.hook_runs()
 
@@ -84,7 +84,7 @@ def test_input_of_any_size_passes_through(play, size):
 
 @pytest.mark.parametrize("hook, whole", [("exit 0", False), ("cat >/dev/null", True)])
 def test_hook_that_ends_early_takes_less(play, hook, whole):
-    """What a hook leaves of a large input is seen from the side that writes."""
+    """What a hook leaves of a large input is measured where it is written."""
     outcome = play(hooks={"SessionEnd": hook}, stdin={"size": 1 << 20})
     ((_, fire),) = outcome.trace.hook_runs()
 

@@ -1,5 +1,5 @@
 """
-Bounds on what no budget of turns ends, and options of hosts.
+Limits of the harness on what the turn limit does not end, and options of hosts.
 """
 
 import pytest
@@ -7,8 +7,8 @@ import pytest
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 
-def test_a_subagent_that_may_never_stop_ends_the_run(play):
-    """Refusals of a subagent's stop that no cap of the host ends are counted, and the run is undecided."""
+def test_a_subagent_that_is_never_allowed_to_stop_ends_the_run(play):
+    """Refused stops of a subagent that no cap of the host ends are limited, and the run is undecided."""
     outcome = play(
         hooks={"SubagentStop": "echo fix >&2; exit 2"},
         agent=[{"subagent": "look"}, {"stop": "done"}],
@@ -19,7 +19,7 @@ def test_a_subagent_that_may_never_stop_ends_the_run(play):
     assert len(list(outcome.trace.hooked("SubagentStop"))) == 200
 
 
-def test_an_option_that_the_host_does_not_have_is_an_error(play):
+def test_an_unknown_option_of_a_host_is_an_error(play):
     """An option is checked against those of the host."""
     with pytest.raises(SimulationError, match="has no option 'speed'"):
         play(hooks={"Stop": "true"}, options={"speed": 3})

@@ -1,5 +1,5 @@
 """
-Scenarios that are explored with real hooks, here and by executors, in this process and in others.
+Exploration with real hooks, here and by executors, in this process and in others.
 """
 
 import importlib.util
@@ -66,13 +66,13 @@ if __name__ == "__main__":
 
 
 def found(outcome):
-    """What an exploration found, but for the time that it took and what took place."""
+    """Return an exploration without its time and its steps."""
     explored = outcome.explored
     trap = replace(explored.trap, trace=None, met=(), holding=())
     return replace(explored, trap=trap, wall=0.0), [(one.fate, one.digest) for one in explored.trap.met]
 
 
-def test_a_lock_out_is_found_with_its_way_in(harness):
+def test_a_trap_state_is_found_with_its_path(harness):
     """One command after which every stop is refused is found, though the agent of the script never ran it."""
     outcome = harness.simulate(scenario_from(LOCKED))
 
@@ -82,7 +82,7 @@ def test_a_lock_out_is_found_with_its_way_in(harness):
 
 @pytest.mark.slow
 def test_a_hook_that_names_itself_is_not_removed(harness):
-    """A hook that is called from its folder, and says where it is, holds an agent all the same."""
+    """A hook that is called from its folder, and names itself, still holds an agent."""
     never = "echo 'Refused by scripts/never.sh.' >&2; exit 2\n"
     keys = {
         "files": {"scripts/never.sh": never},
@@ -99,7 +99,7 @@ def test_a_hook_that_names_itself_is_not_removed(harness):
 
 @pytest.mark.slow
 def test_what_a_hook_warns_of_is_not_done_to_the_machine(harness, tmp_path):
-    """Where nothing is contained, a command that only a hook names is not run, and nothing is claimed."""
+    """Without containment a command that only a hook names does not run, and nothing is claimed."""
     kept = tmp_path / "kept"
     kept.touch()
     keys = {
@@ -117,7 +117,7 @@ def test_what_a_hook_warns_of_is_not_done_to_the_machine(harness, tmp_path):
 
 @pytest.mark.slow
 def test_threads_find_the_same(harness):
-    """A lock-out that is found here is found by the threads of an executor, with the same states."""
+    """The threads of an executor find the same trap state, with the same states."""
     scenario = scenario_from(LOCKED)
     with ThreadPoolExecutor(2) as executor:
         there = explore(scenario, executor, harness.settings)
@@ -126,7 +126,7 @@ def test_threads_find_the_same(harness):
 
 
 def explore_elsewhere(folder, executor):
-    """What an executor in a process of its own found, which leaves nothing behind when that ends."""
+    """Explore with an executor in a process of its own, which leaves nothing behind when it ends."""
     (folder / "elsewhere.py").write_text(ELSEWHERE.format(locked=LOCKED, executor=executor))
     command = [sys.executable, "elsewhere.py"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -134,7 +134,7 @@ def explore_elsewhere(folder, executor):
 
 @pytest.mark.slow
 def test_processes_find_the_same(tmp_path):
-    """Processes that share nothing with this one find the same lock-out."""
+    """Processes that share nothing with this one find the same trap state."""
     result = explore_elsewhere(
         tmp_path, 'ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))'
     )
@@ -145,15 +145,15 @@ def test_processes_find_the_same(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="distributed is not installed")
 def test_a_cluster_finds_the_same(tmp_path):
-    """A cluster of two processes takes the frontier, and finds the same lock-out."""
+    """A cluster of two processes expands the states, and finds the same trap state."""
     result = explore_elsewhere(tmp_path, "cluster()")
 
     assert result.stdout == "lockout touch .lock, the same here\n", result.stderr
 
 
 @pytest.mark.slow
-def test_a_lock_that_time_opens_is_no_lock_out(harness):
-    """A hook that lets go after five minutes locks nobody in, though no move leads out."""
+def test_a_state_that_is_left_by_waiting_is_no_trap(harness):
+    """A hook that allows the stop after five minutes makes no trap state, though no move leads out."""
     keys = {"files": {"check.sh": BY_TIME, "mark": ""}, "expect": {"verdict": "undecided"}}
     outcome = harness.simulate(scenario_from({**LOCKED, **keys, "explore": {"moves": [{"run": "true"}]}}))
 
@@ -164,6 +164,6 @@ def test_a_lock_that_time_opens_is_no_lock_out(harness):
 
 @pytest.mark.parametrize("keys", [{"world": {"cover": ["/opt"]}}, {"processes": {"build": {"run": "true"}}}])
 def test_what_cannot_be_undone_is_not_explored(harness, keys):
-    """Folders of the developer, and processes that go on, are refused beside an exploration."""
+    """Folders of the developer, and background processes, are refused together with an exploration."""
     with pytest.raises(SimulationError, match="explore: moves cannot be undone with"):
         harness.simulate(scenario_from({**LOCKED, **keys}))

@@ -1,5 +1,5 @@
 """
-The folder below which a harness writes: what of it is there afterwards.
+What is left of the folder below which a harness writes.
 """
 
 import tempfile
@@ -12,13 +12,13 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where this process makes its temporary folders."""
+    """Return the folder in which this process makes its temporary folders."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
 
 def test_what_an_interruption_left_behind_is_removed(folder):
-    """A workspace that nobody could put away any more goes with the folder that it is in."""
+    """A workspace that an interruption left behind is removed with the folder that it is in."""
     with Harness(Settings()) as harness:
         (harness.base / "half" / "workspace").mkdir(parents=True)
         (harness.base / "half" / "workspace" / "file").write_text("text")
@@ -27,7 +27,7 @@ def test_what_an_interruption_left_behind_is_removed(folder):
 
 
 def test_what_is_kept_stays(folder):
-    """With the wish to keep workspaces their folder stays, and goes if none was kept."""
+    """With --hook-keep the folder of kept workspaces stays, and is removed if none was kept."""
     with Harness(Settings(keep=True)) as harness:
         assert harness.base.is_dir()
     assert [*folder.iterdir()] == []

@@ -1,5 +1,5 @@
 """
-Claims about hooks that write beside their project, or anywhere else on the machine.
+Hooks that write outside of their project.
 """
 
 import os
@@ -21,7 +21,7 @@ COUNT = 'n=$(cat {0} 2>/dev/null || echo 0); echo $((n+1)) > {0}; [ "$n" -ge 4 ]
 
 @pytest.fixture
 def count(harness):
-    """Play a hook that counts in a file, with a folder that it must reach."""
+    """Simulate a hook that counts in a file, with a folder that it must reach."""
 
     def run(file, reach=()):
         scenario = scenario_from({"name": "test", "hooks": {"Stop": COUNT.format(file)}})
@@ -61,7 +61,7 @@ def test_a_count_anywhere_is_no_loop(count, folder):
 
 
 def test_what_is_not_contained_is_assumed(tmp_path):
-    """Where writes elsewhere go to the machine, the verdict says that it rests on nothing there deciding."""
+    """If writes elsewhere reach the machine, the verdict says that it assumes they decide nothing."""
     scenario = scenario_from({"name": "test", "hooks": {"Stop": "exit 2"}})
     with Harness(Settings(base=tmp_path, tier=Tier.SUBREAPER)) as harness:
         outcome = harness.simulate(replace(scenario, script=script_from([], then="idle")))

@@ -1,5 +1,5 @@
 """
-The rules of process hooks, with plain values and times that are made up.
+The rules of process hooks, with plain values and made-up times.
 """
 
 from itertools import pairwise
@@ -38,7 +38,7 @@ ERRORS = ProcessHook(trigger=OnOutputMatch(r"ERROR \d+"))
 
 
 class Run:
-    """A policy and a state that events are played to; it keeps every action."""
+    """Policy and state to which events are applied; it keeps every action."""
 
     def __init__(self, *hooks, limits=None, **processes):
         self.policy = Policy(
@@ -55,7 +55,7 @@ class Run:
         return self
 
     def detach(self, name="build", by=0, at=0.0):
-        """Detach and start a process; give its id."""
+        """Detach and start a process; return its id."""
         self(Detached(name=name, by=by, at=at))
         made = self.actions[-1]
         assert isinstance(made, RunProcess)
@@ -64,17 +64,17 @@ class Run:
 
     @property
     def spawned(self):
-        """The threads that were to be played, in order."""
+        """Return the threads to run, in order."""
         return [action for action in self.actions if isinstance(action, SpawnThread)]
 
     @property
     def denied(self):
-        """What was refused."""
+        """Return what was refused."""
         return [action.denial for action in self.actions if isinstance(action, Deny)]
 
 
 def ends(process="build", code=0, at=1.0):
-    """The end of a process."""
+    """Return the end of a process."""
     return ProcessExited(process=process, code=code, at=at)
 
 
@@ -90,7 +90,7 @@ def ends(process="build", code=0, at=1.0):
     ],
 )
 def test_an_exit_fires_for_its_codes(codes, code, hook_runs):
-    """A hook for an exit fires for any code, or for those that it names."""
+    """A hook for an exit fires for any code, or for the codes that it names."""
     run = Run(ProcessHook(trigger=OnExit(codes)))
     run.detach()
 
@@ -98,7 +98,7 @@ def test_an_exit_fires_for_its_codes(codes, code, hook_runs):
 
 
 def test_an_exit_fires_once():
-    """An exit that is told twice, by a watcher and by the one after it, spawns one thread."""
+    """An exit that is reported twice, by a watcher and by the one after it, spawns one thread."""
     run = Run(ANY_EXIT)
     run.detach()
 
@@ -107,7 +107,7 @@ def test_an_exit_fires_once():
 
 
 def test_lines_are_matched_one_by_one():
-    """A pattern is searched in each line, and a match over the end of a line is none."""
+    """A pattern is searched in each line, and a match across the end of a line is none."""
     run = Run(ERRORS)
     run.detach()
     run(OutputLine(process="build", text="ERROR", at=1.0), OutputLine(process="build", text="12", at=1.0))
@@ -129,8 +129,8 @@ def test_a_noisy_process_spawns_what_it_may():
     assert len(run.state.watched["build"].tail) == 50
 
 
-def test_a_time_out_fires_once_and_not_early():
-    """A hook for a time-out fires at its time, says when that is, and not again."""
+def test_a_timeout_fires_once_and_not_early():
+    """A hook for a timeout fires at its time, and only then; before, it says when that is."""
     run = Run(ProcessHook(trigger=OnTimeout(30.0)))
     run.detach(at=5.0)
     assert next_due(run.policy, run.state) == 35.0
@@ -141,8 +141,8 @@ def test_a_time_out_fires_once_and_not_early():
 
 
 @pytest.mark.parametrize(("at", "hook_runs"), [(29.0, False), (31.0, True)])
-def test_an_end_that_is_heard_late_does_not_hide_a_time_out(at, hook_runs):
-    """Whether a process ran too long is decided by its own times, not by when somebody looked."""
+def test_an_end_that_is_reported_late_does_not_hide_a_timeout(at, hook_runs):
+    """Whether a process ran too long is decided by its own times, not by when they are reported."""
     run = Run(ProcessHook(trigger=OnTimeout(30.0)))
     run.detach()
 
@@ -150,7 +150,7 @@ def test_an_end_that_is_heard_late_does_not_hide_a_time_out(at, hook_runs):
 
 
 def test_a_silent_process_still_ends():
-    """Without output nothing matches, not even a pattern for everything; exit and time-out still fire."""
+    """Without output nothing matches, not even a pattern for everything; exit and timeout still fire."""
     run = Run(ProcessHook(trigger=OnOutputMatch("")), ProcessHook(trigger=OnTimeout(5.0)), ANY_EXIT)
     run.detach()
     run(Tick(at=6.0), ThreadEnded(at=7.0), ends(at=8.0))
@@ -169,8 +169,8 @@ def test_several_hooks_of_one_event_run_one_after_another():
     assert hooks == ["build.on_exit", "build.on_exit.2", "build.on_exit.3"]
 
 
-def test_a_hook_waits_for_the_person():
-    """While the person's own thread runs, no other does."""
+def test_a_hook_waits_for_the_user():
+    """While the user's own thread runs, no other does."""
     run = Run(ANY_EXIT)(UserStarted(at=0.0))
     run.detach()
     assert run(ends()).spawned == []
@@ -179,7 +179,7 @@ def test_a_hook_waits_for_the_person():
 
 
 def deepen(run, times, by=None):
-    """Let each thread detach the process again whose end spawned it; give the number of threads."""
+    """Let each thread detach the process whose end spawned it; return the number of threads."""
     process = run.detach()
     for at in range(times):
         run(ends(process, at=float(at)))
@@ -204,15 +204,15 @@ def test_depth_is_limited(depth):
 
 
 def test_the_depth_is_told():
-    """Each thread is told how deep it lies."""
+    """Each thread is told its depth."""
     run = Run(ANY_EXIT)
     deepen(run, 20)
 
     assert [spawn.context.depth for spawn in run.spawned] == [1, 2, 3]
 
 
-def test_depth_is_not_laundered_on_a_side_path():
-    """A process that is detached by nobody's known thread counts as deep as the deepest thread so far."""
+def test_an_unknown_parent_does_not_reduce_the_depth():
+    """A process with an unknown parent counts as deep as the deepest thread so far."""
     run = Run(ANY_EXIT)
 
     assert deepen(run, 20, by=[None]) == 3
@@ -220,8 +220,8 @@ def test_depth_is_not_laundered_on_a_side_path():
     assert "an unknown parent, at most as deep as thread 3 (depth 3), detached build.4" in denial.chain
 
 
-def test_what_the_person_detaches_later_is_not_deep():
-    """A deep thread does not make the person's own processes deep."""
+def test_what_the_user_detaches_later_is_not_deep():
+    """A deep thread does not make the user's own processes deep."""
     run = Run(ANY_EXIT, beside=BackgroundProcess(run="true", hooks=(ANY_EXIT,)))
     deepen(run, 20)
     run(ends(run.detach("beside", by=0, at=50.0), at=51.0))
@@ -229,8 +229,8 @@ def test_what_the_person_detaches_later_is_not_deep():
     assert run.spawned[-1].thread.depth == 1
 
 
-def test_a_side_path_is_not_held_against_a_thread_that_never_ran():
-    """A thread that still waits for its start cannot be behind anything."""
+def test_a_thread_that_never_ran_is_no_possible_parent():
+    """A thread that still waits cannot be the unknown parent."""
     run = Run(ANY_EXIT)(UserStarted(at=0.0))
     run.detach()
     run(ends())
@@ -241,7 +241,7 @@ def test_a_side_path_is_not_held_against_a_thread_that_never_ran():
 
 
 def test_without_a_depth_limit_the_harness_keeps_its_own():
-    """With every limit off there is a bound that nobody can lift, for threads and for processes."""
+    """With every limit off a fixed limit of the harness remains, for threads and for processes."""
     run = Run(ANY_EXIT, limits=ThreadLimits(depth=None, most=7))
     deepen(run, 6)
     run(*(Detached(name="build", by=0, at=60.0) for _ in range(100)))
@@ -252,7 +252,7 @@ def test_without_a_depth_limit_the_harness_keeps_its_own():
 
 
 def test_a_storm_without_limits_is_bounded():
-    """Lines that each spawn a thread come to the harness's own bound, which is told once."""
+    """Lines that each spawn a thread reach the harness's own limit, which is reported once."""
     run = Run(
         ProcessHook(trigger=OnOutputMatch("E"), max_spawns=None), limits=ThreadLimits(depth=None, most=5)
     )
@@ -264,8 +264,8 @@ def test_a_storm_without_limits_is_bounded():
     assert [denial.reason for denial in run.denied] == ["the harness's own bound of 5 threads"]
 
 
-def test_the_rate_is_shared_with_the_person():
-    """What the person started counts, and a hook's thread waits until the window has room."""
+def test_the_rate_is_shared_with_the_user():
+    """The user's starts count, and a hook's thread waits until the rate allows it."""
     run = Run(ANY_EXIT, limits=ThreadLimits(rate=Rate(2, 10.0)))
     run(UserStarted(at=0.0), UserStarted(at=4.0))
     run.detach()
@@ -278,7 +278,7 @@ def test_the_rate_is_shared_with_the_person():
 
 
 def test_the_rate_holds_under_load():
-    """Of many threads due at once no more start in any window than the rate allows, and none is lost."""
+    """Of many waiting threads no more start in any window than the rate allows, and none is lost."""
     rate, starts = Rate(3, 10.0), []
     run = Run(
         ProcessHook(trigger=OnOutputMatch("E"), max_spawns=None), limits=ThreadLimits(rate=rate, most=20)
@@ -296,8 +296,8 @@ def test_the_rate_holds_under_load():
     assert all(after > before for before, after in pairwise(starts))
 
 
-def test_a_name_that_nobody_declared_is_refused():
-    """What may not be detached is not run, and that is no sign of recursion."""
+def test_an_undeclared_name_is_refused():
+    """An undeclared process does not run, and that is no sign of recursion."""
     run = Run(ANY_EXIT)(Detached(name="rm", by=None, at=0.0), Detached(name="rm", by=None, at=0.0))
 
     (denial,) = run.denied
@@ -306,7 +306,7 @@ def test_a_name_that_nobody_declared_is_refused():
 
 
 def test_nothing_of_the_history_is_told():
-    """A thread is told of its process, its hook and the end of the output, and of nothing else."""
+    """A thread is told about its process, its hook and the end of the output, and nothing else."""
     process = BackgroundProcess(
         run="make release",
         purpose="Building.",
@@ -331,7 +331,7 @@ def test_nothing_of_the_history_is_told():
 
 
 def test_what_was_printed_unwatched_is_counted():
-    """Lines that came while nobody watched are told as missed, and match nothing."""
+    """Lines that were printed without a watcher are counted as missed, and match nothing."""
     run = Run(ERRORS)
     run.detach()
     run(
@@ -342,8 +342,8 @@ def test_what_was_printed_unwatched_is_counted():
     assert (run.state.watched["build"].run.missed, run.spawned) == (3, [])
 
 
-def test_a_thread_that_died_with_its_watcher_is_not_played_again():
-    """After a restart the next thread is played, and the one that ran is not."""
+def test_a_thread_that_ended_with_its_watcher_is_not_run_again():
+    """After a restart the next thread runs, and the one that was running does not."""
     run = Run(ANY_EXIT, ANY_EXIT)
     run.detach()
     run(ends(), Restarted(at=5.0))

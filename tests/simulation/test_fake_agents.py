@@ -1,5 +1,5 @@
 """
-Stand-ins for agents: sessions that hooks start, played inside the same sandbox with real hooks.
+Fake agents: sessions that hooks start, inside the same sandbox and with real hooks.
 """
 
 import json
@@ -30,7 +30,7 @@ def hooks(*commands, event="SessionEnd"):
 
 
 def test_a_hook_that_starts_the_agent_again_recurses(play):
-    """Each session that a hook starts fires that hook again, until the limit refuses another one."""
+    """Each session that a hook starts runs that hook again, until the limit refuses another one."""
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
@@ -49,7 +49,7 @@ def test_a_hook_that_starts_the_agent_again_recurses(play):
     assert "chain of causes:" in story(outcome)
 
 
-def test_a_session_within_is_told_what_its_host_tells(play):
+def test_an_inner_session_has_its_own_facts(play):
     """Hooks of a session that a hook starts get an id, an environment and a prompt of their own."""
     outcome = play(
         agent=SCRIPT,
@@ -71,8 +71,8 @@ def test_a_session_within_is_told_what_its_host_tells(play):
 
 
 @pytest.mark.slow
-def test_a_single_event_tells_of_the_sessions_it_led_to(hook_fire, agent_command):
-    """The answer of hooks that are asked once has the sessions that they started."""
+def test_a_single_event_has_the_sessions_it_started(hook_fire, agent_command):
+    """The response of hooks that run once has the sessions that they started."""
     claude = agent_command("claude", stdout="A summary.")
     response = hook_fire("Stop", '[ "$GUARD" ] || GUARD=1 claude -p --output-format json x </dev/null >&2')
     (child,) = response.hooked.children
@@ -92,7 +92,7 @@ def test_a_single_event_tells_of_the_sessions_it_led_to(hook_fire, agent_command
     ids=["in the background", "without environment", "forked twice"],
 )
 def test_no_descendant_hides_its_depth(play, call):
-    """In the background, without environment or forked twice: a session knows what it lies within."""
+    """In the background, without environment or forked twice: a session knows its depth."""
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
@@ -107,7 +107,7 @@ def test_no_descendant_hides_its_depth(play, call):
 
 @pytest.mark.slow
 def test_a_storm_of_sessions_is_refused(play):
-    """A hook that starts one session after the other comes to the limit of number, not of depth."""
+    """A hook that starts one session after the other reaches the limit of number, not of depth."""
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
@@ -142,8 +142,8 @@ def test_one_session_a_turn_is_no_recursion(play):
 
 
 @pytest.mark.slow
-def test_other_hosts_have_their_own_call(play):
-    """Stand-ins for Codex and Gemini are called as these are, and fire the hooks of their own settings."""
+def test_other_hosts_have_their_own_command_line(play):
+    """Fake agents for Codex and Gemini are called as these are, and run the hooks of their own settings."""
     entry = {"hooks": [{"type": "command", "command": "cat >>fired"}]}
     outcome = play(
         agent=[
@@ -168,22 +168,22 @@ def test_other_hosts_have_their_own_call(play):
 
 
 @pytest.mark.slow
-def test_what_a_stand_in_cannot_play_is_an_error(play):
-    """A call that the stand-in does not know is an error of the harness, and no answer of an agent."""
+def test_a_call_that_a_fake_agent_cannot_run_is_an_error(play):
+    """A call that the fake agent does not know is an error of the harness, and no answer of an agent."""
     with pytest.raises(SimulationError, match=r"`claude -p --fly x` .*the option '--fly'; known here are"):
         play(agent=SCRIPT, commands={"claude": AGENT}, hooks=hooks("claude -p --fly x; exit 0", event="Stop"))
 
 
-def test_a_host_that_nobody_can_call_is_an_error(play):
-    """A stand-in for a host whose call is not known is refused before anything is fired."""
+def test_a_host_without_a_known_command_line_is_an_error(play):
+    """A fake agent for a host whose command line is unknown is refused before any hook runs."""
     for agent, told in (("openhands", "there are fake agents for claude-code, codex"), ("x", "no host 'x'")):
         with pytest.raises(SimulationError, match=f"commands.a.agent: .*{told}"):
             play(agent=SCRIPT, commands={"a": {"agent": agent}}, hooks=hooks("true", event="Stop"))
 
 
 @pytest.mark.slow
-def test_a_gate_that_a_variable_switches_off_is_found(play):
-    """A gate is open that lets through in the session of a hook what it refuses without its variable."""
+def test_a_guard_hook_that_a_variable_switches_off_is_found(play):
+    """A guard hook is open that allows in the session of a hook what it refuses without its variable."""
     gate = 'if [ "$GUARD" ]; then exit 0; fi; grep -q force && { echo fix >&2; exit 2; }; exit 0'
     starts = '[ "$GUARD" ] || GUARD=1 claude -p x </dev/null'
 
@@ -201,8 +201,8 @@ def test_a_gate_that_a_variable_switches_off_is_found(play):
 
 
 @pytest.mark.parametrize(("commands", "verdict"), [({"claude": AGENT}, "undecided"), ({}, "terminated")])
-def test_a_tier_that_cannot_see_agents_in_the_background_decides_nothing(tmp_path, commands, verdict):
-    """Where an agent may be played behind everybody's back, the end of the session is no termination."""
+def test_a_tier_that_does_not_see_background_agents_decides_nothing(tmp_path, commands, verdict):
+    """If an agent may run unseen in the background, the end of the session is no termination."""
     hook = "command -v claude >/dev/null && setsid nohup claude -p x </dev/null >/dev/null 2>&1 &"
     scenario = scenario_from({"name": "x", "hooks": {"Stop": hook}, "commands": commands})
     scenario = replace(scenario, script=script_from(SCRIPT))
@@ -220,8 +220,8 @@ echo >seen
 """
 
 
-def test_a_gate_that_also_refuses_with_the_variables_is_not_open(play):
-    """A gate that refuses again for another reason than a variable that is missing is not accused."""
+def test_a_guard_hook_that_also_refuses_with_the_variables_is_not_open(play):
+    """A guard hook that refuses again for another reason than a missing variable is not reported."""
     start = '[ -n "$GUARD" ] || GUARD=1 claude -p x </dev/null >/dev/null'
     outcome = play(
         agent=SCRIPT,

@@ -1,5 +1,5 @@
 """
-Opening a session: what is wrong with settings, and where that stands.
+Problems of hook settings, and where they are reported.
 """
 
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from pytest_hookharness.simulation.testbed.host_setup import configure
     ("variant", "place"), [("", "a.scenario.yaml:3, hooks.Stpo"), ("b", "a.scenario.yaml:5, hooks.Stpp")]
 )
 def test_a_misspelt_event_of_a_scenario_is_told_with_its_line(tmp_path, variant, place):
-    """What is wrong with hooks that stand in a scenario file names the file and the line, once."""
+    """A problem of hooks in a scenario file is reported once, with the file and the line."""
     text = "name: a\nhooks:\n  Stpo: x\nvariants:\n  b: {hooks: {Stpp: x}}\n"
     scenarios = {each.variant: each for each in scenario_files.loads(text, tmp_path / "a.scenario.yaml")}
     scenario = scenarios[variant]

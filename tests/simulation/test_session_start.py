@@ -1,5 +1,5 @@
 """
-Claims about how a session begins: set up, and in a worktree; with real hooks and a real git.
+How a session starts: with a setup, and in a worktree; with real hooks and a real git.
 """
 
 import pytest
@@ -20,28 +20,28 @@ def events(outcome):
 
 @pytest.mark.parametrize("kind", ["init", "maintenance"])
 def test_a_setup_comes_before_the_start(play, inputs, kind):
-    """A session that sets up asks the hooks of Setup before those of SessionStart, and tells its kind."""
-    outcome = play(hooks={"Setup": NOTE, "SessionStart": NOTE}, agent=STOP, world={"setup": kind})
+    """A session with a setup runs the hooks of Setup before those of SessionStart, and names its kind."""
+    outcome = play(hooks={"Setup": NOTE, "SessionStart": NOTE}, agent=STOP, world=kind)
 
     assert events(outcome) == ["Setup", "SessionStart"]
     assert inputs(outcome, "Setup")[0]["trigger"] == kind
 
 
 def test_without_a_setup_nothing_is_set_up(play):
-    """A session that is not told to set up asks no hooks of Setup."""
+    """A session without a setup runs no hooks of Setup."""
     outcome = play(hooks={"Setup": NOTE, "SessionStart": NOTE}, agent=STOP)
 
     assert events(outcome) == ["SessionStart"]
 
 
 def test_variables_of_a_setup_reach_later_commands(play):
-    """What a hook of Setup exports is set in the agent's commands."""
+    """Variables that a hook of Setup exports are set in the agent's commands."""
     hook = 'echo "export COLOUR=blue" > "$CLAUDE_ENV_FILE"'
 
     outcome = play(
         hooks={"Setup": hook},
         agent=[{"prompt": "go"}, {"run": "echo $COLOUR > seen"}, {"stop": "Done."}],
-        world={"setup": "init"},
+        world="init",
         expect={"files": {"equal": {"seen": "blue\n"}}},
     )
 
@@ -61,7 +61,7 @@ def test_a_hook_makes_the_worktree(play, inputs):
             {"edit": {"file": "new", "text": "x"}},
             {"stop": "."},
         ],
-        world={"worktree": "one"},
+        world="one",
     )
 
     root = inputs(outcome, "WorktreeCreate")[0]["cwd"]
@@ -75,25 +75,17 @@ def test_a_hook_makes_the_worktree(play, inputs):
     assert {"workspace/.trees/one/here", "workspace/.trees/one/new", "workspace/places"} <= changed
 
 
-def test_the_places_of_a_hook_in_a_worktree(play):
-    """A hook in a worktree runs there, and is told of the project folder as well."""
+def test_the_folders_of_a_hook_in_a_worktree(play):
+    """A hook in a worktree runs there, and gets the project folder as well."""
     keep = '[ "$PWD" = "$CLAUDE_PROJECT_DIR/tree" ] && [ "$(pwd -P)" = "$PWD" ] || exit 2'
 
-    assert play(
-        hooks={"WorktreeCreate": "mkdir tree; echo tree", "Stop": keep}, world={"worktree": "x"}
-    ).terminated
-    assert not play(
-        hooks={"WorktreeCreate": "mkdir w; echo w", "Stop": keep}, world={"worktree": "x"}
-    ).terminated
+    assert play(hooks={"WorktreeCreate": "mkdir tree; echo tree", "Stop": keep}, world="x").terminated
+    assert not play(hooks={"WorktreeCreate": "mkdir w; echo w", "Stop": keep}, world="x").terminated
 
 
 def test_the_input_is_the_recorded_one(play, inputs, pairs_with_recording):
-    """Hooks that set up or make a worktree read what was recorded of the real host."""
-    outcome = play(
-        hooks={"WorktreeCreate": "echo .", "Setup": NOTE},
-        agent=STOP,
-        world={"worktree": "wt1", "setup": "init"},
-    )
+    """Hooks of Setup and WorktreeCreate read the input that was recorded of the real host."""
+    outcome = play(hooks={"WorktreeCreate": "echo .", "Setup": NOTE}, agent=STOP, world="wt1", world="init")
 
     for payload in inputs(outcome):
         ours, recorded = pairs_with_recording(payload)
@@ -106,9 +98,7 @@ def test_the_input_is_the_recorded_one(play, inputs, pairs_with_recording):
 )
 def test_a_worktree_that_is_not_made(play, hook):
     """A hook that fails, or names no folder, ends the session before anything else happens."""
-    outcome = play(
-        hooks={"WorktreeCreate": hook, "SessionStart": NOTE, "SessionEnd": NOTE}, world={"worktree": "one"}
-    )
+    outcome = play(hooks={"WorktreeCreate": hook, "SessionStart": NOTE, "SessionEnd": NOTE}, world="one")
 
     assert events(outcome) == ["WorktreeCreate"]
     assert [ruling.value for ruling in outcome.decisions("WorktreeCreate")] == ["deny"]
@@ -117,16 +107,14 @@ def test_a_worktree_that_is_not_made(play, hook):
 
 def test_one_hook_of_several_fails_the_worktree(play):
     """A folder that one hook names does not help if another fails."""
-    outcome = play(
-        hooks={"WorktreeCreate": ["echo .", "exit 1"], "SessionStart": NOTE}, world={"worktree": "one"}
-    )
+    outcome = play(hooks={"WorktreeCreate": ["echo .", "exit 1"], "SessionStart": NOTE}, world="one")
 
     assert events(outcome) == ["WorktreeCreate"]
 
 
-def test_a_folder_that_is_not_there_decides_nothing(play):
+def test_a_missing_worktree_folder_is_no_termination(play):
     """A hook that names a folder which does not exist ends the session, and that is no termination."""
-    outcome = play(hooks={"WorktreeCreate": "echo nowhere", "SessionStart": NOTE}, world={"worktree": "one"})
+    outcome = play(hooks={"WorktreeCreate": "echo nowhere", "SessionStart": NOTE}, world="one")
 
     assert isinstance(outcome.verdict, Undecided)
     assert events(outcome) == ["WorktreeCreate"]
@@ -134,9 +122,7 @@ def test_a_folder_that_is_not_there_decides_nothing(play):
 
 def test_git_makes_the_worktree(play, inputs):
     """Without a hook git makes the worktree, and the session works there."""
-    outcome = play(
-        hooks={"SessionStart": NOTE}, files={"a": "a\n"}, git=True, world={"worktree": "one"}, agent=STOP
-    )
+    outcome = play(hooks={"SessionStart": NOTE}, files={"a": "a\n"}, git=True, world="one", agent=STOP)
 
     (payload,) = inputs(outcome)
     assert payload["cwd"].endswith("/workspace/.claude/worktrees/one")
@@ -152,7 +138,7 @@ def test_a_branch_of_the_worktree(play):
         hooks={"PostToolUseFailure": "exit 2", "Stop": "true"},
         files={"a": "a\n"},
         git=True,
-        world={"worktree": "one"},
+        world="one",
         agent=agent,
     )
 
@@ -161,13 +147,13 @@ def test_a_branch_of_the_worktree(play):
 
 
 def test_a_flag_needs_a_host_that_has_one(play):
-    """A scenario's flag is an error on a host whose hooks are never told of one."""
+    """The key `flag` is an error on a host that sends no such flag to hooks."""
     with pytest.raises(SimulationError, match=r"flag: .* does not send stop_hook_active to hooks"):
         play(host="openhands", hooks={"Stop": "true"}, flag="never")
 
 
 def test_a_flag_of_the_scenario(play):
-    """A hook is told the flag of the scenario, and a verdict that rests on it says so."""
+    """A hook gets the flag of the scenario, and a verdict that rests on it says so."""
     hook = {"Stop": "grep -q '\"stop_hook_active\":true' && exit 0; echo again >&2; exit 2"}
 
     assert play(hooks=hook, flag="always").blocks("Stop") == 0
@@ -181,4 +167,4 @@ def test_a_flag_of_the_scenario(play):
 def test_a_worktree_needs_a_repository_or_a_hook(play):
     """Without a hook and without a repository the scenario is an error that says what to add."""
     with pytest.raises(SimulationError, match="git: true"):
-        play(hooks={"Stop": "true"}, world={"worktree": "one"})
+        play(hooks={"Stop": "true"}, world="one")

@@ -1,5 +1,5 @@
 """
-The state of process hooks, written down and read back.
+The journal of process hooks: the engine's state, written down and read back.
 """
 
 import pytest
@@ -26,7 +26,7 @@ POLICY = Policy(
 
 
 def states():
-    """Every state of a run in which something is due, something waits and something is refused."""
+    """Yield every state of a run in which a thread waits and a start is refused."""
     state = EngineState()
     yield state
     for limits in (ThreadLimits(rate=Rate(2, 9.0)), POLICY.limits):
@@ -44,7 +44,7 @@ def states():
 
 
 def test_a_state_is_read_back_as_it_was_written():
-    """Every state comes back equal, with what waits and what was refused."""
+    """Every state is read back equal, with what waits and what was refused."""
     every = [*states()]
 
     assert [read_journal(write_journal(state)) for state in every] == every
@@ -56,6 +56,6 @@ def test_a_state_is_read_back_as_it_was_written():
     "text", ["", "[]", "{}x", '{"busy": 1}', '{"waiting": [{}]}', '{"strange": 1}', '{"starts": ["x"]}']
 )
 def test_a_text_that_does_not_fit_is_refused(text):
-    """What was not written for this purpose is never read as a state."""
+    """A text that is no journal is never read as a state."""
     with pytest.raises(JournalError, match="cannot be read back"):
         read_journal(text)
