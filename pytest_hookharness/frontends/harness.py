@@ -25,8 +25,8 @@ from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catal
 from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.parallel_jobs import ConcurrentHostRuns, TimedOutcome, can_run_concurrently
-from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 

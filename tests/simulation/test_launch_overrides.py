@@ -23,10 +23,10 @@ WRITES = "(echo 1 >>.n/count) 2>/dev/null && echo written >&2 || echo lost >&2; 
 def mounting(play):
     """Simulate a scenario that needs mounts of its own, if these are available."""
 
-    def run(**world):
+    def run(**keys):
         if Tier.NAMESPACES not in available_tiers():
             pytest.skip("no namespaces here")
-        return play(**world)
+        return play(**keys)
 
     return run
 
@@ -37,7 +37,7 @@ def said(outcome):
 
 def test_hooks_are_started_in_a_folder(play):
     """The folder is made, hooks are started in it, and the input names it too."""
-    outcome = play(hooks={"Stop": TELLS}, world="src/deep", turns=1)
+    outcome = play(hooks={"Stop": TELLS}, world={"cwd": "src/deep"}, turns=1)
     (_, fire), *_ = outcome.trace.hook_runs()
 
     assert "workspace/src/deep]" in said(outcome)
@@ -49,7 +49,7 @@ def test_hooks_are_started_in_a_removed_folder(play):
     outcome = play(
         hooks={"Stop": 'ls -d . ; [ -e "$PWD" ] || echo gone >&2; exit 2'},
         turns=1,
-        world={"path": "src", "removed": True},
+        world={"cwd": {"path": "src", "removed": True}},
     )
 
     assert "gone" in said(outcome)
@@ -61,7 +61,7 @@ def test_workspace_has_any_name(play, place):
     outcome = play(
         hooks={"Stop": "hooks/ends.sh"},
         files={"hooks/ends.sh": f"#!/bin/sh\n{TELLS}\n"},
-        place=place,
+        world={"place": place},
         turns=1,
     )
 
@@ -72,38 +72,39 @@ def test_workspace_has_any_name(play, place):
     "keys, told",
     [
         ({}, "written"),
-        ({"readonly": ["workspace/.n/count"]}, "lost"),
-        ({"readonly": ["workspace/.n"]}, "lost"),
+        ({"world": {"readonly": ["workspace/.n/count"]}}, "lost"),
+        ({"world": {"readonly": ["workspace/.n"]}}, "lost"),
     ],
 )
-def test_read_only_files_stay_as_they_are(mounting, world, told):
+def test_read_only_files_stay_as_they_are(mounting, keys, told):
     """A read-only file or folder stays as it is, whichever user the hook runs as."""
-    outcome = mounting(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, turns=1, **world)
+    outcome = mounting(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, turns=1, **keys)
 
     assert told in said(outcome)
 
 
 @pytest.mark.parametrize(
-    "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"full": ["workspace/.n"]}, "lost")]
+    "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"world": {"full": ["workspace/.n"]}}, "lost")]
 )
-def test_nothing_fits_on_a_full_disk(mounting, world, told):
+def test_nothing_fits_on_a_full_disk(mounting, keys, told):
     """Not one byte can be written below a folder on a full disk."""
-    assert told in said(mounting(hooks={"Stop": WRITES}, turns=1, **world))
+    assert told in said(mounting(hooks={"Stop": WRITES}, turns=1, **keys))
 
 
 def test_a_folder_with_files_is_not_put_on_a_full_disk(play):
     """A full disk over a folder with files is refused, because it would hide them."""
     with pytest.raises(WorkspaceError, match="is not empty"):
-        play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, world=["workspace/.n"])
+        play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, world={"full": ["workspace/.n"]})
 
 
-@pytest.mark.parametrize("keys", [{"readonly": ["workspace/.n"]}, {"full": ["tmp"]}])
-def test_a_tier_without_mounts_refuses_such_disks(tmp_path, world):
+@pytest.mark.parametrize("world", [{"readonly": ["workspace/.n"]}, {"full": ["tmp"]}])
+def test_a_tier_that_cannot_close_a_disk_says_so(tmp_path, world):
     """Without namespaces a scenario with such a disk is refused, and never run as if it had one."""
-    keys = scenario_from({"name": "test", "hooks": {"Stop": WRITES}, "files": {".n/count": "0"}, **world})
+    keys = {"hooks": {"Stop": WRITES}, "files": {".n/count": "0"}, "world": world}
+    scenario = scenario_from({"name": "test", **keys})
     harness = Harness(Settings(base=tmp_path, tier=Tier.GROUP))
     with harness, pytest.raises(SimulationError, match="need kernel namespaces"):
-        harness.simulate(keys)
+        harness.simulate(scenario)
 
 
 class Open:
@@ -118,4 +119,4 @@ class Open:
 def test_a_disk_that_can_still_be_written_is_refused():
     """If a byte can be written although the mount was made, the scenario does not run."""
     with pytest.raises(SimulationError, match="can still be written to"):
-        check_disks(Scenario(name="x", world=("tmp",)), Path, Open())
+        check_disks(Scenario(name="x", full=("tmp",)), Path, Open())

@@ -21,7 +21,7 @@ def events(outcome):
 @pytest.mark.parametrize("kind", ["init", "maintenance"])
 def test_a_setup_comes_before_the_start(play, inputs, kind):
     """A session with a setup runs the hooks of Setup before those of SessionStart, and names its kind."""
-    outcome = play(hooks={"Setup": NOTE, "SessionStart": NOTE}, agent=STOP, world=kind)
+    outcome = play(hooks={"Setup": NOTE, "SessionStart": NOTE}, agent=STOP, world={"setup": kind})
 
     assert events(outcome) == ["Setup", "SessionStart"]
     assert inputs(outcome, "Setup")[0]["trigger"] == kind
@@ -41,7 +41,7 @@ def test_variables_of_a_setup_reach_later_commands(play):
     outcome = play(
         hooks={"Setup": hook},
         agent=[{"prompt": "go"}, {"run": "echo $COLOUR > seen"}, {"stop": "Done."}],
-        world="init",
+        world={"setup": "init"},
         expect={"files": {"equal": {"seen": "blue\n"}}},
     )
 
@@ -61,7 +61,7 @@ def test_a_hook_makes_the_worktree(play, inputs):
             {"edit": {"file": "new", "text": "x"}},
             {"stop": "."},
         ],
-        world="one",
+        world={"worktree": "one"},
     )
 
     root = inputs(outcome, "WorktreeCreate")[0]["cwd"]
@@ -79,13 +79,21 @@ def test_the_folders_of_a_hook_in_a_worktree(play):
     """A hook in a worktree runs there, and gets the project folder as well."""
     keep = '[ "$PWD" = "$CLAUDE_PROJECT_DIR/tree" ] && [ "$(pwd -P)" = "$PWD" ] || exit 2'
 
-    assert play(hooks={"WorktreeCreate": "mkdir tree; echo tree", "Stop": keep}, world="x").terminated
-    assert not play(hooks={"WorktreeCreate": "mkdir w; echo w", "Stop": keep}, world="x").terminated
+    assert play(
+        hooks={"WorktreeCreate": "mkdir tree; echo tree", "Stop": keep}, world={"worktree": "x"}
+    ).terminated
+    assert not play(
+        hooks={"WorktreeCreate": "mkdir w; echo w", "Stop": keep}, world={"worktree": "x"}
+    ).terminated
 
 
 def test_the_input_is_the_recorded_one(play, inputs, pairs_with_recording):
     """Hooks of Setup and WorktreeCreate read the input that was recorded of the real host."""
-    outcome = play(hooks={"WorktreeCreate": "echo .", "Setup": NOTE}, agent=STOP, world="wt1", world="init")
+    outcome = play(
+        hooks={"WorktreeCreate": "echo .", "Setup": NOTE},
+        agent=STOP,
+        world={"worktree": "wt1", "setup": "init"},
+    )
 
     for payload in inputs(outcome):
         ours, recorded = pairs_with_recording(payload)
@@ -98,7 +106,9 @@ def test_the_input_is_the_recorded_one(play, inputs, pairs_with_recording):
 )
 def test_a_worktree_that_is_not_made(play, hook):
     """A hook that fails, or names no folder, ends the session before anything else happens."""
-    outcome = play(hooks={"WorktreeCreate": hook, "SessionStart": NOTE, "SessionEnd": NOTE}, world="one")
+    outcome = play(
+        hooks={"WorktreeCreate": hook, "SessionStart": NOTE, "SessionEnd": NOTE}, world={"worktree": "one"}
+    )
 
     assert events(outcome) == ["WorktreeCreate"]
     assert [ruling.value for ruling in outcome.decisions("WorktreeCreate")] == ["deny"]
@@ -107,14 +117,16 @@ def test_a_worktree_that_is_not_made(play, hook):
 
 def test_one_hook_of_several_fails_the_worktree(play):
     """A folder that one hook names does not help if another fails."""
-    outcome = play(hooks={"WorktreeCreate": ["echo .", "exit 1"], "SessionStart": NOTE}, world="one")
+    outcome = play(
+        hooks={"WorktreeCreate": ["echo .", "exit 1"], "SessionStart": NOTE}, world={"worktree": "one"}
+    )
 
     assert events(outcome) == ["WorktreeCreate"]
 
 
 def test_a_missing_worktree_folder_is_no_termination(play):
     """A hook that names a folder which does not exist ends the session, and that is no termination."""
-    outcome = play(hooks={"WorktreeCreate": "echo nowhere", "SessionStart": NOTE}, world="one")
+    outcome = play(hooks={"WorktreeCreate": "echo nowhere", "SessionStart": NOTE}, world={"worktree": "one"})
 
     assert isinstance(outcome.verdict, Undecided)
     assert events(outcome) == ["WorktreeCreate"]
@@ -122,7 +134,9 @@ def test_a_missing_worktree_folder_is_no_termination(play):
 
 def test_git_makes_the_worktree(play, inputs):
     """Without a hook git makes the worktree, and the session works there."""
-    outcome = play(hooks={"SessionStart": NOTE}, files={"a": "a\n"}, git=True, world="one", agent=STOP)
+    outcome = play(
+        hooks={"SessionStart": NOTE}, files={"a": "a\n"}, git=True, world={"worktree": "one"}, agent=STOP
+    )
 
     (payload,) = inputs(outcome)
     assert payload["cwd"].endswith("/workspace/.claude/worktrees/one")
@@ -138,7 +152,7 @@ def test_a_branch_of_the_worktree(play):
         hooks={"PostToolUseFailure": "exit 2", "Stop": "true"},
         files={"a": "a\n"},
         git=True,
-        world="one",
+        world={"worktree": "one"},
         agent=agent,
     )
 
@@ -167,4 +181,4 @@ def test_a_flag_of_the_scenario(play):
 def test_a_worktree_needs_a_repository_or_a_hook(play):
     """Without a hook and without a repository the scenario is an error that says what to add."""
     with pytest.raises(SimulationError, match="git: true"):
-        play(hooks={"Stop": "true"}, world="one")
+        play(hooks={"Stop": "true"}, world={"worktree": "one"})

@@ -15,10 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.races.steering import fire_steered
+from pytest_hookharness.execution.races.steering import run_interleaved
 from pytest_hookharness.judging.comparison.lost_updates import (
     Tally,
     Weights,
@@ -30,11 +28,13 @@ from pytest_hookharness.judging.comparison.lost_updates import (
     weigh,
 )
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.processes import Cut, ProcessResult, ProcessSpec, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Ruling
 from pytest_hookharness.model.verdicts import Finding, FindingCode
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.testbed.host_actions import prepare_launch, run_hooks
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -145,7 +145,7 @@ class Race(ABC, Generic[Measure]):
         return [one for _ in range(width) for hook in self._hooks for one in self._run([hook])]
 
     def _run(self, hooks: Sequence[Hook]) -> Ran:
-        results, _ = self._testbed.fire(hooks, self._setup.payload, self._setup.remaining())
+        results, _ = run_hooks(self._testbed, hooks, self._setup.payload, self._setup.remaining())
         pairs = zip(hooks, results, strict=True)
         return [(hook, result) for hook, result in pairs if isinstance(result, ProcessResult)]
 
@@ -158,7 +158,7 @@ class Race(ABC, Generic[Measure]):
         try:
             return [self._wave(run) for _ in range(self._setup.parallel.waves or self.waves)]
         finally:
-            self._setup.checkpoint.put_back()
+            self._setup.checkpoint.restore()
 
     def _wave(self, run: Callable[[], Ran]) -> Measure:
         ran = run()
@@ -231,7 +231,7 @@ class WeighedRace(Race[Weights]):
         del ran  # only files count
         self._writes.update(self._testbed.scanner.written or {})
         paths = (change.path for change in changes(self._before, self._testbed.files))
-        read = self._setup.checkpoint.backstage.read
+        read = self._setup.checkpoint.editor.read
         files = {path: data for path in paths if (data := read(path)) is not None}
         return weigh(files, self._writes)
 
@@ -300,13 +300,13 @@ class CountedRace(Race[_Counts]):
     def _side_by_side(self) -> Ran:
         testbed, parallel = self._testbed, self._setup.parallel
         places = [*range(len(self._hooks))] * parallel.width
-        launches = [testbed.launch(self._hooks, place, self._setup.payload) for place in places]
+        launches = [prepare_launch(testbed, self._hooks, place, self._setup.payload) for place in places]
         # The files in which runs are counted, and all others that they leave in the workspace.
         inside = (path.removeprefix("workspace/") for path in self._written if path.startswith("workspace/"))
         names = {*inside, *(one.file for one in self._counters)}
         watched = [str(testbed.workspace.root / name) for name in sorted(names)]
         start = partial(_start, testbed)
-        done = fire_steered(start, launches, watched, parallel.apart, self._setup.remaining())
+        done = run_interleaved(start, launches, watched, parallel.apart, self._setup.remaining())
         if late := [run for run in done.runs if isinstance(run.ending, TimedOut)]:
             raise SimulationError(
                 f"parallel: {len(late)} of {len(done.runs)} hook runs side by side had not ended when "
@@ -318,7 +318,7 @@ class CountedRace(Race[_Counts]):
     def _measure(self, ran: Ran) -> _Counts:
         profile, event = self._testbed.profile, self._setup.event
         replies = (hosts.read_reply(profile, hook, event, result) for hook, result in ran)
-        read = self._setup.checkpoint.backstage.read
+        read = self._setup.checkpoint.editor.read
         return _Counts(
             tuple(tally(read(f"workspace/{one.file}"), one) for one in self._counters),
             sum(reply.ruling is Ruling.DENY for reply in replies),

@@ -30,7 +30,7 @@ from pytest_hookharness.judging.state_diff import (
     equal_except_timestamps,
     find_timestamps,
 )
-from pytest_hookharness.judging.verdict.run_end import duration
+from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
@@ -138,7 +138,7 @@ class Prober:
             probes=tuple(self._probes),
             threshold=self._threshold(conclusion),
             unclear=conclusion.unclear,
-            unpredictable=conclusion.find_unpredictable,
+            unpredictable=conclusion.unpredictable,
             limits=tuple(self._limits(conclusion, slow=slow)),
         )
 
@@ -305,15 +305,17 @@ class Prober:
 
     def _describe(self, perturbation: Perturbation) -> str:
         if perturbation.how is PerturbationKind.AGED:
-            return f"{duration(perturbation.seconds)} passed"
+            return f"{format_duration(perturbation.seconds)} passed"
         if perturbation.how is PerturbationKind.WAITED:
-            return f"waited {duration(perturbation.seconds)}"
+            return f"waited {format_duration(perturbation.seconds)}"
         if perturbation.how is PerturbationKind.AHEAD and not perturbation.repetitions:
             return "one more repetition"
         reached = self._pattern.describe_all(perturbation) if self._pattern is not None else ""
         if perturbation.how is PerturbationKind.AHEAD and perturbation.pace:
             return ", ".join(
-                filter(None, [reached, f"{duration(perturbation.repetitions * perturbation.pace)} later"])
+                filter(
+                    None, [reached, f"{format_duration(perturbation.repetitions * perturbation.pace)} later"]
+                )
             )
         if self._pattern is None or perturbation.how is PerturbationKind.TRANSCRIPT:
             return str(perturbation.how.value)
@@ -324,7 +326,7 @@ class Prober:
         if perturbation is None or seen is None:
             return None
         if perturbation.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
-            at = f"{duration(perturbation.seconds)} without a turn"
+            at = f"{format_duration(perturbation.seconds)} without a turn"
             return Threshold(
                 at=at, what=seen.what, seconds=perturbation.seconds, allows_stop=seen.allows_stop
             )

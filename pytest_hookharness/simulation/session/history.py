@@ -17,7 +17,8 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     TextOutline,
     TextOutlines,
     TurnSignature,
-    difference,
+    actions_of,
+    describe_difference,
 )
 from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_except_timestamps
 from pytest_hookharness.model.moves import Message, Observation
@@ -81,7 +82,7 @@ class Repetition:
             if request is None:
                 return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
             seen = [step for step in driver.steps if step.turn == driver.turn]
-            what = difference(expected, seen, self.outline)
+            what = describe_difference(expected, seen, self.outline)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )
@@ -170,7 +171,7 @@ class History:
                 messages,
             ]
             text = json.dumps(parts, sort_keys=True, default=str)
-            self._signatures[turn] = TurnSignature(actions=actions(steps, self.outlines.of), parts=text)
+            self._signatures[turn] = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
         return self._signatures[turn]
 
     def point(self, turn: int) -> SessionPoint:
