@@ -102,7 +102,7 @@ def pages() -> dict[str, str]:
     return {
         "scenario-keys.md": f"# Keys of a scenario file\n\n{MADE}\n{keys}\n## Keys of `world`\n\n{world}",
         "moves.md": of_moves(top),
-        "promises.md": f"# Promises\n\n{MADE}\nWhat may stand under `expect`.\n\n{promises}",
+        "expectations.md": f"# Promises\n\n{MADE}\nWhat may stand under `expect`.\n\n{promises}",
         "hosts.md": f"# Hosts\n\n{MADE}\n```text\n{known}\n```\n",
     }
 

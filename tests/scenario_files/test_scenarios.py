@@ -223,7 +223,7 @@ EXPECTATIONS = [
     ),
     ("reasons: a+", Expectation(verdict="terminated", reasons=("a+",))),
     ("reasons: [a, b]", Expectation(verdict="terminated", reasons=("a", "b"))),
-    ("findings: [HH001, HUNG-FIRE]", Expectation(verdict="terminated", findings=("HH001", "HUNG-FIRE"))),
+    ("findings: [HH001, HUNG-HOOK]", Expectation(verdict="terminated", findings=("HH001", "HUNG-HOOK"))),
     (
         "files: {equal: {a: b}, contain: {c: d}, absent: [e], unchanged: [f]}",
         Expectation(
