@@ -50,7 +50,7 @@ class Coin:
 
     outcomes: list[Outcome]
 
-    def simulate(self, *_):
+    def play(self, *_):
         return self.outcomes.pop(0), False
 
     def side_by_side(self, jobs, _settings):
@@ -58,13 +58,13 @@ class Coin:
 
 
 @pytest.fixture
-def vary(simulate):
+def vary(play):
     """Run a scenario with one PreToolUse hook, with other keys or with families of mutations."""
 
     def run(hook, *kinds, agent=REFUSED, **keys):
         files = {"hook.sh": hook, "other.sh": hook}
         keys = {"hooks": {"PreToolUse": "./hook.sh"}, **keys}
-        return simulate(agent=agent, files=files, **({"vary": [*kinds]} if kinds else {}), **keys)
+        return play(agent=agent, files=files, **({"vary": [*kinds]} if kinds else {}), **keys)
 
     return run
 
@@ -196,7 +196,7 @@ def test_a_hidden_command_is_missing_alone(vary, tmp_path):
 
 def test_company_comes_before_each_hook_run(told):
     """Another session sends the same event with a session id and a transcript of its own."""
-    lines = [line for line in told(world={"company": "session"}).splitlines() if line.startswith("{")]
+    lines = [line for line in told(company="session").splitlines() if line.startswith("{")]
     first, second = (line.partition('"session_id":"')[2][:36] for line in lines[:2])
 
     assert first != second
@@ -210,8 +210,8 @@ def test_another_agent_of_the_session_makes_only_tool_calls(vary):
     expect = {"files": {"equal": {"calls": "called\n" * 3}}}
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
-    assert vary(note, agent=agent, hooks=hooks, world={"company": "agent"}, expect=expect).passed
-    assert not vary(note, agent=agent, hooks=hooks, world={"company": "session"}, expect=expect).passed
+    assert vary(note, agent=agent, hooks=hooks, company="agent", expect=expect).passed
+    assert not vary(note, agent=agent, hooks=hooks, company="session", expect=expect).passed
 
 
 def test_a_relaunched_host_is_another_process(vary):
@@ -219,7 +219,7 @@ def test_a_relaunched_host_is_another_process(vary):
     agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
     hooks = {"PreToolUse": "exec ./hook.sh"}
 
-    assert vary(ONE_PARENT, agent=agent, hooks=hooks, world={"relaunched": True}).blocks() == 1
+    assert vary(ONE_PARENT, agent=agent, hooks=hooks, relaunched=True).blocks() == 1
     assert vary(ONE_PARENT, agent=agent, hooks=hooks).blocks() == 0
 
 
@@ -227,7 +227,7 @@ def test_a_relaunched_host_reports_a_kill_as_a_kill(vary):
     """A hook that is killed below a parent of its own is no exit code, and nobody adds to what it said."""
     killed = "#!/bin/sh\necho said >&2\nkill -KILL $$\n"
     hooks = {"PreToolUse": "exec ./hook.sh"}
-    fire = next(fire for _, fire in vary(killed, hooks=hooks, world={"relaunched": True}).trace.hook_runs())
+    fire = next(fire for _, fire in vary(killed, hooks=hooks, relaunched=True).trace.hook_runs())
 
     assert (fire.run.ending, fire.run.stderr.data) == (Signaled(9), b"said\n")
 
@@ -236,8 +236,7 @@ def test_a_relaunched_host_passes_on_what_it_has(vary):
     """A parent of its own changes no variable, and no exit code."""
     tells = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
     plain, below = (
-        next(fire for _, fire in vary(tells, world={"relaunched": way}).trace.hook_runs())
-        for way in (False, True)
+        next(fire for _, fire in vary(tells, relaunched=way).trace.hook_runs()) for way in (False, True)
     )
 
     assert below.run.ending == plain.run.ending == Exited(3)
@@ -267,4 +266,4 @@ def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
     hook = '#!/bin/sh\n[ -n "${BASH_VERSION:-}" ] || exit 0\necho "bash is here" >&2\nexit 2\n'
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
-    assert vary(hook, agent=agent, world="bash").blocks() == 1
+    assert vary(hook, agent=agent, shell="bash").blocks() == 1  # noqa: S604 - a key of the scenario
