@@ -41,7 +41,7 @@ def test_a_brought_host_is_played_beside_ours(project, toy):
     result = project.run_apart("--hook-scenarios", "--hook-host", "toy", "--hook-host", "claude-code")
 
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["loop*toy@1*2*1*capped*yes", "loop*claude-code*9*8*capped*yes"])
+    result.stdout.fnmatch_lines(["loop*toy@1*2*1*capped*passed", "loop*claude-code*9*8*capped*passed"])
 
 
 def test_a_brought_host_that_is_no_profile(project, toy):
@@ -69,7 +69,7 @@ def test_one_scenario_on_every_host(project):
             "scenario*loop*",
             "claude-code@2.1.329*capped*",
             "HH018 DIVERGE  loop: capped on claude-code@*; livelock on codex@*",
-            "*claude-code@2.1.329*: in turn 9 refusal overridden, for 8 refusals*observed: Claude Code*",
-            "*codex@0.169.0*: in turn 9 refused, for *observed: Codex*",
+            "*claude-code@2.1.329*: in turn 9 refusal overridden: 8 refusals*observed: Claude Code*",
+            "*codex@0.169.0*: in turn 9 refused: *observed: Codex*",
         ]
     )

@@ -39,18 +39,18 @@ def test_github_is_told_where(project, on_github):
     told = [row for row in result.outlines if row.startswith("::")]
     where = f"::error file={project.path.name}/scenarios"
     result.stdout.re_match_lines(
-        [r" *p50 +p95 +of limit +fires +event +hook$", r".* %  +5  Stop   \./hook\.sh$"]
+        [r" *p50 +p95 +of timeout +runs +event +hook$", r".* %  +5  Stop   \./hook\.sh$"]
     )
     assert len(told) == 2
     assert re.match(re.escape(f"{where}/typo.scenario.yaml,line={line},title="), told[0])
     assert told[1].startswith(
         f"{where}/stubborn.scenario.yaml,line={line},"
-        "title=scenarios/stubborn.scenario.yaml%3A%3Astubborn[claude-code]::livelock: after turn"
+        "title=scenarios/stubborn.scenario.yaml%3A%3Astubborn[claude-code]::livelock: Stop is blocked forever by "
     )
     summary = on_github.read_text()
     assert summary.startswith("before\n## Hook scenarios\n")
     assert "| `polite` | `claude-code@2.1.329` | 2 | 1 | terminated |" in summary
-    assert "again:  hookharness run 'scenarios/stubborn.scenario.yaml::stubborn[claude-code]'" in summary
+    assert "replay: hookharness run 'scenarios/stubborn.scenario.yaml::stubborn[claude-code]'" in summary
     assert summary.count("<details>") == 2
 
 
@@ -71,7 +71,7 @@ def test_a_test_in_python_says_what_is_promised(project, on_github):
     project.run("test_it.py").assert_outcomes(passed=1, xfailed=1)
 
     lines = on_github.read_text().splitlines()
-    assert "2 simulations: 2 as expected, 1 not known" in lines
+    assert "2 simulations: 1 as expected, 1 unknown" in lines
     assert [line.split()[-2] for line in lines if "test_it.py::" in line] == ["yes", "?"]
 
 
@@ -84,7 +84,7 @@ def test_what_only_a_test_knows_is_a_result(project):
     project.run("test_it.py", "--hook-sarif=r.sarif").assert_outcomes(failed=1)
 
     (found,) = json.loads((project.path / "r.sarif").read_text())["runs"][0]["results"]
-    assert (found["ruleId"], spot(found)) == ("promise", ("test_it.py", 1))
+    assert (found["ruleId"], spot(found)) == ("expectation", ("test_it.py", 1))
     assert found["message"]["text"] == "the test failed: AssertionError: assert 0 == 1"
 
 

@@ -80,7 +80,7 @@ def test_each_item_has_its_own_end(apart):
     result = apart.run(*SEVERAL)
 
     result.assert_outcomes(passed=1, failed=3, errors=4)
-    result.stdout.fnmatch_lines(["loop*claude-code*terminated*yes", "loop*codex*livelock*NO"])
+    result.stdout.fnmatch_lines(["loop*claude-code*terminated*passed", "loop*codex*livelock*FAILED"])
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def test_a_lock_out_is_told_with_what_each_move_meets(explore, project):
     assert any(line.split() == ["turn", "1", "agent", "runs", '"mkdir', "-p", '.lock"'] for line in lines)
     assert any('stops: "Done."' in line and '-> block "It is locked: run ./open."' in line for line in lines)
     again = f"hookharness check --explore {SETTINGS} --yes --agent-may-run 'mkdir -p .lock' --seed 0"
-    assert lines[-2].strip() == f"again:  {again}"
+    assert lines[-2].strip() == f"replay: {again}"
     assert lines[-1].startswith("a lock-out: ")
 
 
@@ -113,5 +113,5 @@ def test_a_file_that_is_none_is_an_error_in_a_line(explore):
     result = explore("Stop", LOCKS, target="missing.json")
 
     assert result.returncode == 2
-    assert "missing.json: file not found" in result.stderr
+    assert "missing.json: there is no such file or folder" in result.stderr
     assert "Traceback" not in result.stderr

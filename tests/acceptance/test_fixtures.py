@@ -87,7 +87,13 @@ def test_a_failed_assert_tells_the_story(project):
     result = project.run()
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*hook story*", "livelock: after turn 2 *", "*Stop*exited 2*block*never*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*hook story*",
+            "livelock: Stop is blocked forever by * (state repeats every turn from turn 1; *",
+            "*Stop*exited 2*block*never*",
+        ]
+    )
 
 
 def test_a_failed_fire_tells_what_was_fired(project):

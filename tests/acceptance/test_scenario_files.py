@@ -165,10 +165,10 @@ def test_a_failure_tells_the_story(project):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "livelock: after turn 2 everything is as it was after turn 1 *",
+            "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn from turn 1; *",
             "*Stop *./hook.sh*exited 2*block*never*",
             f"*expected: terminated*scenarios/stubborn.scenario.yaml:{line}*expect.verdict*",
-            "*again: *hookharness run 'scenarios/stubborn.scenario.yaml::stubborn?claude-code?' --seed 0*",
+            "*replay: *hookharness run 'scenarios/stubborn.scenario.yaml::stubborn?claude-code?' --seed 0*",
         ]
     )
     result.stdout.fnmatch_lines(

@@ -38,14 +38,17 @@ def test_run_plays_exactly_one_item(hookharness, project):
     text = file.read_text() + 'variants: {other: {why: "not this one"}}\n'
     project.scenario("stubborn", text=text)
     failed = project.run("--hook-scenarios", "--hook-seed", "7", "-k", "not other")
-    again = next(line for line in failed.outlines if "again:" in line).partition("hookharness run ")[2]
+    again = next(line for line in failed.outlines if "replay:" in line).partition("hookharness run ")[2]
     node, _, seed = again.partition("' --seed ")
 
     result = hookharness("run", node.strip("'"), "--seed", seed.strip())
 
     assert result.returncode == 1
-    assert "livelock: after turn 2" in result.stdout
-    assert result.stdout.count("again:") == 1
+    assert (
+        "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn from turn 1; "
+        in result.stdout
+    )
+    assert result.stdout.count("replay:") == 1
     assert again.strip() in result.stdout
 
 
@@ -94,7 +97,7 @@ def test_try_prints_how_to_do_it_again(hookharness):
     result = hookharness("try", "Stop", STUBBORN, "--seed", "3")
 
     again = shlex.join(["hookharness", "try", "Stop", STUBBORN, "--seed", "3"])
-    assert f"again:  {again}" in result.stdout
+    assert f"replay: {again}" in result.stdout
 
 
 def test_try_on_an_event_around_tools(hookharness):
@@ -120,7 +123,7 @@ def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     result = hookharness("try", "Stop", "./missing.sh")
 
     assert result.returncode == 1
-    assert "but not by a decision of every hook (NOT-RUN)" in result.stdout.splitlines()[1]
+    assert "but not every hook decided (NOT-RUN)" in result.stdout.splitlines()[1]
 
 
 def test_schema(hookharness):

@@ -60,10 +60,10 @@ def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
     result = stress("--only", CLOSED)
 
     row, evidence, again = result.stdout.partition(f"{CLOSED} ")[2].splitlines()[:3]
-    assert (result.returncode, row.strip()) == (1, "open")
+    assert (result.returncode, row.strip()) == (1, "fail-open")
     assert "refuses (exit 2); then does not refuse" in evidence
-    assert again.strip() == f"again:  hookharness check --stress {SETTINGS} --yes --only '{CLOSED}' --seed 0"
-    assert "1 difference: 1 open" in result.stdout
+    assert again.strip() == f"replay: hookharness check --stress {SETTINGS} --yes --only '{CLOSED}' --seed 0"
+    assert "1 difference: 1 fail-open" in result.stdout
     assert "HH201 FAILS-OPEN" in result.stdout
 
 

@@ -40,7 +40,7 @@ def asked(*events, refused=False):
         scenario=Scenario(name="test"),
         host="claude-code@1",
         trace=Trace(steps=tuple(steps)),
-        outcome=Terminated(turn=1),
+        verdict=Terminated(turn=1),
         trial_results=(FINE,),
     )
 
@@ -78,6 +78,6 @@ def test_a_hook_that_was_never_asked_is_not_known(code):
 
 def test_a_cell_that_is_not_fine_is_told():
     """A single trial result that is not as declared decides."""
-    odd = replace(FINE, outcome="open")
+    odd = replace(FINE, outcome="fail-open")
 
     assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == FOUND

@@ -21,16 +21,16 @@ SEVERAL = ("--hook-scenarios", ".", "--hook-report", "of today/page.html")
 
 def rows(file):
     """
-    What the list on a page says of each simulation: name, verdict, promise.
+    What the list on a page says of each simulation: name, verdict, result.
     """
     index = re.search(r'id="index">(.*?)</script>', file.read_text())[1]
-    return [(row["name"], row["verdict"], row["promise"]) for row in json.loads(index)["rows"]]
+    return [(row["name"], row["verdict"], row["result"]) for row in json.loads(index)["rows"]]
 
 
 EXPECTED = [
-    ("polite", "terminated", "kept"),
-    ("stubborn", "livelock", "broken"),
-    ("test_it", "livelock", "kept"),
+    ("polite", "terminated", "passed"),
+    ("stubborn", "livelock", "failed"),
+    ("test_it", "livelock", "passed"),
 ]
 
 
@@ -79,9 +79,9 @@ def test_tests_that_say_nothing(project):
     result.assert_outcomes(failed=1, skipped=1, xfailed=1)
     assert len([*(project.path / "x").glob("*.md")]) == 1
     assert rows(project.path / "all.html") == [
-        ("test_expected", "livelock", "left to its test"),
-        ("test_skipped", "livelock", "left to its test"),
-        ("test_wrong", "terminated", "broken"),
+        ("test_expected", "livelock", "decided by its test"),
+        ("test_skipped", "livelock", "decided by its test"),
+        ("test_wrong", "terminated", "failed"),
     ]
     assert "left out" not in result.stdout.str()
 
@@ -149,8 +149,8 @@ def test_a_page_of_an_interrupted_run(project):
 
     assert b"hook harness: a page of 2 simulations is in " in output
     assert rows(project.path / "of today" / "page.html") == [
-        ("polite", "terminated", "kept"),
-        ("slow", "undecided", "broken"),
+        ("polite", "terminated", "passed"),
+        ("slow", "undecided", "failed"),
     ]
 
 
@@ -166,6 +166,6 @@ def test_a_page_made_later(project, monkeypatch, capsys):
     assert (made, again) == (1, 2)
     assert sorted(rows(project.path / "page.html")) == [
         *EXPECTED[:2],
-        ("test_it", "livelock", "left to its test"),
+        ("test_it", "livelock", "decided by its test"),
     ]
     assert "report: a page needs a file" in capsys.readouterr().err

@@ -172,13 +172,13 @@ def test_the_shell_writes_and_reads_traces(project, capsys, monkeypatch):
     assert main.main(["report", "traces", "--format", "incident", "-o", "all.md"]) == 1
     assert main.main(["report", "traces", "--format", "incident", "-o", "all.md"]) == 2
 
-    assert "1 simulation, 1 not as promised" in told
+    assert "1 simulation: 0 as expected, 1 failed" in told
     assert "livelock in `try[claude-code]`" in (project.path / "all.md").read_text()
     assert "all.md" in capsys.readouterr().err
     (file,) = (project.path / "traces").iterdir()
     (begin, *_) = records(file)
-    assert (begin["door"], begin["id"], begin["file"]) == ("hookharness", "try[claude-code]", None)
-    assert begin["again"].startswith("hookharness try Stop 'echo no >&2; exit 2'")
+    assert (begin["front_end"], begin["id"], begin["file"]) == ("hookharness", "try[claude-code]", None)
+    assert begin["replay_command"].startswith("hookharness try Stop 'echo no >&2; exit 2'")
 
 
 STRANGE = """\
@@ -216,7 +216,7 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
 
     assert "does not exist" in said[0]
     assert "has no trace file (*.jsonl)" in said[1]
-    assert "a.jsonl:1: is no JSON" in said[2]
+    assert "a.jsonl:1: is not JSON" in said[2]
 
     assert main.main(["report", "/dev/null"]) == report.UNKNOWN
     assert "/dev/null is neither a file nor a folder" in capsys.readouterr().err
@@ -230,7 +230,7 @@ def kept_run(text="all is well"):
         scenario=Scenario(name="lint"), host="claude-code", trace=Trace(), verdict=Terminated(turn=1)
     )
     occasion = trace_records.TraceHeader(id="lint", front_end="pytest", host="claude-code")
-    made = [trace_records.begin(seen.scenario, occasion), trace_records.end(seen, entry=text)]
+    made = [trace_records.begin(seen.scenario, occasion), trace_records.end(seen, incident=text)]
     return "".join(f"{json.dumps(record)}\n" for record in made)
 
 

@@ -19,13 +19,13 @@ RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
 HOOK = Hook(event="Stop", command="./check.sh")
 
 
-def outcome(outcome=None, steps=(), **more):
-    outcome = outcome or Terminated(turn=1)
+def outcome(verdict=None, steps=(), **more):
+    verdict = verdict or Terminated(turn=1)
     return Outcome(
         scenario=Scenario(name="check"),
         host="claude-code@1",
         trace=Trace(steps=tuple(steps)),
-        outcome=outcome,
+        verdict=verdict,
         **more,
     )
 

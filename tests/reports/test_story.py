@@ -233,8 +233,10 @@ def test_tells_a_livelock_to_the_end() -> None:
         assumptions=("Ids are derived.", "The network is not watched."),
     )
     assert story(made, root=Path("/work place")).splitlines() == [
-        "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn from turn "
-        "2; confirmed in turn 4)",
+        (
+            "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn from turn "
+            "2; confirmed in turn 4)"
+        ),
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',

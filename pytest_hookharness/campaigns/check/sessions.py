@@ -232,7 +232,7 @@ def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterato
 
     Args:
         hook_set: The hooks.
-        woken: The events that a session had.
+        triggered: The events that a session had.
     """
     events = hosts.find(hook_set.host).events
     for hook in hook_set.hooks:

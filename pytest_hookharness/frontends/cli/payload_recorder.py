@@ -8,8 +8,6 @@ through here. An error of the recording reaches neither hook nor host. The file 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import functools
 import json
 import os
 import signal
@@ -20,14 +18,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from pytest_hookharness.execution.platform import spawning
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pytest_hookharness.reports.redaction import Secrets
 
 _CHUNK = 1 << 16
 MOST = 4 << 20
-# PR_SET_PDEATHSIG of Linux.
-_DEATH_SIGNAL = 1
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -74,17 +72,21 @@ def main(argv: Sequence[str]) -> int:
     os._exit(code & 0xFF)
 
 
-def _end_together() -> Callable[[], None] | None:
+def _end_together() -> Callable[[], None]:
     """
-    Return a function that has Linux kill the hook's process together with this one; ``None`` elsewhere.
+    Return a function that has the system kill the hook's process together with this one, where it can.
 
     A host that kills what it started would otherwise kill only the recorder.
     """
-    try:
-        control = ctypes.CDLL(None).prctl
-    except (OSError, AttributeError):
-        return None
-    return functools.partial(control, _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+    # Imported here and not between fork and exec.
+    die_with_parent = spawning().die_with_parent
+
+    def ask() -> None:
+        # Not every system offers it.
+        with contextlib.suppress(OSError):
+            die_with_parent()
+
+    return ask
 
 
 def _take_input() -> None:

@@ -49,9 +49,8 @@ def _occasion(probing: ProbeReport) -> str:
 
 
 def _how_often(probing: ProbeReport) -> str:
-    return f"the hooks were run on {counted(len(probing.probes), 'changed copy')} of that state".replace(
-        "copys", "copies"
-    )
+    count = len(probing.probes)
+    return f"the hooks were run on {count} changed {'copy' if count == 1 else 'copies'} of that state"
 
 
 def _part(part: StatePart) -> str:

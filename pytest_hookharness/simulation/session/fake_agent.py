@@ -26,6 +26,7 @@ from pytest_hookharness.execution.processes.item_supervisor import NestedProcess
 from pytest_hookharness.execution.workspace.agent_shell import AgentShell
 from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
 from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
+from pytest_hookharness.hosts.rules.process import CallRules
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun
 from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, RunCommand, Script, Stop
 from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Stdio
@@ -321,22 +322,32 @@ def main(arguments: Sequence[str]) -> int:
         return _fail(name, f"not started, beyond {start.refused}", _REFUSED)
     if line.unknown:
         return _give_up(name, record, f"it does not know {line.unknown}")
+    line = replace(line, prompt=prompt)
     try:
-        inner, line = _inner_scenario(scenario, profile), replace(line, prompt=prompt)
-        child = FakeAgent(inner, double, profile, line, record)
+        child = FakeAgent(_inner_scenario(scenario, profile), double, profile, line, record)
         ended = child.run()
     except Exception as error:
         # An agent would not have failed like this, so the harness must report it.
         why = str(error) if isinstance(error, SimulationError) else item_supervisor.describe_error(error)
         _give_up(name, record, why)
         raise
+    _leave(record, rules, line, child, ended)
+    return double.exit
+
+
+def _leave(
+    record: SessionRecord,
+    rules: CallRules,
+    line: hosts.CommandLine,
+    child: FakeAgent,
+    ended: hosts.Ended,
+) -> None:
     record.append(ended=ended.how)
     if ended.how == "waiting":
         signal.pause()
     answered = hosts.FinalAnswer(text=child.answer or ended.why, session=child.session, turns=child.stops)
     sys.stdout.write(hosts.write_answer(rules, line.form, answered))
     sys.stdout.flush()
-    return double.exit
 
 
 def _give_up(name: str, record: SessionRecord, trouble: str) -> int:

@@ -56,8 +56,8 @@ class Runner:
     def __init__(self, harness):
         self._harness = harness
 
-    def play(self, scenario, _):
-        return self._harness.simulate(scenario), False
+    def simulate(self, scenario, _):
+        return self._harness.simulate(scenario)
 
     def side_by_side(self, jobs, _):
         yield from ((place, job(self)) for place, job in enumerate(jobs))

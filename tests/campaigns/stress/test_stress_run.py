@@ -50,8 +50,8 @@ class Coin:
 
     outcomes: list[Outcome]
 
-    def play(self, *_):
-        return self.outcomes.pop(0), False
+    def simulate(self, _scenario, _settings):
+        return self.outcomes.pop(0)
 
     def side_by_side(self, jobs, _settings):
         yield from ((place, job(self)) for place, job in enumerate(jobs))
@@ -196,7 +196,7 @@ def test_a_hidden_command_is_missing_alone(vary, tmp_path):
 
 def test_company_comes_before_each_hook_run(told):
     """Another session sends the same event with a session id and a transcript of its own."""
-    lines = [line for line in told(company="session").splitlines() if line.startswith("{")]
+    lines = [line for line in told(world={"company": "session"}).splitlines() if line.startswith("{")]
     first, second = (line.partition('"session_id":"')[2][:36] for line in lines[:2])
 
     assert first != second
@@ -210,8 +210,8 @@ def test_another_agent_of_the_session_makes_only_tool_calls(vary):
     expect = {"files": {"equal": {"calls": "called\n" * 3}}}
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
-    assert vary(note, agent=agent, hooks=hooks, company="agent", expect=expect).passed
-    assert not vary(note, agent=agent, hooks=hooks, company="session", expect=expect).passed
+    assert vary(note, agent=agent, hooks=hooks, world={"company": "agent"}, expect=expect).passed
+    assert not vary(note, agent=agent, hooks=hooks, world={"company": "session"}, expect=expect).passed
 
 
 def test_a_relaunched_host_is_another_process(vary):
@@ -219,7 +219,7 @@ def test_a_relaunched_host_is_another_process(vary):
     agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
     hooks = {"PreToolUse": "exec ./hook.sh"}
 
-    assert vary(ONE_PARENT, agent=agent, hooks=hooks, relaunched=True).blocks() == 1
+    assert vary(ONE_PARENT, agent=agent, hooks=hooks, world={"relaunched": True}).blocks() == 1
     assert vary(ONE_PARENT, agent=agent, hooks=hooks).blocks() == 0
 
 
@@ -227,7 +227,7 @@ def test_a_relaunched_host_reports_a_kill_as_a_kill(vary):
     """A hook that is killed below a parent of its own is no exit code, and nobody adds to what it said."""
     killed = "#!/bin/sh\necho said >&2\nkill -KILL $$\n"
     hooks = {"PreToolUse": "exec ./hook.sh"}
-    fire = next(fire for _, fire in vary(killed, hooks=hooks, relaunched=True).trace.hook_runs())
+    fire = next(fire for _, fire in vary(killed, hooks=hooks, world={"relaunched": True}).trace.hook_runs())
 
     assert (fire.run.ending, fire.run.stderr.data) == (Signaled(9), b"said\n")
 
@@ -236,7 +236,8 @@ def test_a_relaunched_host_passes_on_what_it_has(vary):
     """A parent of its own changes no variable, and no exit code."""
     tells = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
     plain, below = (
-        next(fire for _, fire in vary(tells, relaunched=way).trace.hook_runs()) for way in (False, True)
+        next(fire for _, fire in vary(tells, world={"relaunched": way}).trace.hook_runs())
+        for way in (False, True)
     )
 
     assert below.run.ending == plain.run.ending == Exited(3)
@@ -257,7 +258,9 @@ def test_hooks_run_in_the_order_that_is_given(told):
 
 def test_an_order_must_name_every_hook_once(vary):
     """An order of other hooks than there are is refused with what is allowed."""
-    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hook"):
+    with pytest.raises(
+        SimulationError, match=r"order.PreToolUse: got \[1, 2\] for 1 hook; name each of 1 to 1 once"
+    ):
         vary(TELLS, order={"PreToolUse": [1, 2]})
 
 
@@ -266,4 +269,4 @@ def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
     hook = '#!/bin/sh\n[ -n "${BASH_VERSION:-}" ] || exit 0\necho "bash is here" >&2\nexit 2\n'
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
-    assert vary(hook, agent=agent, shell="bash").blocks() == 1  # noqa: S604 - a key of the scenario
+    assert vary(hook, agent=agent, world={"shell": "bash"}).blocks() == 1
