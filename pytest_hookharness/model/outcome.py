@@ -19,7 +19,7 @@ from pytest_hookharness.model.trace import HookEvent, Trace
 from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Verdict, Violation, verdict_name
 
 # With one of these findings, the end of a session does not prove that its hooks allowed the stop.
-INCONCLUSIVE_FINDINGS = frozenset({"HUNG-FIRE", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
+INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

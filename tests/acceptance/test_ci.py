@@ -45,7 +45,8 @@ def test_github_is_told_where(project, on_github):
     assert re.match(re.escape(f"{where}/typo.scenario.yaml,line={line},title="), told[0])
     assert told[1].startswith(
         f"{where}/stubborn.scenario.yaml,line={line},"
-        "title=scenarios/stubborn.scenario.yaml%3A%3Astubborn[claude-code]::livelock: Stop is blocked forever by "
+        "title=scenarios/stubborn.scenario.yaml%3A%3Astubborn[claude-code]::"
+        "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn from turn 1; "
     )
     summary = on_github.read_text()
     assert summary.startswith("before\n## Hook scenarios\n")
@@ -72,7 +73,7 @@ def test_a_test_in_python_says_what_is_promised(project, on_github):
 
     lines = on_github.read_text().splitlines()
     assert "2 simulations: 1 as expected, 1 unknown" in lines
-    assert [line.split()[-2] for line in lines if "test_it.py::" in line] == ["yes", "?"]
+    assert [line.split()[-2] for line in lines if "test_it.py::" in line] == ["passed", "unknown"]
 
 
 def test_what_only_a_test_knows_is_a_result(project):

@@ -77,9 +77,9 @@ def test_what_is_not_covered_is_told(explore):
     result = explore("PreToolUse", COUNTS, "--states", "3")
 
     assert result.returncode == 2, result.stdout + result.stderr
-    assert "not known: " in result.stdout
+    assert "  unknown: " in result.stdout
     assert "leads to one state more than may be tried (allow more with --states" in result.stdout
-    assert result.stdout.splitlines()[-1].startswith("it could not be told whether there is a lock-out")
+    assert result.stdout.splitlines()[-1].startswith("inconclusive: some results are unknown")
 
 
 class Interrupted(Executor):
@@ -104,8 +104,8 @@ def test_an_interrupt_is_told(project, monkeypatch, capsys):
     assert main.main(["check", "--explore", "--yes", SETTINGS]) == 2
     said = capsys.readouterr().out
     assert "interrupted: this was seen until then" in said
-    assert "undecided: no lock-out is known of" in said
-    assert said.splitlines()[-1].endswith("because it was interrupted")
+    assert "undecided: no lock-out was found, but in the " in said
+    assert said.splitlines()[-1] == "inconclusive: it was interrupted"
 
 
 def test_a_file_that_is_none_is_an_error_in_a_line(explore):

@@ -168,7 +168,7 @@ def test_interrupt(project, pytester, front_end):
     # The second fire hangs; that the first is over is seen by the agent's own shell call before it.
     text = (project.path / "scenarios/slow.scenario.yaml").read_text()
     text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
-    project.scenario("slow", text=f"cover: ['{ready.parent}']\n{text}")
+    project.scenario("slow", text=f"world: {{cover: ['{ready.parent}']}}\n{text}")
     commands = {
         "shell": ["pytest_hookharness", "run", "scenarios/slow.scenario.yaml"],
         "pytest": ["pytest", "-p", "no:faker", "--hook-scenarios", f"--basetemp={project.path / 'base'}"],

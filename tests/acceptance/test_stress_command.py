@@ -63,7 +63,7 @@ def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
     assert (result.returncode, row.strip()) == (1, "fail-open")
     assert "refuses (exit 2); then does not refuse" in evidence
     assert again.strip() == f"replay: hookharness check --stress {SETTINGS} --yes --only '{CLOSED}' --seed 0"
-    assert "1 difference: 1 fail-open" in result.stdout
+    assert "1 mutation: 1 fail-open" in result.stdout
     assert "HH201 FAILS-OPEN" in result.stdout
 
 
@@ -89,7 +89,7 @@ def test_what_is_fine_is_told_as_such(guarded, stress):
     result = stress("--only", "a space in the path")
 
     assert result.returncode == 0, result.stdout
-    assert "1 difference: 1 as declared" in result.stdout
+    assert "1 mutation: 1 as declared" in result.stdout
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def test_an_interrupt_tells_what_was_found(guarded):
     child.sendintr()
     child.expect("interrupted: this was seen until then")
     child.expect("there was no time left")
-    child.expect(r"\d+ differences: ")
+    child.expect(r"\d+ mutations: ")
     child.expect(pexpect.EOF)
     child.close()
 

@@ -10,6 +10,7 @@ from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
@@ -300,6 +301,11 @@ def test_every_finding_says_what_to_do() -> None:
         assert look_up(code.code) is look_up(code.name.lower()) is code
     assert len({code.code for code in catalogue()}) == len(catalogue())
     assert look_up("HH999") is None
+
+
+def test_every_inconclusive_finding_is_in_the_catalogue():
+    """The names of findings after which a run has decided nothing are names that the catalogue knows."""
+    assert sorted(INCONCLUSIVE_FINDINGS - {code.name for code in catalogue()}) == []
 
 
 def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():

@@ -56,7 +56,7 @@ def test_open_moves_are_counted_by_reason():
     outcome = judged(ENDED, open={"not tried": 2, "too late": 1})
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "3 moves have an unknown result (not tried: 2; too late: 1)" in outcome.verdict.why
+    assert "the result of 3 moves is unknown (not tried: 2; too late: 1)" in outcome.verdict.why
 
 
 def test_expectations_about_the_verdict_are_checked_again():

@@ -24,6 +24,7 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
@@ -131,7 +132,7 @@ class CheckRun:
         triggered = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
         self._play("single events", [*checkups.plan_single_events(self.place, triggered)])
         yield
-        if any(symptom.kind == "HUNG-FIRE" for symptom in find_symptoms(first.outcome)):
+        if any(symptom.kind == HUNG_HOOK.name for symptom in find_symptoms(first.outcome)):
             self._undecided.append(_HUNG)
             return
         endless = first.outcome.verdict_name in ("livelock", "capped")

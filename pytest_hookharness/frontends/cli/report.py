@@ -155,8 +155,9 @@ def _each_incident(runs: Sequence[TraceRun]) -> Iterator[str]:
         if run.end is None:
             yield unfinished(run)
         elif not run.end["passed"]:
-            entry = run.end["entry"]
-            yield "\n".join(plain_lines(str(entry["text"] if isinstance(entry, dict) else entry))) + "\n"
+            incident = run.end["incident"]
+            text = incident["text"] if isinstance(incident, dict) else incident
+            yield "\n".join(plain_lines(str(text))) + "\n"
 
 
 _FORMATS: Mapping[str, Callable[[Sequence[TraceRun]], str]] = {

@@ -100,8 +100,8 @@ def _why(explored: Exploration) -> str:
     number = sum(explored.open.values())
     reasons = "; ".join(f"{why}: {times}" for why, times in explored.open.items())
     return (
-        f"no lock-out was found, but in the {states} that were found {number} moves have an unknown result "
-        f"({reasons})"
+        f"no lock-out was found, but in the {states} that were found the result of "
+        f"{counted(number, 'move')} is unknown ({reasons})"
     )
 
 
