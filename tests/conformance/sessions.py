@@ -64,8 +64,10 @@ SESSIONS: Mapping[str, Mapping[str, Session]] = {
             acts=({"stop": "All done."}, {"prompt": "/greet you"}, {"stop": "All done."}),
             keys={"files": {".claude/commands/greet.md": "Say hello to $ARGUMENTS.\n"}},
         ),
-        "setup": Session(acts=WORK, keys={"setup": "init"}),
-        "worktree": Session(acts=WORK, keys={"worktree": "new"}, said={"WorktreeCreate": '"$PWD"'}),
+        "setup": Session(acts=WORK, keys={"world": {"setup": "init"}}),
+        "worktree": Session(
+            acts=WORK, keys={"world": {"worktree": "new"}}, said={"WorktreeCreate": '"$PWD"'}
+        ),
     },
     "codex": {
         "plain": Session(acts=WORK),

@@ -62,6 +62,7 @@ class Watch(Protocol):
         Raises:
             OSError: It cannot be watched.
         """
+        ...
 
     def forget_below(self, path: str) -> None:
         """
@@ -72,6 +73,7 @@ class Watch(Protocol):
         """
         Return what happened since the last look.
         """
+        ...
 
     def forget_all(self) -> None:
         """
@@ -96,6 +98,7 @@ class WatchPool(Protocol):
         Raises:
             OSError: The system has none, or no more of them.
         """
+        ...
 
     def give_back(self, watch: Watch) -> None:
         """

@@ -44,11 +44,11 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _FILE_CLOCK = 5
 _IS_LINUX = sys.platform == "linux"
 
-SHIFTS_TIME = _IS_LINUX
-SHELL_STDIN = "/proc/self/fd/0" if _IS_LINUX else "/dev/fd/0"
+SHIFTS_TIME: bool = _IS_LINUX
+SHELL_STDIN: str = "/proc/self/fd/0" if _IS_LINUX else "/dev/fd/0"
 # A script's standard input is its own if its parent has another one. The first process of a hook is an
 # exception: its parent is the harness, and field 5 of ``stat`` shows that it leads its process group.
-SHELL_HAS_OWN_STDIN = (
+SHELL_HAS_OWN_STDIN: str = (
     """\
 has_own_stdin() {
   { read -r status <"/proc/$$/stat"; } 2>/dev/null || return 1

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
 FORKS: tuple[int, ...] = (1, 2, 3)
-FILTERED, STOPPED = 7, 128
-ALL_TASKS = 0x40000000  # __WALL: threads too
+FILTERED: int = 7
+STOPPED: int = 128
+ALL_TASKS: int = 0x40000000  # __WALL: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
 _MAX_PATH = 4096

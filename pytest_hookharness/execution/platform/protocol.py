@@ -50,31 +50,37 @@ class Processes(Protocol):
         """
         List all processes that can be seen.
         """
+        ...
 
     def children(self, pid: int) -> list[int]:
         """
         List the children of a process.
         """
+        ...
 
     def command_line(self, pid: int) -> str:
         """
         Return the command line of a process, cut to a bounded length.
         """
+        ...
 
     def name(self, pid: int) -> str:
         """
         Return the short name of a process; empty if it is gone.
         """
+        ...
 
     def boot_clock(self) -> float:
         """
         Return the seconds since the machine started, on the clock of `ProcessRow.started`.
         """
+        ...
 
     def open_files(self, pid: int) -> Iterator[str]:
         """
         Yield the names of the files that a process has open, as `link` gives them.
         """
+        ...
 
     def link(self, pid: int, descriptor: int | str) -> str:
         """
@@ -82,11 +88,13 @@ class Processes(Protocol):
 
         Both ends of a pipe have the same name.
         """
+        ...
 
     def stream_name(self, descriptor: int, *, socket: bool) -> str:
         """
         Return the name that `link` gives to a pipe or a socket of this process.
         """
+        ...
 
     def blocked_call(self, pid: int, state: str) -> tuple[str, int | None]:
         """
@@ -94,11 +102,13 @@ class Processes(Protocol):
 
         Where the call is unknown: the function of the kernel (empty if that is unknown too) and ``None``.
         """
+        ...
 
     def polled_files(self, pid: int, descriptor: int) -> list[int]:
         """
         List the descriptors that an event loop waits for, by the descriptor of the loop itself.
         """
+        ...
 
 
 class Spawning(Protocol):
@@ -131,6 +141,7 @@ class Spawning(Protocol):
         """
         Return a descriptor that becomes readable when a process ends; -1 if the system has none.
         """
+        ...
 
 
 class Files(Protocol):
@@ -145,6 +156,7 @@ class Files(Protocol):
         """
         Return the time, in nanoseconds, of the clock by which the kernel stamps files.
         """
+        ...
 
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
         """
@@ -155,6 +167,7 @@ class Files(Protocol):
         Raises:
             OSError: They cannot be read.
         """
+        ...
 
     def change_attributes(self, path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:
         """
@@ -180,6 +193,7 @@ class Isolation(Protocol):
         Returns:
             Whether a user namespace was needed, which gives no rights over the machine.
         """
+        ...
 
     def set_up(self, network: bool) -> None:
         """
@@ -190,6 +204,7 @@ class Isolation(Protocol):
         """
         Open a path, so that it can be mounted even when something else covers it.
         """
+        ...
 
     def bind(self, held: int, target: str) -> None:
         """
@@ -232,6 +247,7 @@ class Isolation(Protocol):
         """
         Yield what is mounted below the root: each place once, and whether files can be written there.
         """
+        ...
 
 
 class Tracing(Protocol):
@@ -281,18 +297,22 @@ class Tracing(Protocol):
         """
         Return the task that a stopped one has just started; nothing if that is no longer known.
         """
+        ...
 
     def changes(self, pid: int, paths: Collection[str]) -> bool:
         """
         Return whether the call before which a task stopped changes one of these files.
         """
+        ...
 
     def relatives(self, task: int) -> list[int]:
         """
         List the process that a task belongs to and the parent of that process.
         """
+        ...
 
     def sleeps(self, task: int) -> bool:
         """
         Return whether a task sleeps, or is gone.
         """
+        ...

@@ -81,6 +81,8 @@ def _declare(name: str, parser: argparse.ArgumentParser) -> None:
             from pytest_hookharness.frontends.cli.reference import declare_schema
 
             declare_schema(parser)
+        case _:
+            raise KeyError(name)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -90,16 +90,16 @@ class _Recorder(Observer):
         self._files: _Files | None = None
         self._file: FileIO | None = None
 
-    def begin(self, stage: Testbed) -> None:
-        self._files = _Files(stage)
+    def begin(self, testbed: Testbed) -> None:
+        self._files = _Files(testbed)
         self._begin(
             records.TraceHeader(
                 id=self._item.id,
                 front_end=self._front_end,
-                host=stage.profile.id,
+                host=testbed.profile.id,
                 seed=self._seed,
-                tier=stage.sandbox.tier,
-                hooks=stage.configuration.hooks,
+                tier=testbed.sandbox.tier,
+                hooks=testbed.configuration.hooks,
                 replay_command=self._item.replay,
                 began=self._began,
             )

@@ -144,4 +144,5 @@ def record_of(
     arguments are those of ``keys_of``.
     """
     keys = keys_of(model, shapes, names=names, without=without, only=only, required=required)
-    return RecordShape(**{"noun": noun, "keys": keys, "build": model, **more})
+    values: dict[str, Any] = {"noun": noun, "keys": keys, "build": model, **more}
+    return RecordShape(**values)

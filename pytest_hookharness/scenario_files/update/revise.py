@@ -70,7 +70,7 @@ class ObservedRun:
         """
         Return the observed values from their JSON form.
         """
-        lists = {name: tuple(values[name]) for name in ("reasons", "unmet", "inconclusive")}
+        lists: dict[str, Any] = {name: tuple(values[name]) for name in ("reasons", "unmet", "inconclusive")}
         return cls(**{**values, **lists})
 
     def to_json(self) -> dict[str, Any]:
