@@ -139,7 +139,7 @@ def test_problem_with_its_scenario_in_json(checked, capsys):
     assert (problem["id"], problem["name"], problem["moves"]) == ("livelock-hook", "livelock", ["stops"])
     assert problem["scenario"] == "claude-code-livelock-hook.scenario.yaml"
     assert 'project: "."' in (folder / problem["scenario"]).read_text()
-    assert problem["again"].startswith("hookharness run 'claude-code-livelock-hook.scenario.yaml::")
+    assert problem["replay"].startswith("hookharness run 'claude-code-livelock-hook.scenario.yaml::")
 
 
 @pytest.mark.slow
@@ -195,5 +195,5 @@ def test_an_item_for_each_host(project, checked, monkeypatch):
     result = project.run("--hook-check=project")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["livelock *hook.sh: Stop is refused for ever*", "FAILED *::check?claude-code?*"]
+        ["livelock *hook.sh: Stop is refused forever*", "FAILED *::check?claude-code?*"]
     )

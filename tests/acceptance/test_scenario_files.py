@@ -298,7 +298,7 @@ def test_wall_budget(project):
     result = project.run("--hook-scenarios", "--hook-budget", "0.5s")
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["undecided: *time given*workspace/log*"])
+    result.stdout.fnmatch_lines(["undecided: *within the time budget*workspace/log*"])
 
 
 def test_turn_budget(project):

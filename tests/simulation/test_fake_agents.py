@@ -196,7 +196,7 @@ def test_a_guard_hook_that_a_variable_switches_off_is_found(play):
         return [finding.text for finding in outcome.findings]
 
     (text,) = found(gate)
-    assert text.endswith("lets a call of Bash through; asked the same without GUARD, it refuses.")
+    assert text.endswith("lets a call of Bash pass; with the same input but without GUARD it refuses.")
     assert found(gate.replace("$GUARD", "$OTHER")) == []
 
 
