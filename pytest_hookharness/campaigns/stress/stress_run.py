@@ -107,7 +107,8 @@ class _Series:
         if not self._remaining():
             note = f"There was no time for {parallel}."
             return TrialOutcome((_row(parallel, "", "not tried", NO_TIME),), notes=(note,))
-        scenario = without_expectations(self._base.scenario)
+        # With `parallel`, the sandbox shows the program that interleaves hook runs, wherever the package lies.
+        scenario = replace(without_expectations(self._base.scenario), parallel=parallel)
         try:
             with runner.open(scenario, self._settings) as (testbed, agent):
                 result = run_race(testbed, agent, parallel, self._remaining)
