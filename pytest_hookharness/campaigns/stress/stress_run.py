@@ -107,7 +107,7 @@ class _Series:
         if not self._remaining():
             note = f"There was no time for {parallel}."
             return TrialOutcome((_row(parallel, "", "not tried", NO_TIME),), notes=(note,))
-        # With `parallel`, the sandbox shows the program that interleaves hook runs, wherever the package lies.
+        # With `parallel`, the sandbox shows the program that interleaves hook runs, wherever it lies.
         scenario = replace(without_expectations(self._base.scenario), parallel=parallel)
         try:
             with runner.open(scenario, self._settings) as (testbed, agent):
