@@ -13,7 +13,7 @@ import pytest
 
 from pytest_hookharness.model.probes import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Undecided
-from pytest_hookharness.scenario_files import loader
+from pytest_hookharness.scenario_files.loader import load
 
 FILE = Path(__file__).with_name("published-rules-hook.scenario.yaml")
 
@@ -33,7 +33,7 @@ def played(hook_loop, monkeypatch):
         python = Path(interpreter(name))
         # Its folder comes first on the PATH, as in a shell where that environment is active.
         monkeypatch.setenv("PATH", f"{python.parent}:{os.environ['PATH']}")
-        (scenario,) = (item for item in loader(FILE) if item.variant == variant)
+        (scenario,) = (item for item in load(FILE) if item.variant == variant)
         command = "python -m deepwork.hooks.rules_check"
         return hook_loop(replace(scenario, env={**scenario.env, "RULES_HOOK": command}))
 
