@@ -1,6 +1,4 @@
-"""
-Chores: the one door for people and for CI. ``nox --list`` explains it.
-"""
+"""Chores: the one door for people and for CI. ``nox --list`` explains it."""
 
 import shutil
 import tempfile
@@ -35,27 +33,21 @@ OF_THE_WHEEL = (
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
-    """
-    Run the quick tests; arguments go to pytest.
-    """
+    """Run the quick tests; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     session.run("pytest", *session.posargs)
 
 
 @nox.session
 def slow(session: nox.Session) -> None:
-    """
-    Run the slow tests; arguments go to pytest.
-    """
+    """Run the slow tests; arguments go to pytest."""
     session.install("-e", ".", *TEST, *CLUSTER)
     session.run("pytest", "-m", "slow", "-n", "auto", *session.posargs)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """
-    Look for bad habits, bad layout and bad spelling.
-    """
+    """Look for bad habits, bad layout and bad spelling."""
     session.install(*LINT)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
@@ -64,9 +56,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """
-    Check the types twice, with mypy and with pyright.
-    """
+    """Check the types twice, with mypy and with pyright."""
     session.install("-e", ".", "nox", *TEST, *TYPES)
     session.run("mypy")
     session.run("pyright", "--pythonpath", str(Path(session.bin, "python")))
@@ -74,9 +64,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """
-    Test the built wheel where the source cannot be reached; arguments go to pytest.
-    """
+    """Test the built wheel where the source cannot be reached; arguments go to pytest."""
     session.install(*TEST)
     with tempfile.TemporaryDirectory(prefix="wheel-") as folder:
         session.run("python", "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
@@ -95,27 +83,21 @@ def wheel(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """
-    Prove the labels of the corpus anew and judge five hundred generated hooks; arguments go to pytest.
-    """
+    """Prove the labels of the corpus anew and judge five hundred generated hooks; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     session.run("pytest", "-m", "nightly", "-n", "auto", *session.posargs)
 
 
 @nox.session
 def checkup(session: nox.Session) -> None:
-    """
-    Judge the check-up on the fifty hooks of tests/checkup; arguments go to pytest.
-    """
+    """Judge the check-up on the fifty hooks of tests/checkup; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     session.run("pytest", "-m", "slow or nightly", "tests/checkup", *session.posargs)
 
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """
-    Fire two thousand hooks with faults drawn from HOOKHARNESS_SOAK_SEED; arguments go to pytest.
-    """
+    """Fire two thousand hooks with faults drawn from HOOKHARNESS_SOAK_SEED; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     env = {"HOOKHARNESS_SOAK_FIRES": "2000"}
     session.run("pytest", "-m", "slow", "tests/soak", *session.posargs, env=env)
@@ -123,9 +105,7 @@ def soak(session: nox.Session) -> None:
 
 @nox.session
 def real(session: nox.Session) -> None:
-    """
-    Drive a published hook, before and after its fix, each installed in an environment of its own.
-    """
+    """Drive a published hook, before and after its fix, each installed in an environment of its own."""
     session.install("-e", ".", *TEST)
     with tempfile.TemporaryDirectory(prefix="real-") as folder:
         environment = {}
@@ -151,17 +131,13 @@ def pages(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """
-    Build the site of the documentation.
-    """
+    """Build the site of the documentation."""
     session.install(*nox.project.dependency_groups(PROJECT, "docs"))
     session.run("python", "docs/build_site.py")
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """
-    Run the benchmarks; arguments go to them.
-    """
+    """Run the benchmarks; arguments go to them."""
     session.install("-e", ".", *TEST)
     session.run("python", "benchmarks/run.py", *session.posargs)

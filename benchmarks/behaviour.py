@@ -48,9 +48,7 @@ Line = dict[str, Any]
 
 
 def line_of(outcome: Outcome) -> Line:
-    """
-    Return what one simulation decided, without any wording of the harness.
-    """
+    """Return what one simulation decided, without any wording of the harness."""
     verdict = outcome.verdict
     names = ("turn", "stem", "period", "repetitions", "evidence", "asked")
     numbers = {key: getattr(verdict, key) for key in names if hasattr(verdict, key)}
@@ -100,9 +98,7 @@ def _explored(outcome: Outcome) -> list[Any]:
 
 
 def _runs(words: list[str]) -> list[str]:
-    """
-    Return a list of words with repeated words written once, with their number.
-    """
+    """Return a list of words with repeated words written once, with their number."""
     runs: list[list[Any]] = []
     for word in words:
         if runs and runs[-1][0] == word:
@@ -121,9 +117,7 @@ def _play(scenario: Scenario, harness: Harness) -> Line:
 
 
 def scenario_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
-    """
-    Yield every item of every shipped scenario file.
-    """
+    """Yield every item of every shipped scenario file."""
     for file in sorted(ROOT.glob("scenarios/**/*.scenario.yaml")):
         short = file.relative_to(ROOT)
         found = scenario_files.load(
@@ -137,9 +131,7 @@ def scenario_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
 
 
 def corpus_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
-    """
-    Yield every hook of the corpus as a stop hook without a cap of the host.
-    """
+    """Yield every hook of the corpus as a stop hook without a cap of the host."""
     from tests.corpus.drive import HOOKS, LABELS, can_run, interpreter_of  # noqa: PLC0415
 
     for name, label in sorted(json.loads(LABELS.read_text()).items()):
@@ -154,9 +146,7 @@ def corpus_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
 
 
 def row_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
-    """
-    Yield every recorded row of a host that is known.
-    """
+    """Yield every recorded row of a host that is known."""
     from tests.conformance.replay import REPLAYS, differences  # noqa: PLC0415
     from tests.conformance.rows import rows  # noqa: PLC0415
 
@@ -182,9 +172,7 @@ ITEMS = {"scenarios": scenario_items, "corpus": corpus_items, "rows": row_items}
 
 
 def _work(job: tuple[tuple[str, ...], int, int]) -> dict[str, Line]:
-    """
-    Play every n-th item, beginning with a given one.
-    """
+    """Play every n-th item, beginning with a given one."""
     sets, first, jobs = job
     items = [item for name in sets for item in ITEMS[name]()][first::jobs]
     found: dict[str, Line] = {}
@@ -203,33 +191,25 @@ def _work(job: tuple[tuple[str, ...], int, int]) -> dict[str, Line]:
 
 
 def record(sets: tuple[str, ...], jobs: int) -> dict[str, Line]:
-    """
-    Play all items of some sets, and return their lines by name.
-    """
+    """Play all items of some sets, and return their lines by name."""
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
         parts = pool.map(_work, [(sets, place, jobs) for place in range(jobs)], chunksize=1)
     return {name: line for part in parts for name, line in part.items()}
 
 
 def write(path: Path, lines: dict[str, Line]) -> None:
-    """
-    Write a record, one item on a line.
-    """
+    """Write a record, one item on a line."""
     text = "".join(json.dumps([name, lines[name]]) + "\n" for name in sorted(lines))
     path.write_text(text, encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, Line]:
-    """
-    Read a record.
-    """
+    """Read a record."""
     return dict(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 
 def stable(first: dict[str, Line], second: dict[str, Line]) -> dict[str, Line]:
-    """
-    Return what two records have in common.
-    """
+    """Return what two records have in common."""
     return {
         name: {key: value for key, value in line.items() if second[name].get(key) == value}
         for name, line in first.items()
@@ -238,9 +218,7 @@ def stable(first: dict[str, Line], second: dict[str, Line]) -> dict[str, Line]:
 
 
 def differences_of(expected: dict[str, Line], seen: dict[str, Line], sets: tuple[str, ...]) -> list[str]:
-    """
-    Return one sentence for each item that is missing or was decided otherwise.
-    """
+    """Return one sentence for each item that is missing or was decided otherwise."""
     prefixes = {"scenarios": "scenarios/", "corpus": "corpus::", "rows": "row::"}
     told = []
     for name, line in expected.items():
@@ -258,9 +236,7 @@ def differences_of(expected: dict[str, Line], seen: dict[str, Line], sets: tuple
 
 
 def main() -> int:
-    """
-    Record or compare; exit with 1 if something differs.
-    """
+    """Record or compare; exit with 1 if something differs."""
     parser = argparse.ArgumentParser(description="Record what the harness decides, or compare it.")
     parser.add_argument("what", choices=("record", "compare", "stable"))
     parser.add_argument("files", nargs="+", type=Path)

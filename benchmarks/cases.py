@@ -62,9 +62,7 @@ _OUR = "pytest + hook_fire"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Run the same cases with every runner, in turns.
-    """
+    """Run the same cases with every runner, in turns."""
     cases = 10 if quick else 200
     place = folder / "cases"
     place.mkdir()

@@ -1,6 +1,4 @@
-"""
-The detectors: what they find and miss, and what a long stream costs.
-"""
+"""The detectors: what they find and miss, and what a long stream costs."""
 
 from __future__ import annotations
 
@@ -43,23 +41,17 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """
-        How many of those that were told so have one.
-        """
+        """How many of those that were told so have one."""
         return self.right / (self.right + self.false) if self.right + self.false else 1.0
 
     @property
     def recall(self) -> float:
-        """
-        How many of those that have one were told so.
-        """
+        """How many of those that have one were told so."""
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
 
 def scores(seeds: int) -> dict[str, Score]:
-    """
-    The score for every title that is a label or was told.
-    """
+    """The score for every title that is a label or was told."""
     right, false, missed = Counter[str](), Counter[str](), Counter[str]()
     for stream in streams.streams(seeds):
         told = {loop.title for loop in detect(stream.moments)}
@@ -71,9 +63,7 @@ def scores(seeds: int) -> dict[str, Score]:
 
 
 def table(_: Path, *, quick: bool) -> str:
-    """
-    Both tables.
-    """
+    """Both tables."""
     found = _found(5 if quick else SEEDS)
     return f"{found}\n\n{_costs(LONG // 50 if quick else LONG, rounds=1 if quick else 3)}"
 

@@ -1,6 +1,4 @@
-"""
-Exploration: what a move costs that is tried and undone, beside a played one.
-"""
+"""Exploration: what a move costs that is tried and undone, beside a played one."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _PASSES = "#!/bin/sh\nexit 0\n"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Make the same call many times on a path, and as many times from one state that is put back.
-    """
+    """Make the same call many times on a path, and as many times from one state that is put back."""
     rounds = 2 if quick else 10
     found = Table(
         "8. Moves that are tried",

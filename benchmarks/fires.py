@@ -1,6 +1,4 @@
-"""
-What one fire costs, beside the same work done in C and by ``subprocess``.
-"""
+"""What one fire costs, beside the same work done in C and by ``subprocess``."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _C = "C"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Fire everything in turns.
-    """
+    """Fire everything in turns."""
     found = Table(
         "1. One fire: median time, and times as long as the C program with the same streams",
         ("fire", "streams", "median", "x C", "aim", ""),

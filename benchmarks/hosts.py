@@ -1,6 +1,4 @@
-"""
-One scenario on all hosts: what a run of all costs beside single runs.
-"""
+"""One scenario on all hosts: what a run of all costs beside single runs."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _HANGS = "#!/bin/bash\nsleep {seconds}\nexit 0\n"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Play one scenario on all hosts side by side, one after the other, and on one of them.
-    """
+    """Play one scenario on all hosts side by side, one after the other, and on one of them."""
     rounds, wait = (1, 0.5) if quick else (5, 2.0)
     names = [name for name in host_names() if "@" in name]
     found = Table(
@@ -105,7 +101,5 @@ def _one_by_one(harness: Harness, scenarios: Sequence[Scenario]) -> None:
 
 
 def _processors() -> float:
-    """
-    Seconds of processors that this process has had, and all that it has waited for.
-    """
+    """Seconds of processors that this process has had, and all that it has waited for."""
     return sum(os.times()[:4])

@@ -30,30 +30,22 @@ class Rounds:
     times: Mapping[str, list[list[float]]]
 
     def median(self, name: str) -> float:
-        """
-        The median of all pieces of work of one name.
-        """
+        """The median of all pieces of work of one name."""
         return statistics.median(time for turn in self.times[name] for time in turn)
 
     def ratio(self, name: str, floor: str) -> float:
-        """
-        How many times as long as another's one's turns took: the median over the rounds.
-        """
+        """How many times as long as another's one's turns took: the median over the rounds."""
         pairs = zip(self.times[name], self.times[floor], strict=True)
         return statistics.median(statistics.median(one) / statistics.median(other) for one, other in pairs)
 
     def difference(self, name: str, floor: str) -> float:
-        """
-        How many seconds longer than another's one's turns took: the median over the rounds.
-        """
+        """How many seconds longer than another's one's turns took: the median over the rounds."""
         pairs = zip(self.times[name], self.times[floor], strict=True)
         return statistics.median(statistics.median(one) - statistics.median(other) for one, other in pairs)
 
 
 def take_turns(turns: Mapping[str, Turn], rounds: int) -> Rounds:
-    """
-    Let everybody work once per round; who is first changes from round to round.
-    """
+    """Let everybody work once per round; who is first changes from round to round."""
     times: dict[str, list[list[float]]] = {name: [] for name in turns}
     names = list(turns)
     for name in names:  # what is done for the first time takes longer, and says nothing
@@ -83,9 +75,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
     def add(self, *cells: str) -> None:
-        """
-        Add a row; cells that are left out are empty.
-        """
+        """Add a row; cells that are left out are empty."""
         self.rows.append(cells + ("",) * (len(self.columns) - len(cells)))
 
     def __str__(self) -> str:
@@ -105,9 +95,7 @@ class Table:
 
 
 def children_seconds() -> float:
-    """
-    The processor time of all child processes that have ended, in seconds.
-    """
+    """The processor time of all child processes that have ended, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -123,9 +111,7 @@ def pytest_environment() -> dict[str, str]:
 
 
 def against(aim: float | None, reached: float, form: str = "{:.2f}") -> tuple[str, str]:
-    """
-    An aim that is an upper bound, and whether it was reached; nothing if there is no aim.
-    """
+    """An aim that is an upper bound, and whether it was reached; nothing if there is no aim."""
     if aim is None:
         return "", ""
     missed = f"missed by {form.format(reached - aim)}"
@@ -133,14 +119,10 @@ def against(aim: float | None, reached: float, form: str = "{:.2f}") -> tuple[st
 
 
 def micro(seconds: float) -> str:
-    """
-    A time in microseconds.
-    """
+    """A time in microseconds."""
     return f"{seconds * 1e6:.0f} us"
 
 
 def milli(seconds: float) -> str:
-    """
-    A time in milliseconds.
-    """
+    """A time in milliseconds."""
     return f"{seconds * 1e3:.2f} ms"

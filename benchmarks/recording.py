@@ -1,6 +1,4 @@
-"""
-What it costs to record which lines a hook runs.
-"""
+"""What it costs to record which lines a hook runs."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ for ((i = 0; i < 1000; i++)); do :; done
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Fire hooks with and without a recorder beside them, and read what it heard.
-    """
+    """Fire hooks with and without a recorder beside them, and read what it heard."""
     found = Table(
         "9. Recorded: a fire from /bin/sh -c, and what its shell said read, with and without --hook-cov",
         ("hook", "median", "recorded", "x", "aim", ""),

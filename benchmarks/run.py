@@ -42,9 +42,7 @@ TABLES = {
 
 
 def main() -> None:
-    """
-    Print the tables that are named, or all of them.
-    """
+    """Print the tables that are named, or all of them."""
     parser = argparse.ArgumentParser(description="Run the benchmarks and print their tables.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"tables: {', '.join(TABLES)}; default all")
     parser.add_argument("--quick", action="store_true", help="few rounds: a look, not a measurement")

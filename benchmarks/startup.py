@@ -1,6 +1,4 @@
-"""
-How long commands take to start, as a multiple of pytest's own start.
-"""
+"""How long commands take to start, as a multiple of pytest's own start."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ _ROUNDS = 10
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Run commands and pytest in turns, each in a process of its own, and compare their processor time.
-    """
+    """Run commands and pytest in turns, each in a process of its own, and compare their processor time."""
     found = Table(
         "11. Start of a command: processor time, as a multiple of pytest's",
         ("command", "CPU", "compared with", "its CPU", "ratio", "aim", ""),

@@ -37,9 +37,7 @@ class Stream:
 
 
 class Maker:
-    """
-    Makes actions that are like no other, unless they are asked to be.
-    """
+    """Makes actions that are like no other, unless they are asked to be."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)  # noqa: S311
@@ -47,9 +45,7 @@ class Maker:
         self.made = 0
 
     def name(self) -> str:
-        """
-        A name that was never made before, without digits.
-        """
+        """A name that was never made before, without digits."""
         self.made += 1
         number, letters = self.made, ""
         while number:
@@ -58,18 +54,14 @@ class Maker:
         return f"{self.random.choice(WORDS)}-{letters}"
 
     def run(self, command: str, result: str, outcome: ActionResult = DONE) -> Action:
-        """
-        A shell call.
-        """
+        """A shell call."""
         text = f"Runs it, {self.name()}"
         return Action(
             tool="Bash", arguments={"command": command, "description": text}, result=result, outcome=outcome
         )
 
     def edit(self, file: str, old: str, new: str, error: str = "") -> Action:
-        """
-        An edit, which fails with an error if there is one.
-        """
+        """An edit, which fails with an error if there is one."""
         return Action(
             tool="Edit",
             arguments={"file_path": file, "old_string": old, "new_string": new},
@@ -78,15 +70,11 @@ class Maker:
         )
 
     def read(self, file: str, text: str) -> Action:
-        """
-        A look at a file.
-        """
+        """A look at a file."""
         return Action(tool="Read", arguments={"file_path": file}, result=text, outcome=DONE)
 
     def any(self) -> Action:
-        """
-        An action like no other.
-        """
+        """An action like no other."""
         name = self.name()
         match self.random.randrange(4):
             case 0:
@@ -99,15 +87,11 @@ class Maker:
                 return self.run(f"grep -r {name} src", f"src/{name}.py: {name}")
 
     def work(self) -> list[StreamItem]:
-        """
-        Some work that is no loop.
-        """
+        """Some work that is no loop."""
         return [self.any() for _ in range(self.random.randrange(12))]
 
     def drift(self, attempt: int) -> tuple[str, str]:
-        """
-        Text that differs at each attempt: some for the call, some for its result.
-        """
+        """Text that differs at each attempt: some for the call, some for its result."""
         clock = f"{self.random.randrange(10, 24)}:{self.random.randrange(10, 60)}:{attempt % 60:02}"
         folder = f"/tmp/tmp{self.random.randrange(10**6, 10**7)}"  # noqa: S108
         span = f"{self.random.random() * 9:.2f}s"
@@ -116,24 +100,18 @@ class Maker:
 
 
 def around(make: Maker, core: list[StreamItem]) -> tuple[StreamItem, ...]:
-    """
-    A core with work before and after it.
-    """
+    """A core with work before and after it."""
     return (*make.work(), *core, make.any(), *make.work())
 
 
 def repetition(make: Maker) -> Iterator[StreamItem]:
-    """
-    The same call, three to six times.
-    """
+    """The same call, three to six times."""
     same = make.any()
     yield from [same] * make.random.randrange(3, 7)
 
 
 def drifting_repetition(make: Maker) -> Iterator[StreamItem]:
-    """
-    The same command with text that drifts, done or failed.
-    """
+    """The same command with text that drifts, done or failed."""
     name, outcome = make.name(), make.random.choice((DONE, FAILED))
     for attempt in range(make.random.randrange(3, 7)):
         said, result = make.drift(attempt)
@@ -141,16 +119,12 @@ def drifting_repetition(make: Maker) -> Iterator[StreamItem]:
 
 
 def unanswered_repetition(make: Maker) -> Iterator[StreamItem]:
-    """
-    The same call, and nobody told what came out.
-    """
+    """The same call, and nobody told what came out."""
     yield from [Action(tool="Grep", arguments={"pattern": make.name()})] * make.random.randrange(3, 7)
 
 
 def cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
-    """
-    A lap of actions of which no two neighbours are alike, three to five times and a bit.
-    """
+    """A lap of actions of which no two neighbours are alike, three to five times and a bit."""
 
     def moments(make: Maker) -> Iterator[StreamItem]:
         lap = [make.any() for _ in range(period)]
@@ -163,9 +137,7 @@ def cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
 
 
 def drifting_cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
-    """
-    A lap in which every text drifts.
-    """
+    """A lap in which every text drifts."""
 
     def moments(make: Maker) -> Iterator[StreamItem]:
         names = [make.name() for _ in range(period)]
@@ -177,9 +149,7 @@ def drifting_cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
 
 
 def failures(make: Maker) -> Iterator[StreamItem]:
-    """
-    Calls of several kinds that fail with one error text; its numbers differ.
-    """
+    """Calls of several kinds that fail with one error text; its numbers differ."""
     name, port = make.name(), make.random.randrange(1000, 9999)
     for step in range(make.random.randrange(3, 6)):
         error = f"{name}: connection to port {port + step} refused"
@@ -187,9 +157,7 @@ def failures(make: Maker) -> Iterator[StreamItem]:
 
 
 def stale_edit(make: Maker) -> Iterator[StreamItem]:
-    """
-    An edit that finds nothing, a test, a look at the file, and the same again with a step between.
-    """
+    """An edit that finds nothing, a test, a look at the file, and the same again with a step between."""
     file, old, new = f"{make.name()}.py", make.name(), make.name()
     lap = [
         make.edit(file, old, new, "search string not found"),
@@ -201,9 +169,7 @@ def stale_edit(make: Maker) -> Iterator[StreamItem]:
 
 
 def polling(make: Maker) -> Iterator[StreamItem]:
-    """
-    Looking at something that runs by itself: by waiting in the call, beside it, or by a tool for it.
-    """
+    """Looking at something that runs by itself: by waiting in the call, beside it, or by a tool for it."""
     name, way = make.name(), make.random.randrange(4)
     for _ in range(make.random.randrange(4, 12)):
         match way:
@@ -219,18 +185,14 @@ def polling(make: Maker) -> Iterator[StreamItem]:
 
 
 def progress(make: Maker) -> Iterator[StreamItem]:
-    """
-    The same call, whose result changes each time.
-    """
+    """The same call, whose result changes each time."""
     name = make.name()
     for step in range(make.random.randrange(4, 12)):
         yield make.run(f"status {name}", f"{step * 7 + 1} of 100 done")
 
 
 def batch(make: Maker) -> Iterator[StreamItem]:
-    """
-    The same kind of call for one thing after the other.
-    """
+    """The same kind of call for one thing after the other."""
     way, name = make.random.randrange(5), make.name()
     for number in range(make.random.randrange(4, 12)):
         match way:
@@ -248,9 +210,7 @@ def batch(make: Maker) -> Iterator[StreamItem]:
 
 
 def batch_of_laps(make: Maker) -> Iterator[StreamItem]:
-    """
-    Read, edit and test, for one file after the other.
-    """
+    """Read, edit and test, for one file after the other."""
     for _ in range(make.random.randrange(3, 8)):
         file = f"{make.name()}.py"
         yield make.read(file, f"import {make.name()}")
@@ -259,9 +219,7 @@ def batch_of_laps(make: Maker) -> Iterator[StreamItem]:
 
 
 def own_refusals(make: Maker) -> Iterator[StreamItem]:
-    """
-    Two like calls, the guard's refusal of the third, and the same again.
-    """
+    """Two like calls, the guard's refusal of the third, and the same again."""
     name = make.name()
     same = make.run(f"build {name}", "link error", FAILED)
     told = make.run(f"build {name}", "Loop guard: this call would close a loop.", ActionResult.REFUSED)
@@ -270,17 +228,13 @@ def own_refusals(make: Maker) -> Iterator[StreamItem]:
 
 
 def trying_twice(make: Maker) -> Iterator[StreamItem]:
-    """
-    A lap of one to eight that is gone round twice, which is trying again.
-    """
+    """A lap of one to eight that is gone round twice, which is trying again."""
     lap = [make.any() for _ in range(make.random.randrange(1, 9))]
     yield from [*lap, *lap]
 
 
 def sent_back(make: Maker) -> Iterator[StreamItem]:
-    """
-    The same call, each time because somebody asked for it.
-    """
+    """The same call, each time because somebody asked for it."""
     same = make.any()
     for _ in range(make.random.randrange(3, 8)):
         yield same
@@ -288,9 +242,7 @@ def sent_back(make: Maker) -> Iterator[StreamItem]:
 
 
 def other_errors(make: Maker) -> Iterator[StreamItem]:
-    """
-    Failures whose errors differ, or say nothing, or have a success between them.
-    """
+    """Failures whose errors differ, or say nothing, or have a success between them."""
     way = make.random.randrange(3)
     for number in range(make.random.randrange(4, 9)):
         match way:
@@ -331,9 +283,7 @@ LOOPS: Mapping[str, tuple[str, Callable[[Maker], Iterator[StreamItem]]]] = {
 
 
 def streams(seeds: int) -> Iterator[Stream]:
-    """
-    One stream of each kind from each seed.
-    """
+    """One stream of each kind from each seed."""
     for seed in range(seeds):
         for place, (kind, moments) in enumerate(NO_LOOP.items()):
             make = Maker(seed * 1000 + place)

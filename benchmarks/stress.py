@@ -1,6 +1,4 @@
-"""
-Stress: what a whole table costs beside plain runs of the same hook.
-"""
+"""Stress: what a whole table costs beside plain runs of the same hook."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ _COMMAND = '"$CLAUDE_PROJECT_DIR"/guard.sh'
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Try everything on one guard, and play it once as it is.
-    """
+    """Try everything on one guard, and play it once as it is."""
     place = folder / "stress"
     _write(place)
     only = ("--only", "standard input") if quick else ()

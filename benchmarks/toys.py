@@ -1,6 +1,4 @@
-"""
-The programs that are fired: nothing, a bash hook, a Python hook.
-"""
+"""The programs that are fired: nothing, a bash hook, a Python hook."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ STDIN = json.dumps(PAYLOAD) + "\n"
 
 
 def write_guard(folder: Path) -> Path:
-    """
-    Write the bash hook, which refuses a push by force with nothing but builtins.
-    """
+    """Write the bash hook, which refuses a push by force with nothing but builtins."""
     path = folder / "guard.sh"
     path.write_text(GUARD)
     path.chmod(0o755)
@@ -50,9 +46,7 @@ def write_guard(folder: Path) -> Path:
 
 
 def targets(folder: Path) -> dict[str, tuple[str, ...]]:
-    """
-    The commands that are fired, by name.
-    """
+    """The commands that are fired, by name."""
     script = folder / "hook.py"
     script.write_text(PYTHON)
     return {
@@ -63,9 +57,7 @@ def targets(folder: Path) -> dict[str, tuple[str, ...]]:
 
 
 def build_floor(folder: Path) -> Path | None:
-    """
-    Compile the floor; ``None`` if there is no C compiler.
-    """
+    """Compile the floor; ``None`` if there is no C compiler."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         return None

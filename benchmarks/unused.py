@@ -37,9 +37,7 @@ _PLUGIN = "[pytest11]\nhookharness = pytest_hookharness.plugin\n"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Run an empty test in both environments, in turns.
-    """
+    """Run an empty test in both environments, in turns."""
     found = Table(
         "2. The package when nobody uses it: how much longer a run takes than without the package",
         ("run", "with", "without", "wall more", "CPU more", "aim", ""),
@@ -78,9 +76,7 @@ def table(folder: Path, *, quick: bool) -> Table:
 
 
 def _link_pytest(folder: Path) -> None:
-    """
-    Make an environment with pytest and what it requires, and no other distribution.
-    """
+    """Make an environment with pytest and what it requires, and no other distribution."""
     folder.mkdir()
     for found in _required("pytest", {}):
         for name in {file.parts[0] for file in found.files or () if file.parts[0] != ".."}:
@@ -102,9 +98,7 @@ def _required(name: str, seen: dict[str, Distribution]) -> Iterator[Distribution
 
 
 def _install(folder: Path) -> int:
-    """
-    Install a copy of the package as pip does, with bytecode and a list of files; return their number.
-    """
+    """Install a copy of the package as pip does, with bytecode and a list of files; return their number."""
     package = folder / "pytest_hookharness"
     shutil.copytree(pytest_hookharness.__path__[0], package, ignore=shutil.ignore_patterns("__pycache__"))
     # Where the sources are, whatever this process itself is told about bytecode.
@@ -124,9 +118,7 @@ def _install(folder: Path) -> int:
 
 
 def _clocked(place: Path, words: tuple[str, ...], path: str, cpu: list[list[float]]) -> Turn:
-    """
-    A turn whose time is that of the wall clock; the time on the processor is added to a list.
-    """
+    """A turn whose time is that of the wall clock; the time on the processor is added to a list."""
 
     def turn() -> list[float]:
         began, used = time.perf_counter(), children_seconds()
@@ -149,8 +141,6 @@ def _run(place: Path, path: str, *words: str) -> str:
 
 
 def count_modules(place: Path, path: str) -> int:
-    """
-    The number of modules of ours that such a run loads.
-    """
+    """The number of modules of ours that such a run loads."""
     said = _run(place, path, "-p", "spy")
     return next(int(line.split()[1]) for line in said.splitlines() if line.startswith("modules:"))

@@ -1,6 +1,4 @@
-"""
-How soon an endless loop is known to be one.
-"""
+"""How soon an endless loop is known to be one."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ CAPS = (8, 60, 500)
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Play endless loops to the proof, and to caps that have no proof.
-    """
+    """Play endless loops to the proof, and to caps that have no proof."""
     found = Table(
         "3. An endless loop: fires until it is known to be one",
         ("ended by", "period", "fires", "time", "aim", ""),

@@ -1,6 +1,4 @@
-"""
-What a step costs in a workspace with many files.
-"""
+"""What a step costs in a workspace with many files."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ exit 2
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """
-    Take the steps of a loop with and without looking at the files.
-    """
+    """Take the steps of a loop with and without looking at the files."""
     found = Table(
         f"5. A step: a bash hook writes a file, then all {FILES:,} files count",
         ("step", "median", "x", "of", "aim", ""),
@@ -115,9 +111,7 @@ def _timed(work: Callable[[], object]) -> Turn:
 
 
 def _add_loops(found: Table, base: Path, rounds: int) -> None:
-    """
-    Play whole loops, whose turns do all that a turn does, from the second turn to the last.
-    """
+    """Play whole loops, whose turns do all that a turn does, from the second turn to the last."""
     with Harness(Settings(base=base)) as harness:
         seen = take_turns({str(files): _turns(harness, files) for files in (0, FILES)}, rounds)
     few, many = "0", str(FILES)

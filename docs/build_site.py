@@ -22,9 +22,7 @@ FROM_ELSEWHERE = re.compile(r"findings/HH\d+\.md")
 
 
 def in_navigation() -> set[str]:
-    """
-    The pages that the navigation names.
-    """
+    """The pages that the navigation names."""
 
     def named(entries: list[dict[str, object]]) -> Iterator[str]:
         for entry in entries:
@@ -38,9 +36,7 @@ def in_navigation() -> set[str]:
 
 
 def gather(docs: Path, listed: set[str]) -> tuple[dict[str, str], list[str]]:
-    """
-    The pages as they stand on the site, by path, and what is wrong with them.
-    """
+    """The pages as they stand on the site, by path, and what is wrong with them."""
     pages, wrong = {}, []
     for file in sorted(docs.rglob("*.md")):
         name = str(file.relative_to(docs))
@@ -60,17 +56,13 @@ def gather(docs: Path, listed: set[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def leaves(file: Path, target: str, docs: Path) -> bool:
-    """
-    Whether a link leads out of the documentation.
-    """
+    """Whether a link leads out of the documentation."""
     there = Path(os.path.normpath(file.parent / target))
     return "://" not in target and (not there.is_relative_to(docs) or there.suffix == ".py")
 
 
 def main() -> None:
-    """
-    Build everything anew.
-    """
+    """Build everything anew."""
     pages, wrong = gather(ROOT / "docs", in_navigation())
     if wrong:
         sys.exit("\n".join(wrong))

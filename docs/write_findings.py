@@ -25,9 +25,7 @@ UNSEEN = "\nNot shown yet: `nox -s pages -- CODE PROOF COMMAND` puts an example 
 
 
 def write_all() -> None:
-    """
-    Bring every page up to the catalogue.
-    """
+    """Bring every page up to the catalogue."""
     PAGES.mkdir(exist_ok=True)
     (PAGES / "README.md").write_text(index(catalogue()))
     for code in catalogue():
@@ -37,9 +35,7 @@ def write_all() -> None:
 
 
 def show(word: str, proof: str, command: str) -> None:
-    """
-    Put what a command prints on the page of a code, and drop what stood there before.
-    """
+    """Put what a command prints on the page of a code, and drop what stood there before."""
     code = look_up(word)
     if code is None:
         raise SystemExit(f"{word}: no such finding; `hookharness findings` lists them")
@@ -59,9 +55,7 @@ def show(word: str, proof: str, command: str) -> None:
 
 
 def excerpt(lines: list[str], code: str) -> list[str]:
-    """
-    The lines that say it: all if they are few, else how it began and what is said of the code.
-    """
+    """The lines that say it: all if they are few, else how it began and what is said of the code."""
     # The first line of a run tells of the machine.
     lines = [line for line in lines if not line.startswith("hook harness:")]
     found = [number for number, line in enumerate(lines) if line.lstrip().startswith(code)]

@@ -23,9 +23,7 @@ MOST_KEYS = 12
 
 
 def allowed(schema: Schema, top: Schema) -> str:
-    """
-    What may stand at a place, in words.
-    """
+    """What may stand at a place, in words."""
     if "$ref" in schema:
         return allowed(top["$defs"][schema["$ref"].rpartition("/")[2]], top)
     if "anyOf" in schema:
@@ -52,9 +50,7 @@ def allowed(schema: Schema, top: Schema) -> str:
 
 
 def rows(properties: Schema, top: Schema, needed: tuple[str, ...] = ()) -> Iterator[str]:
-    """
-    A row of a table for each key.
-    """
+    """A row of a table for each key."""
     for name, schema in properties.items():
         described = schema if "description" in schema else top["$defs"][schema["$ref"].rpartition("/")[2]]
         may = allowed(schema, top).replace("|", "\\|")
@@ -62,27 +58,21 @@ def rows(properties: Schema, top: Schema, needed: tuple[str, ...] = ()) -> Itera
 
 
 def table(head: str, properties: Schema, top: Schema, needed: tuple[str, ...] = ()) -> str:
-    """
-    A table of keys.
-    """
+    """A table of keys."""
     return "\n".join(
         [f"| {head} | says | allowed |", "| --- | --- | --- |", *rows(properties, top, needed), ""]
     )
 
 
 def acts(top: Schema) -> Iterator[tuple[str, Schema]]:
-    """
-    The moves and events of a script, with their schemas.
-    """
+    """The moves and events of a script, with their schemas."""
     for one in top["$defs"]["agent"]["items"]["anyOf"]:
         if one.get("type") == "object":
             yield one["required"][0], one["properties"]
 
 
 def of_moves(top: Schema) -> str:
-    """
-    The page of the agent's moves, and of what happens to it.
-    """
+    """The page of the agent's moves, and of what happens to it."""
     head = (
         f"# Moves and events\n\n{MADE}\nWhat may stand in the list under `agent`, and `expect` beside it.\n"
     )
@@ -91,9 +81,7 @@ def of_moves(top: Schema) -> str:
 
 
 def pages() -> dict[str, str]:
-    """
-    All pages by file name.
-    """
+    """All pages by file name."""
     top = scenario_files.schema()
     keys = table("key", top["properties"], top, tuple(top["required"]))
     world = table("key", top["$defs"]["world"]["properties"], top)

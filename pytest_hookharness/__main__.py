@@ -1,6 +1,4 @@
-"""
-The entry point of the shell command.
-"""
+"""The entry point of the shell command."""
 
 from __future__ import annotations
 
@@ -10,9 +8,7 @@ _INTERRUPTED = 2
 
 
 def main() -> int:
-    """
-    Run the shell command; Ctrl-C while it is being imported ends it in one line too.
-    """
+    """Run the shell command; Ctrl-C while it is being imported ends it in one line too."""
     try:
         from pytest_hookharness.frontends.cli import main as cli
     except KeyboardInterrupt:

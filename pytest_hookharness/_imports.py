@@ -32,9 +32,7 @@ class PlainFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """
-        Return Python's own spec for a submodule of the package, and nothing for any other module.
-        """
+        """Return Python's own spec for a submodule of the package, and nothing for any other module."""
         if name.startswith(self.package + "."):
             return PathFinder.find_spec(name, path, target)
         return None

@@ -27,48 +27,34 @@ _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".
 
 
 class ShellFile(FileReporter):
-    """
-    The lines of one script, as coverage.py asks for them.
-    """
+    """The lines of one script, as coverage.py asks for them."""
 
     @cached_property
     def _script(self) -> ScriptLines:
         return read_script(Path(self.filename).read_bytes())
 
     def source(self) -> str:
-        """
-        Return the text; bytes that are not UTF-8 are replaced.
-        """
+        """Return the text; bytes that are not UTF-8 are replaced."""
         return Path(self.filename).read_text(encoding="utf-8", errors="replace")
 
     def lines(self) -> set[int]:
-        """
-        Return the executable lines.
-        """
+        """Return the executable lines."""
         return set(self._script.lines)
 
     def excluded_lines(self) -> set[int]:
-        """
-        Return the lines that the author excluded.
-        """
+        """Return the lines that the author excluded."""
         return set(self._script.excluded)
 
 
 class ShellLines(CoveragePlugin):
-    """
-    Tells coverage.py which lines of shell scripts are executable; the harness writes those that ran.
-    """
+    """Tells coverage.py which lines of shell scripts are executable; the harness writes those that ran."""
 
     def file_reporter(self, filename: str) -> ShellFile:
-        """
-        Return the lines of one script.
-        """
+        """Return the lines of one script."""
         return ShellFile(filename)
 
     def find_executable_files(self, src_dir: str) -> Iterable[str]:
-        """
-        Return the bash scripts below a folder, so that scripts that never ran are reported too.
-        """
+        """Return the bash scripts below a folder, so that scripts that never ran are reported too."""
         return bash_files(src_dir)
 
 
@@ -77,21 +63,15 @@ NAME = f"{__name__}.{ShellLines.__name__}"
 
 
 class Registry(Protocol):
-    """
-    The part of coverage.py that registers plugins.
-    """
+    """The part of coverage.py that registers plugins."""
 
     def add_file_tracer(self, plugin: CoveragePlugin) -> None:
-        """
-        Register a plugin for files that are not in Python.
-        """
+        """Register a plugin for files that are not in Python."""
         ...
 
 
 def coverage_init(registry: Registry, _: Mapping[str, object]) -> None:
-    """
-    Register the plugin. coverage.py calls this if its settings name this module.
-    """
+    """Register the plugin. coverage.py calls this if its settings name this module."""
     registry.add_file_tracer(ShellLines())
 
 
@@ -103,9 +83,7 @@ def bash_files(folder: str) -> Iterable[str]:
 
 
 def python_files(folder: str) -> Iterable[str]:
-    """
-    Return the Python modules below a folder.
-    """
+    """Return the Python modules below a folder."""
     return (path for path in _files(folder) if path.endswith(".py"))
 
 

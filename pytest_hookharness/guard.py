@@ -173,9 +173,7 @@ def _result(response: Json) -> str:
 
 
 def _content(payload: Payload) -> str | None:
-    """
-    Return the contents of the file that a call is about; ``None`` for a file outside of the project.
-    """
+    """Return the contents of the file that a call is about; ``None`` for a file outside of the project."""
     given = payload.get("tool_input")
     name = file_of(given) if isinstance(given, Mapping) else ""
     if not name:

@@ -68,9 +68,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """
-    Declare the command line options and the ini keys.
-    """
+    """Declare the command line options and the ini keys."""
     group = parser.getgroup("hook harness", "simulate agent hosts and run real hooks")
     for name, option in _OPTIONS.items():
         group.addoption(f"--hook-{name}", **option)
@@ -81,22 +79,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """
-    Declare the hooks by which other plugins extend the harness.
-    """
+    """Declare the hooks by which other plugins extend the harness."""
     pluginmanager.add_hookspecs(Specifications)
 
 
 class Specifications:
-    """
-    The pytest hooks by which other plugins extend the harness.
-    """
+    """The pytest hooks by which other plugins extend the harness."""
 
     @pytest.hookspec
     def pytest_hook_behaviours(self) -> Mapping[str, BehaviourFunction]:  # type: ignore[empty-body]
-        """
-        Register behaviours for ``then:``, as generator functions by name.
-        """
+        """Register behaviours for ``then:``, as generator functions by name."""
 
 
 def _wanted(config: pytest.Config) -> bool:
@@ -104,9 +96,7 @@ def _wanted(config: pytest.Config) -> bool:
 
 
 def _only_scenarios(config: pytest.Config) -> bool:
-    """
-    Return whether the flag was given without paths, so that only the scenario folders are collected.
-    """
+    """Return whether the flag was given without paths, so that only the scenario folders are collected."""
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         return bool(worker.get("hook_only_scenarios"))
@@ -135,16 +125,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """
-    Tell an xdist worker whether the flag was given without paths: it is started with other arguments.
-    """
+    """Tell an xdist worker whether the flag was given without paths: it is started with other arguments."""
     node.workerinput["hook_only_scenarios"] = _only_scenarios(node.config)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """
-    Ignore all but scenarios if only they are wanted, and the project folders that scenarios copy.
-    """
+    """Ignore all but scenarios if only they are wanted, and the project folders that scenarios copy."""
     if collection_path.is_dir():
         # Only file names are read here, so that a run without scenarios pays for nothing else.
         if not any(path.name.endswith(SUFFIX) for path in collection_path.parent.iterdir()):
@@ -158,9 +144,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """
-    Collect a scenario file if the flag or the file itself was named.
-    """
+    """Collect a scenario file if the flag or the file itself was named."""
     if not file_path.name.endswith(SUFFIX):
         return None
     if not _wanted(parent.config) and not parent.session.isinitpath(file_path):
@@ -171,9 +155,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """
-    Return the line that says how hook runs will be isolated.
-    """
+    """Return the line that says how hook runs will be isolated."""
     if not _wanted(config) and not any(SUFFIX in named for named in config.args):
         return None
     from pytest_hookharness.frontends import replay_command
@@ -186,9 +168,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """
-    Add the results of a test's simulations to its report.
-    """
+    """Add the results of a test's simulations to its report."""
     report = yield
     results = item.stash.get(RESULTS, None)
     if results is not None and report.when == "call":
@@ -199,9 +179,7 @@ def pytest_runtest_makereport(
 
 
 def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str] | None:
-    """
-    Count a scenario that could not be played as an error, not as a failure of its hooks.
-    """
+    """Count a scenario that could not be played as an error, not as a failure of its hooks."""
     if report.when == "call" and ("hook_error", True) in report.user_properties:
         return "error", "E", "ERROR"
     return None
@@ -214,9 +192,7 @@ def _has_simulations(report: Any) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """
-    Print the results of the simulations.
-    """
+    """Print the results of the simulations."""
     reports = [
         report
         for reports in terminalreporter.stats.values()
@@ -260,9 +236,7 @@ def _hook_context(request: pytest.FixtureRequest, _hook_harness: Harness) -> Ite
 
 
 def _tool(name: str, doc: str, *given: object) -> Any:
-    """
-    Return a fixture that makes an object of a class in `fixtures` for the context of a test.
-    """
+    """Return a fixture that makes an object of a class in `fixtures` for the context of a test."""
 
     def make(_hook_context: TestContext) -> Any:
         from pytest_hookharness.frontends.pytest_plugin import fixtures
@@ -316,9 +290,7 @@ agent_command = _tool(
 
 @pytest.fixture
 def scripted_agent() -> ScriptMaker:
-    """
-    Write a scripted agent: ``scripted_agent({"run": "make"}, {"stop": "Done."}, then="obedient")``.
-    """
+    """Write a scripted agent: ``scripted_agent({"run": "make"}, {"stop": "Done."}, then="obedient")``."""
     from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker
 
     return ScriptMaker()

@@ -1,6 +1,4 @@
-"""
-What holds for every test: nothing survives it, and nothing is compiled twice.
-"""
+"""What holds for every test: nothing survives it, and nothing is compiled twice."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _row(pid: int) -> tuple[int, str, str] | None:
-    """
-    Look up parent, state and command line of a process.
-    """
+    """Look up parent, state and command line of a process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         command = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
@@ -56,9 +52,7 @@ def _row(pid: int) -> tuple[int, str, str] | None:
 
 
 def survivors() -> dict[int, str]:
-    """
-    List the processes that descend from this one or are toys of its tests, with their command lines.
-    """
+    """List the processes that descend from this one or are toys of its tests, with their command lines."""
     if not Path("/proc/self/stat").exists():
         return {}
     names = [path.name for path in Path("/proc").iterdir()]
@@ -75,9 +69,7 @@ def survivors() -> dict[int, str]:
 
 
 def _newest() -> str:
-    """
-    Tell the number that was given to a process last.
-    """
+    """Tell the number that was given to a process last."""
     try:
         return Path("/proc/loadavg").read_text().rsplit(None, 1)[-1]
     except OSError:
@@ -86,9 +78,7 @@ def _newest() -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_survives() -> Iterator[None]:
-    """
-    Fail a test that leaves a process behind, and end that process.
-    """
+    """Fail a test that leaves a process behind, and end that process."""
     newest = _newest()
     yield
     if newest and newest == _newest():  # nobody on this machine started anything meanwhile

@@ -44,9 +44,7 @@ def schema(name):
 
 
 def flaws(text, name):
-    """
-    Why a file is not of the form that is published for its kind.
-    """
+    """Why a file is not of the form that is published for its kind."""
     content = yaml.safe_load(text)
     if True in content:
         # What YAML 1.1 takes for true is the key `on` of YAML 1.2, by which GitHub reads it.
@@ -99,9 +97,7 @@ def test_when_pre_commit_runs_it(path, runs):
 
 
 def commands():
-    """
-    The commands of all snippets, without those that install something.
-    """
+    """The commands of all snippets, without those that install something."""
     steps = yaml.safe_load(snippet(WORKFLOW))["jobs"]["hooks"]["steps"]
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     lines = [step["run"] for step in steps if "run" in step]

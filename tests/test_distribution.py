@@ -1,6 +1,4 @@
-"""
-What is in the archives that are published.
-"""
+"""What is in the archives that are published."""
 
 import subprocess
 import sys
@@ -15,9 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """
-    A folder with the wheel and the source archive, freshly built.
-    """
+    """A folder with the wheel and the source archive, freshly built."""
     folder = tmp_path_factory.mktemp("dist")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],

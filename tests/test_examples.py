@@ -58,9 +58,7 @@ class Block:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """
-    The code blocks of a page.
-    """
+    """The code blocks of a page."""
     for found in BLOCK.finditer(page):
         before = page[: found.start()].rstrip()
         named = NAMED.search(before[before.rfind("\n\n") + 1 :])
@@ -71,9 +69,7 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 class Folder:
-    """
-    Where one page is carried out.
-    """
+    """Where one page is carried out."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -108,9 +104,7 @@ class Folder:
         return ""
 
     def write(self, block: Block) -> str:
-        """
-        Write a file, and load it if it is a scenario.
-        """
+        """Write a file, and load it if it is a scenario."""
         file = self.path / block.path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(block.text)
@@ -123,9 +117,7 @@ class Folder:
         return ""
 
     def load(self, text: str) -> str:
-        """
-        Load a scenario, or keys of one.
-        """
+        """Load a scenario, or keys of one."""
         content = yaml.safe_load(text)
         try:
             scenario_files.scenario_from({"name": "example", **content})
@@ -134,9 +126,7 @@ class Folder:
         return ""
 
     def run(self, command: list[str], allowed: tuple[int, ...]) -> str:
-        """
-        Run a command as a reader would, who has the project installed.
-        """
+        """Run a command as a reader would, who has the project installed."""
         here = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTEST_ADDOPTS": "-p no:faker",
@@ -152,16 +142,12 @@ class Folder:
 
 
 def plain(line: str) -> str:
-    """
-    A printed line without its times, and without the rules that pytest draws around its last one.
-    """
+    """A printed line without its times, and without the rules that pytest draws around its last one."""
     return DURATION.sub("N s", line).strip("= ") if "==" in line else DURATION.sub("N s", line).rstrip()
 
 
 def missing(shown: str, printed: str) -> str:
-    """
-    The first line of what a page shows that was not printed behind the one before.
-    """
+    """The first line of what a page shows that was not printed behind the one before."""
     lines = iter([plain(line) for line in printed.splitlines()])
     for line in shown.splitlines():
         pattern = re.escape(plain(line)).replace(r"\.\.\.", ".*")
@@ -171,9 +157,7 @@ def missing(shown: str, printed: str) -> str:
 
 
 def wrong(page: str, folder: Path) -> list[str]:
-    """
-    What is wrong with the examples of a page.
-    """
+    """What is wrong with the examples of a page."""
     place = Folder(folder)
     taken = [(block.line, place.take(block)) for block in blocks(page)]
     return [f"line {line}: {said}" for line, said in taken if said]

@@ -1,6 +1,4 @@
-"""
-Claims about the loop guard as a process of its own, as a host starts it.
-"""
+"""Claims about the loop guard as a process of its own, as a host starts it."""
 
 import json
 import os

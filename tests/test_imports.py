@@ -1,6 +1,4 @@
-"""
-Claims about what commands and pytest runs load of this package, and whether pytest rewrites it.
-"""
+"""Claims about what commands and pytest runs load of this package, and whether pytest rewrites it."""
 
 import json
 import os
@@ -61,9 +59,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def loaders(folder: Path, *arguments: str) -> dict[str, str]:
-    """
-    Run pytest in a folder with a test that does nothing, and give the loader of each module it loaded.
-    """
+    """Run pytest in a folder with a test that does nothing, and give the loader of each module it loaded."""
     write(folder, {"spy.py": SPY, "test_nothing.py": "def test_nothing(): pass\n"})
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))}
     ours = str(Path(pytest_hookharness.__path__[0]).parent)
@@ -111,9 +107,7 @@ def test_engine_is_not_rewritten(tmp_path):
 
 
 def modules_of(folder: Path, *words: str) -> int:
-    """
-    Run the shell command, and return how many modules of this package it loads; none of pytest's.
-    """
+    """Run the shell command, and return how many modules of this package it loads; none of pytest's."""
     command = [sys.executable, "-c", COUNT, *words]
     printed = subprocess.check_output(command, cwd=folder, text=True, timeout=60)
     _, number, pytest_is_loaded = printed.splitlines()[-1].split()

@@ -61,9 +61,7 @@ class Module:
 
     @property
     def unit(self) -> str:
-        """
-        The first-level folder or file of its package: what cycles are looked for between.
-        """
+        """The first-level folder or file of its package: what cycles are looked for between."""
         return ".".join(self.name.split(".")[:2])
 
     @cached_property
@@ -71,9 +69,7 @@ class Module:
         return ast.parse(self.source)
 
     def imports(self) -> Iterator[tuple[int, str]]:
-        """
-        Line and name of every module of ours that is imported, in functions and behind conditions too.
-        """
+        """Line and name of every module of ours that is imported, in functions and behind conditions too."""
         folder = [PACKAGE, *self.path.parent.parts]
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
@@ -92,17 +88,13 @@ class Module:
 
 
 def dotted(path: PurePath) -> str:
-    """
-    The name of a module from its path below the package.
-    """
+    """The name of a module from its path below the package."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
 def upward(module: Module) -> Iterator[str]:
-    """
-    Imports of the same row or a higher one.
-    """
+    """Imports of the same row or a higher one."""
     for line, other in module.imports():
         package = other.partition(".")[0]
         if package in ("__init__", module.package) and (package != "__init__" or module.name in FACE):
@@ -112,9 +104,7 @@ def upward(module: Module) -> Iterator[str]:
 
 
 def hidden(module: Module) -> Iterator[str]:
-    """
-    Imports that cannot be read off an import statement. Lazy packages may have them.
-    """
+    """Imports that cannot be read off an import statement. Lazy packages may have them."""
     others = {
         id(call.func)
         for call in ast.walk(module.tree)
@@ -127,16 +117,12 @@ def hidden(module: Module) -> Iterator[str]:
 
 
 def names_another_package(node: ast.expr) -> bool:
-    """
-    Whether an argument is a literal that names somebody else's package.
-    """
+    """Whether an argument is a literal that names somebody else's package."""
     return isinstance(node, ast.Constant) and str(node.value).partition(".")[0] not in ("", PACKAGE)
 
 
 def overlong(module: Module) -> Iterator[str]:
-    """
-    A file or a function that does not fit on its screen.
-    """
+    """A file or a function that does not fit on its screen."""
     lines = len(module.source.splitlines())
     if lines > LINES_OF_FILE:
         yield f"{module.path}:1: has {lines} lines, at most {LINES_OF_FILE} for one concept"
@@ -149,9 +135,7 @@ def overlong(module: Module) -> Iterator[str]:
 
 
 def cycles(edges: Mapping[str, set[str]]) -> Iterator[str]:
-    """
-    The nodes of a graph that lie on a cycle, in one sentence.
-    """
+    """The nodes of a graph that lie on a cycle, in one sentence."""
     arrows = {name: targets - {name} for name, targets in edges.items()}
     # What imports nothing that is left cannot be on a cycle, nor can what nothing left imports.
     while True:
@@ -166,9 +150,7 @@ def cycles(edges: Mapping[str, set[str]]) -> Iterator[str]:
 
 
 def circles(modules: list[Module]) -> Iterator[str]:
-    """
-    Cycles between modules, and between the folders directly below a package.
-    """
+    """Cycles between modules, and between the folders directly below a package."""
     yield from cycles({module.name: {name for _, name in module.imports()} for module in modules})
     units = {module.name: module.unit for module in modules}
     edges: dict[str, set[str]] = defaultdict(set)
@@ -180,9 +162,7 @@ def circles(modules: list[Module]) -> Iterator[str]:
 
 
 def crowds(modules: list[Module]) -> Iterator[str]:
-    """
-    Folders with too many files, names that repeat too often, and classes of one name.
-    """
+    """Folders with too many files, names that repeat too often, and classes of one name."""
     folders = Counter(str(module.path.parent) for module in modules)
     for folder, number in folders.items():
         most = FILES_OF_ROOT if folder == "." else FILES_OF_FOLDER
@@ -201,9 +181,7 @@ def crowds(modules: list[Module]) -> Iterator[str]:
 
 
 def offences(root: Path) -> list[str]:
-    """
-    All that a package does against the rules.
-    """
+    """All that a package does against the rules."""
     files = sorted(path.relative_to(root) for path in root.rglob("*.py"))
     names = frozenset(dotted(path) for path in files)
     modules = [Module(path, (root / path).read_text(encoding="utf-8"), names) for path in files]
@@ -219,9 +197,7 @@ def offences(root: Path) -> list[str]:
 
 
 def plant(root: Path, tree: Mapping[str, str]) -> Path:
-    """
-    Write a toy package.
-    """
+    """Write a toy package."""
     for name, text in tree.items():
         (root / name).parent.mkdir(exist_ok=True, parents=True)
         (root / name).write_text(text)

@@ -1,6 +1,4 @@
-"""
-The pages of the documentation: one for each finding, and the list of what is covered.
-"""
+"""The pages of the documentation: one for each finding, and the list of what is covered."""
 
 import ast
 import re
@@ -23,9 +21,7 @@ MEND = "run `nox -s pages`, and `nox -s pages -- CODE PROOF COMMAND` for an exam
 
 
 def outdated(pages: Path, codes: tuple[FindingCode, ...]) -> Iterator[str]:
-    """
-    Pages that do not say what the catalogue says.
-    """
+    """Pages that do not say what the catalogue says."""
     names = {"README.md", *(f"{code.code}.md" for code in codes)}
     for page in pages.glob("*.md"):
         if page.name not in names:
@@ -39,9 +35,7 @@ def outdated(pages: Path, codes: tuple[FindingCode, ...]) -> Iterator[str]:
 
 
 def unproved(page: Path, code: FindingCode) -> Iterator[str]:
-    """
-    What keeps a page from showing that its finding is really found.
-    """
+    """What keeps a page from showing that its finding is really found."""
     seen = page.read_text().partition(f"{SEEN}\n")[2]
     proof = re.search(r"^Found by \[`(.+)`\]\((.+)\)\.$", seen, re.MULTILINE)
     if proof is None or "```text\n" not in seen:
@@ -59,9 +53,7 @@ def unproved(page: Path, code: FindingCode) -> Iterator[str]:
 
 
 def promised_findings(scenario: dict, item: str) -> list[str]:
-    """
-    The findings that an item of a scenario expects, by the item's name ``name[variant-host]``.
-    """
+    """The findings that an item of a scenario expects, by the item's name ``name[variant-host]``."""
     inner = item.partition("[")[2]
     variants = [name for name in scenario.get("variants", {}) if inner.startswith(f"{name}-")]
     part = scenario["variants"][max(variants, key=len)] if variants else scenario
@@ -69,9 +61,7 @@ def promised_findings(scenario: dict, item: str) -> list[str]:
 
 
 def is_tested(source: str, test: str, code: FindingCode) -> bool:
-    """
-    Whether a test file has a function that names a code, itself or in its parameters.
-    """
+    """Whether a test file has a function that names a code, itself or in its parameters."""
     functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
     found = next((node for node in functions if node.name == test), None)
     if found is None:
@@ -132,9 +122,7 @@ def test_promises_of_an_item_are_its_own(item, names):
 
 
 def dead_proofs(page: Path) -> Iterator[str]:
-    """
-    Links of a page that name an item or a test which is not there.
-    """
+    """Links of a page that name an item or a test which is not there."""
     for item, target in re.findall(r"\[`([^`]+)`\]\(([^)\s]+)\)", page.read_text()):
         file = page.parent / target
         if not file.is_file() or item not in items(file):
@@ -142,9 +130,7 @@ def dead_proofs(page: Path) -> Iterator[str]:
 
 
 def items(file: Path) -> set[str]:
-    """
-    The items of a scenario file as ``name`` and ``name[variant]``, or the tests of a test file.
-    """
+    """The items of a scenario file as ``name`` and ``name[variant]``, or the tests of a test file."""
     text = file.read_text()
     if file.suffix == ".py":
         return {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)}

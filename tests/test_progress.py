@@ -1,6 +1,4 @@
-"""
-Claims about the line of progress.
-"""
+"""Claims about the line of progress."""
 
 import io
 import os
@@ -51,9 +49,7 @@ def screen(written: str) -> list[str]:
 
 
 class Terminal:
-    """
-    A terminal that keeps what is written to it.
-    """
+    """A terminal that keeps what is written to it."""
 
     def __init__(self):
         self.written = ""
@@ -107,9 +103,7 @@ def test_a_long_name_keeps_to_the_line():
 
 
 class Stream(io.StringIO):
-    """
-    Standard error of a shell command.
-    """
+    """Standard error of a shell command."""
 
     def __init__(self, terminal):
         super().__init__()

@@ -1,6 +1,4 @@
-"""
-The repository as a whole: what its files say about each other must be true.
-"""
+"""The repository as a whole: what its files say about each other must be true."""
 
 import ast
 import re
@@ -22,18 +20,14 @@ MACHINE = re.compile(r"(?<![\w.])(/root/\w|/home/(?!(user|dev|agent|\w)\b)\w|/Us
 
 
 def tracked(pattern: str = "*") -> list[Path]:
-    """
-    The files of the repository, those included that are about to be added.
-    """
+    """The files of the repository, those included that are about to be added."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern]
     names = subprocess.check_output(command, cwd=ROOT, text=True).split("\0")
     return sorted(path for name in names if name and (path := ROOT / name).is_file())
 
 
 def text_of(path: Path) -> str:
-    """
-    The text of a file; empty if it is none.
-    """
+    """The text of a file; empty if it is none."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -41,9 +35,7 @@ def text_of(path: Path) -> str:
 
 
 def commands_of_readme() -> list[str]:
-    """
-    The two commands that the README promises, each on a line of its own in the first shell blocks.
-    """
+    """The two commands that the README promises, each on a line of its own in the first shell blocks."""
     blocks = re.findall(r"```(?:sh|shell|bash)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line and not line.startswith("#")][:2]
 
@@ -91,17 +83,13 @@ def test_every_lint_exclusion_has_its_reason():
 
 
 def is_one_sentence(text: str | None) -> bool:
-    """
-    Whether a docstring is one declarative sentence.
-    """
+    """Whether a docstring is one declarative sentence."""
     words = " ".join((text or "").split())
     return words.endswith(".") and not re.search(r"(?<!e\.g)(?<!i\.e)[.!?] +[A-Z]", words)
 
 
 def silent_tests(path: Path) -> Iterator[str]:
-    """
-    The test functions of a file that do not say their claim in one sentence.
-    """
+    """The test functions of a file that do not say their claim in one sentence."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -110,9 +98,7 @@ def silent_tests(path: Path) -> Iterator[str]:
 
 
 def sleeping_calls(path: Path) -> Iterator[str]:
-    """
-    Where a file sleeps.
-    """
+    """Where a file sleeps."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="time"), attr="sleep")):
@@ -124,9 +110,7 @@ def sleeping_calls(path: Path) -> Iterator[str]:
 
 
 def our_tests() -> list[Path]:
-    """
-    The files with tests and fixtures; toy hooks and toy projects are none.
-    """
+    """The files with tests and fixtures; toy hooks and toy projects are none."""
     return [path for path in tracked("tests/**.py") if path.name.startswith(("test_", "conftest"))]
 
 
@@ -169,9 +153,7 @@ def test_sleeping_tests_are_seen(tmp_path, source):
 
 
 def shell_of(path: Path) -> str | None:
-    """
-    The shell that a file is written for, by its first line, else by its name.
-    """
+    """The shell that a file is written for, by its first line, else by its name."""
     first = text_of(path).partition("\n")[0]
     found = re.match(r"#!.*?\b(bash|dash|sh)\b", first)
     if found:
@@ -237,16 +219,12 @@ def test_shell_of_a_script(tmp_path, name, text, shell):
 
 
 def anchor_of(heading: str) -> str:
-    """
-    The anchor that a heading gets on the usual forges.
-    """
+    """The anchor that a heading gets on the usual forges."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
 def dead_links(page: Path) -> Iterator[str]:
-    """
-    The links of a Markdown page to files or headings that are not there.
-    """
+    """The links of a Markdown page to files or headings that are not there."""
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"[a-z]+:", target):
@@ -274,9 +252,7 @@ def test_dead_links_are_seen(tmp_path):
 
 
 def doubled_rows(text):
-    """
-    What more than one row of a Markdown table is about, going by the first name in its first two cells.
-    """
+    """What more than one row of a Markdown table is about, going by the first name in its first two cells."""
     for table in re.findall(r"(?m)(?:^\|.*\n)+", text):
         names = re.findall(r"(?m)^\|(?:[^|`\n]*\|)?[^|`\n]*`([^`]+)`", table)
         yield from sorted({name for name in names if names.count(name) > 1})

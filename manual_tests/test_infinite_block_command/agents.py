@@ -1,6 +1,4 @@
-"""
-Agents: how each is given one task, and where it reads its hooks.
-"""
+"""Agents: how each is given one task, and where it reads its hooks."""
 
 from __future__ import annotations
 
@@ -48,15 +46,11 @@ class Agent:
     guard_of_two: Mapping[str, str] = field(default_factory=dict)
 
     def command_line(self, words: str, folder: Path) -> list[str]:
-        """
-        The argument vector for a task in a folder.
-        """
+        """The argument vector for a task in a folder."""
         return [word.replace(FOLDER, str(folder)).replace(WORDS, words) for word in self.start]
 
     def settings_for(self, command: str) -> str:
-        """
-        The text of its settings file with one hook at every stop.
-        """
+        """The text of its settings file with one hook at every stop."""
         if self.refusal != "block":
             command += f""" | sed 's/"decision": "block"/"decision": "{self.refusal}"/'"""
         if self.named:

@@ -1,6 +1,4 @@
-"""
-Terminals: a program in one of its own, until it returns or its time is over.
-"""
+"""Terminals: a program in one of its own, until it returns or its time is over."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ def converse(
 def _watch(
     process: subprocess.Popen[bytes], terminal: _Terminal, end: float, asks: Mapping[str, str]
 ) -> bool:
-    """
-    Whether the program returned before the end.
-    """
+    """Whether the program returned before the end."""
     replies = list(asks.values())
     patterns = [pexpect.TIMEOUT, pexpect.EOF, *asks]
     open_, answers = True, 0
@@ -128,9 +124,7 @@ def _wait_for(process: subprocess.Popen[bytes], seconds: float) -> None:
 
 
 def _shown(text: str, env: Mapping[str, str]) -> str:
-    """
-    The end of a text without codes of the terminal, and without what looks like a secret.
-    """
+    """The end of a text without codes of the terminal, and without what looks like a secret."""
     plain = _CODES.sub("", text.replace("\r\n", "\n"))
     for name, value in env.items():
         if _SECRET_NAME.search(name) and len(value) >= 8:

@@ -24,9 +24,7 @@ NO_PROMISE = "Never write a promise tag."
 
 
 class Worker:
-    """
-    An agent, a committed copy of the project, and a count of the stops at which its hook fired.
-    """
+    """An agent, a committed copy of the project, and a count of the stops at which its hook fired."""
 
     def __init__(self, agent, root):
         self.agent = agent
@@ -45,9 +43,7 @@ class Worker:
             subprocess.run(["git", *words], cwd=self.folder, check=True)
 
     def say(self, words, within, **env):
-        """
-        Give it a task; gives its exit code, and what stood on its terminal.
-        """
+        """Give it a task; gives its exit code, and what stood on its terminal."""
         return converse(
             self.agent.command_line(words, self.folder),
             self.folder,
@@ -57,9 +53,7 @@ class Worker:
         )
 
     def work(self, words, **env):
-        """
-        Have the work done; gives the number of stops and the rule's entry in the queue.
-        """
+        """Have the work done; gives the number of stops and the rule's entry in the queue."""
         done = self.say(words, RETURNS_WITHIN, **env)
         assert done.code is not None, (
             f"did not return within {RETURNS_WITHIN:g} s; its terminal:\n{done.said}"

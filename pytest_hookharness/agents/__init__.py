@@ -1,6 +1,4 @@
-"""
-The scripted agent: its next act, given the messages it saw.
-"""
+"""The scripted agent: its next act, given the messages it saw."""
 
 from pytest_hookharness.agents.agent import Agent, Position, start
 from pytest_hookharness.agents.behaviours import BEHAVIOURS, BehaviourFunction, UnknownBehaviour

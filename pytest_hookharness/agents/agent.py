@@ -119,9 +119,7 @@ class Agent:
         return None
 
     def play(self) -> tuple[Move, Generator[Move, Observation, None] | None]:
-        """
-        Return the behaviour's next move, and a new generator at that point; ``None`` if it has ended.
-        """
+        """Return the behaviour's next move, and a new generator at that point; ``None`` if it has ended."""
         generator = begin(self.script.then, self.behaviours, self.seen[0])
         try:
             move = next(generator)
@@ -133,9 +131,7 @@ class Agent:
 
     @property
     def position(self) -> Position:
-        """
-        The agent's position, including the local variables of its behaviour.
-        """
+        """The agent's position, including the local variables of its behaviour."""
         head = f"act {self.place}, queue {self.queue!r}, reacted {self.reacted!r}"
         if not self.seen:
             return Position(head, without_counts=head)
@@ -160,9 +156,7 @@ class Agent:
 
 
 class _Opaque(Exception):
-    """
-    A value of a behaviour that has no text by which it could be compared.
-    """
+    """A value of a behaviour that has no text by which it could be compared."""
 
 
 def _frames(generator: object, *, counts: bool = True) -> str:

@@ -20,32 +20,24 @@ Moves: TypeAlias = Generator[Move, Observation, None]
 
 
 class UnknownBehaviour(ValueError):
-    """
-    A behaviour that is not registered, or an option that it does not have.
-    """
+    """A behaviour that is not registered, or an option that it does not have."""
 
 
 def idle(seen: Observation, *, text: str = "Done.") -> Moves:
-    """
-    Stop with the same text each time, and do nothing else.
-    """
+    """Stop with the same text each time, and do nothing else."""
     while True:
         yield Stop(text=text)
 
 
 def obedient(seen: Observation, *, run: str = "true", text: str = "Done.") -> Moves:
-    """
-    Run a command before every stop.
-    """
+    """Run a command before every stop."""
     while True:
         yield RunCommand(command=run)
         yield Stop(text=text)
 
 
 def editing(seen: Observation, *, file: str = "touched-{n}.txt", text: str = "Done.") -> Moves:
-    """
-    Write a new file before every stop.
-    """
+    """Write a new file before every stop."""
     n = 0
     while True:
         n += 1
@@ -62,9 +54,7 @@ def fixing(
     run: str = "",
     text: str = "Done.",
 ) -> Moves:
-    """
-    Stop a number of times, then fix the cause with one edit or command, then only stop.
-    """
+    """Stop a number of times, then fix the cause with one edit or command, then only stop."""
     for _ in range(after):
         yield Stop(text=text)
     yield RunCommand(command=run) if run else Edit(file=file, text=contents)
@@ -73,26 +63,20 @@ def fixing(
 
 
 def promising(seen: Observation, *, tag: str, text: str = "Done.") -> Moves:
-    """
-    Write a promise tag into the text of every stop.
-    """
+    """Write a promise tag into the text of every stop."""
     while True:
         yield Stop(text=f"{text} <promise>{tag}</promise>")
 
 
 def quoting(seen: Observation, *, text: str = "") -> Moves:
-    """
-    Quote the last message, or a given text, at every stop.
-    """
+    """Quote the last message, or a given text, at every stop."""
     while True:
         quoted = text or (seen.messages[-1].text if seen.messages else "")
         seen = yield Stop(text=f'You said: "{quoted}"')
 
 
 def repeating(seen: Observation, *, run: str = "true", times: int = 3, text: str = "Done.") -> Moves:
-    """
-    Run the same command several times before every stop.
-    """
+    """Run the same command several times before every stop."""
     while True:
         for _ in range(times):
             yield RunCommand(command=run)
@@ -107,9 +91,7 @@ def oscillating(
     other: str = "off\n",
     text: str = "Done.",
 ) -> Moves:
-    """
-    Switch a file between two texts, with a stop after each change.
-    """
+    """Switch a file between two texts, with a stop after each change."""
     while True:
         yield Edit(file=file, text=one)
         yield Stop(text=text)

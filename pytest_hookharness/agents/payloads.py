@@ -1,6 +1,4 @@
-"""
-Generated payloads: standard input for the hooks of any event, from the event's table of fields.
-"""
+"""Generated payloads: standard input for the hooks of any event, from the event's table of fields."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ Sample: TypeAlias = Callable[[str, tuple[Operation, ...]], Mapping[str, Json]]
 
 
 class UnknownField(ValueError):
-    """
-    A key that is not in the payload of an event.
-    """
+    """A key that is not in the payload of an event."""
 
 
 def make_payload(

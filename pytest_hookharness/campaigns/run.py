@@ -133,9 +133,7 @@ def _vary(
     resources: Resources,
     on_trial: OnTrial | None,
 ) -> Outcome:
-    """
-    Simulate a scenario again with one mutation at a time, and run its hooks in parallel.
-    """
+    """Simulate a scenario again with one mutation at a time, and run its hooks in parallel."""
     from pytest_hookharness.campaigns.stress.stress_run import vary
 
     settings = replace(settings, wall=max(0.0, settings.wall - outcome.wall))
@@ -160,9 +158,7 @@ def _explore(
     resources: Resources,
     executor: Executor | None,
 ) -> Outcome:
-    """
-    Find out which states an agent with free choice can reach with the hooks of a scenario.
-    """
+    """Find out which states an agent with free choice can reach with the hooks of a scenario."""
     from pytest_hookharness.campaigns.explore.candidate_moves import suggest
     from pytest_hookharness.campaigns.explore.expansion import expand_here, expand_with
     from pytest_hookharness.campaigns.explore.explorer import Explorer

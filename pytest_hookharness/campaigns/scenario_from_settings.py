@@ -82,9 +82,7 @@ def scenario_from_settings(hook_set: HookSet, *, host: str = "", refused: Sequen
 
 
 def with_all_trials(scenario: Scenario) -> Scenario:
-    """
-    Return the same scenario with every family of mutations and with parallel hook runs.
-    """
+    """Return the same scenario with every family of mutations and with parallel hook runs."""
     named = {request.family for request in scenario.vary}
     others = (request for request in EVERYTHING if request.family not in named)
     return replace(scenario, vary=(*scenario.vary, *others), parallel=scenario.parallel or Parallel())

@@ -36,9 +36,7 @@ class WorkspaceError(Exception):
 
 
 def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
-    """
-    Return whether a path is one of some folders or lies below one, without resolving links.
-    """
+    """Return whether a path is one of some folders or lies below one, without resolving links."""
     return any(os.path.commonpath((str(path), str(folder))) == str(folder) for folder in folders)
 
 
@@ -114,9 +112,7 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """
-    Make a folder and those above it, with the same mode whatever the developer's umask is.
-    """
+    """Make a folder and those above it, with the same mode whatever the developer's umask is."""
     if path.is_dir():
         return
     make_folders(path.parent)

@@ -1,6 +1,4 @@
-"""
-The check of one hook set: what the shell command and the pytest option share.
-"""
+"""The check of one hook set: what the shell command and the pytest option share."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ def check(
     write: Path | None = None,
     on_step: OnStep | None = None,
 ) -> CheckReport:
-    """
-    Check one hook set; write a scenario file for each problem if a folder is given.
-    """
+    """Check one hook set; write a scenario file for each problem if a folder is given."""
     with copyable(hook_set) as (copy, left_out):
         run = CheckRun(
             copy, harness.settings, harness.supervisor, harness.base, only, on_step or _ignore_step
@@ -61,22 +57,16 @@ def check(
 
 
 def _ignore_step(_what: str, _done: int, _all: int) -> None:
-    """
-    Show no progress.
-    """
+    """Show no progress."""
 
 
 def describe_isolation(settings: Settings) -> str:
-    """
-    Return sentences that say what is isolated from the machine, and what is not.
-    """
+    """Return sentences that say what is isolated from the machine, and what is not."""
     return _ISOLATION[settings.tier or available_tiers()[0]]
 
 
 def campaign_headline(campaign: str, scenario: Scenario, settings: Settings) -> str:
-    """
-    Return the first line of a report of ``--stress`` or ``--explore``.
-    """
+    """Return the first line of a report of ``--stress`` or ``--explore``."""
     hooks = item_of(scenario) if scenario.origin is not None else f"the hooks in {_settings_of(scenario)}"
     return f"{scenario.host}: {campaign} of {plain(hooks, 200)}, seed {settings.seed}"
 
@@ -86,9 +76,7 @@ def _settings_of(scenario: Scenario) -> str:
 
 
 def problem_command(problem: Problem, path: Path, host: str, settings: Settings) -> str:
-    """
-    Return the shell command that shows a problem again.
-    """
+    """Return the shell command that shows a problem again."""
     if problem.file is not None:
         item = f"{problem.file}::{problem.file.name.partition('.')[0]}[{problem.scenario.host}]"
         return shlex.join(["hookharness", "run", item, *replay_options(settings)])
@@ -98,9 +86,7 @@ def problem_command(problem: Problem, path: Path, host: str, settings: Settings)
 
 
 def status_of(reports: Sequence[CheckReport]) -> int:
-    """
-    Return the exit status of some checks.
-    """
+    """Return the exit status of some checks."""
     if any(report.interrupted for report in reports):
         return UNKNOWN
     if any(report.problems for report in reports):
@@ -109,7 +95,5 @@ def status_of(reports: Sequence[CheckReport]) -> int:
 
 
 def worst(statuses: Iterable[int]) -> int:
-    """
-    Return the exit status of some campaigns: a problem that was found outweighs an unknown result.
-    """
+    """Return the exit status of some campaigns: a problem that was found outweighs an unknown result."""
     return max(statuses, key=(CLEAN, UNKNOWN, FOUND).index)

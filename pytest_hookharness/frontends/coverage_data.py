@@ -1,6 +1,4 @@
-"""
-Coverage of hooks: recorded lines as data and as a table of coverage.py.
-"""
+"""Coverage of hooks: recorded lines as data and as a table of coverage.py."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ class CoverageOptions:
     verbose: bool = False
 
     def wants(self, file: str) -> bool:
-        """
-        Return whether a file is reported.
-        """
+        """Return whether a file is reported."""
         return any(Path(file).is_relative_to(source) for source in self.sources)
 
 
@@ -77,9 +73,7 @@ def open_store(*, settings: str | bool = True, branch: bool = False) -> Coverage
 
 
 def publish(coverage_store: CoverageStore, wish: CoverageOptions) -> list[str]:
-    """
-    Write the data of a run, and return lines about what they show and what is missing.
-    """
+    """Write the data of a run, and return lines about what they show and what is missing."""
     recordings = [*map(_still_there, read_recordings(coverage_store.folder))]
     missing = _missing_extra()
     data = _collect(recordings, wish, branch=coverage_store.branch, shell=not missing)
@@ -93,9 +87,7 @@ def publish(coverage_store: CoverageStore, wish: CoverageOptions) -> list[str]:
 
 
 def _still_there(recording: ScriptCoverage) -> ScriptCoverage:
-    """
-    Return a recording without files that were removed since: coverage cannot report them.
-    """
+    """Return a recording without files that were removed since: coverage cannot report them."""
     gone = {file for file in (*recording.shell, *recording.python) if not Path(file).is_file()}
     return replace(
         recording,
@@ -119,9 +111,7 @@ def _matters(gap: Gap, wish: CoverageOptions) -> bool:
 
 
 def _describe_gaps(gaps: Iterable[Gap], wish: CoverageOptions) -> Generator[str]:
-    """
-    Yield one line for each reason, or for each script if they are to be named.
-    """
+    """Yield one line for each reason, or for each script if they are to be named."""
     scripts: dict[str, list[str]] = {}
     for gap in sorted(gaps, key=lambda gap: (gap.script, gap.reason)):
         scripts.setdefault(gap.reason, []).append(gap.script)
@@ -135,9 +125,7 @@ def _describe_gaps(gaps: Iterable[Gap], wish: CoverageOptions) -> Generator[str]
 def _collect(
     recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool, shell: bool
 ) -> CoverageData:
-    """
-    Return the lines that all simulations ran as data of coverage, with the scenario as context.
-    """
+    """Return the lines that all simulations ran as data of coverage, with the scenario as context."""
     data = CoverageData(no_disk=True)
     # Also for empty data, coverage must know whether they hold lines or branches.
     (data.add_arcs if branch else data.add_lines)({})
@@ -187,9 +175,7 @@ def _plugins(reader: Coverage) -> list[str]:
 def _write(
     data: CoverageData, recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool
 ) -> Generator[str]:
-    """
-    Write the data file of coverage, or a file next to it if something else writes data too.
-    """
+    """Write the data file of coverage, or a file next to it if something else writes data too."""
     reader = Coverage(config_file=wish.settings)
     readable = plugin.__name__ in _plugins(reader)
     bash = any(data.file_tracer(file) for file in data.measured_files())
@@ -218,9 +204,7 @@ def _write(
 
 @contextmanager
 def recording() -> Generator[CoverageStore]:
-    """
-    Open a coverage store for the simulations inside; print at the end which lines they ran.
-    """
+    """Open a coverage store for the simulations inside; print at the end which lines they ran."""
     store = open_store()
     try:
         yield store
@@ -235,9 +219,7 @@ _LINES = pytest.StashKey[list[str]]()
 
 
 def recorded(settings: Settings, config: pytest.Config) -> Settings:
-    """
-    Return the settings of a run whose hooks are recorded.
-    """
+    """Return the settings of a run whose hooks are recorded."""
     return replace(settings, coverage_store=config.stash[_STORE])
 
 
@@ -250,9 +232,7 @@ def _settings(config: pytest.Config) -> str | bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """
-    Open a coverage store; an xdist worker uses that of its controller.
-    """
+    """Open a coverage store; an xdist worker uses that of its controller."""
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     if given is not None:
         folder, branch = given["hook_coverage_store"]
@@ -264,18 +244,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """
-    Tell an xdist worker where to record.
-    """
+    """Tell an xdist worker where to record."""
     store = node.config.stash[_STORE]
     node.workerinput["hook_coverage_store"] = (str(store.folder), store.branch)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
-    """
-    Write the data after the last simulation, before pytest-cov combines the data files.
-    """
+    """Write the data after the last simulation, before pytest-cov combines the data files."""
     config = session.config
     try:
         return (yield)
@@ -296,9 +272,7 @@ def _wish(config: pytest.Config) -> CoverageOptions:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """
-    Print the table, and what is missing in it.
-    """
+    """Print the table, and what is missing in it."""
     lines = terminalreporter.config.stash.get(_LINES, None)
     if lines is not None:
         terminalreporter.section("hook coverage")
@@ -307,9 +281,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """
-    Remove the coverage store.
-    """
+    """Remove the coverage store."""
     store = config.stash.get(_STORE, None)
     if store is not None and not hasattr(config, "workerinput"):
         remove_tree(store.folder)

@@ -1,6 +1,4 @@
-"""
-The engine as pytest and the shell command use it: one supervisor, many simulations.
-"""
+"""The engine as pytest and the shell command use it: one supervisor, many simulations."""
 
 from __future__ import annotations
 
@@ -48,16 +46,12 @@ ALL_HOSTS = "all"
 
 
 def host_names() -> tuple[str, ...]:
-    """
-    Return the names that a scenario may give for a host: each with its version and without.
-    """
+    """Return the names that a scenario may give for a host: each with its version and without."""
     return hosts.names()
 
 
 def finding_names() -> Mapping[str, str]:
-    """
-    Return the codes and names of findings, each with why a scenario may not expect it; empty if it may.
-    """
+    """Return the codes and names of findings, each with why a scenario may not expect it; empty if it may."""
     refused = {DIVERGE: "is found by comparing hosts, not in a single run; give each host its variant"}
     return {word: refused.get(code, "") for code in catalogue() for word in (code.code, code.name)}
 
@@ -108,9 +102,7 @@ class Harness:
         self.close()
 
     def close(self) -> None:
-        """
-        End the supervisor and every process it still has, and remove the scratch folder.
-        """
+        """End the supervisor and every process it still has, and remove the scratch folder."""
         # Their threads use the supervisor and the folder, so they go first.
         self._host_runs.stop()
         if self._supervisor is not None:
@@ -124,18 +116,14 @@ class Harness:
 
     @property
     def supervisor(self) -> Supervisor:
-        """
-        The supervisor, started when it is first needed.
-        """
+        """The supervisor, started when it is first needed."""
         if self._supervisor is None:
             self._supervisor = Supervisor()
         return self._supervisor
 
     @property
     def base(self) -> Path:
-        """
-        The folder below which everything is written.
-        """
+        """The folder below which everything is written."""
         if self.settings.base is not None:
             return self.settings.base
         if self._scratch is None:
@@ -144,15 +132,11 @@ class Harness:
 
     @property
     def behaviours(self) -> Mapping[str, agents.BehaviourFunction]:
-        """
-        The known behaviours, by name.
-        """
+        """The known behaviours, by name."""
         return known_behaviours(self._hook)
 
     def open_testbed(self, scenario: Scenario) -> Testbed:
-        """
-        Set up a testbed in which single events of a scenario are fired.
-        """
+        """Set up a testbed in which single events of a scenario are fired."""
         self._host_runs.finish()
         return Testbed.open(scenario, self.settings, self.supervisor, self.base)
 
@@ -177,9 +161,7 @@ class Harness:
             return self._simulate(scenario, self.base, on_trial=on_trial, item=item, executor=executor)
 
     def plan_trials(self, scenario: Scenario) -> TestMatrix:
-        """
-        Return the trials that a scenario with ``vary`` would get, after playing it once without any.
-        """
+        """Return the trials that a scenario with ``vary`` would get, after playing it once without any."""
         from pytest_hookharness.campaigns.run import plan_trials
 
         self._host_runs.finish()

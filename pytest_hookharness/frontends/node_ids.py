@@ -1,6 +1,4 @@
-"""
-Node ids of scenarios, and the files that a hook's command line names.
-"""
+"""Node ids of scenarios, and the files that a hook's command line names."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def anchor(command: str, folder: Path) -> str:
 
 
 def anchored(value: Json, folder: Path) -> Json:
-    """
-    Return hooks in which each command has full paths, see `anchor`.
-    """
+    """Return hooks in which each command has full paths, see `anchor`."""
     match value:
         case str():
             return anchor(value, folder)

@@ -46,27 +46,19 @@ class ProgressEntry:
         self.probes = 0
 
     def turn(self, turn: int, hook_runs: int) -> None:
-        """
-        Note that a turn ended.
-        """
+        """Note that a turn ended."""
         self.text = f"turn {turn}, {counted(hook_runs, 'hook run')}"
 
     def probe(self) -> None:
-        """
-        Note that a probe ended.
-        """
+        """Note that a probe ended."""
         self.probes += 1
 
     def trial(self, _: Outcome, done: int, number: int) -> None:
-        """
-        Note that a mutation was tried.
-        """
+        """Note that a mutation was tried."""
         self.step("mutations", done, number)
 
     def step(self, what: str, done: int, number: int) -> None:
-        """
-        Note how many of a number of steps are done.
-        """
+        """Note how many of a number of steps are done."""
         self.text = f"{what}: {done} of {number}"
 
     def __str__(self) -> str:
@@ -75,9 +67,7 @@ class ProgressEntry:
 
 
 class ProgressLine:
-    """
-    The line, and the entries that it can show.
-    """
+    """The line, and the entries that it can show."""
 
     def __init__(
         self,
@@ -103,16 +93,12 @@ class ProgressLine:
         self._entries: dict[str, ProgressEntry] = {}
 
     def entry_of(self, name: str) -> ProgressEntry:
-        """
-        Return the entry of a simulation, whether it is drawn or not: others run in the background.
-        """
+        """Return the entry of a simulation, whether it is drawn or not: others run in the background."""
         return self._entries.setdefault(name, ProgressEntry(name))
 
     @contextmanager
     def about(self, name: str) -> Generator[ProgressEntry]:
-        """
-        Draw the entry of one simulation until it is over.
-        """
+        """Draw the entry of one simulation until it is over."""
         entry = self.entry_of(name)
         try:
             if self._write is None:
@@ -148,9 +134,7 @@ class ProgressLine:
 
 
 def shell_line(stream: TextIO) -> ProgressLine:
-    """
-    Return the line of a shell command; it shows nothing where the stream is not a terminal.
-    """
+    """Return the line of a shell command; it shows nothing where the stream is not a terminal."""
     if not stream.isatty():
         return ProgressLine()
 
@@ -163,9 +147,7 @@ def shell_line(stream: TextIO) -> ProgressLine:
 
 @contextmanager
 def open_line(config: pytest.Config) -> Generator[ProgressLine]:
-    """
-    Open the line of a pytest run; it shows nothing unless a person watches the terminal.
-    """
+    """Open the line of a pytest run; it shows nothing unless a person watches the terminal."""
     # Both are part of pytest, but `getplugin` has no type for them.
     reporter: Any = config.pluginmanager.getplugin("terminalreporter")
     capture: Any = config.pluginmanager.getplugin("capturemanager")
@@ -193,9 +175,7 @@ def open_line(config: pytest.Config) -> Generator[ProgressLine]:
 
 
 def is_watched(config: pytest.Config, reporter: pytest.TerminalReporter) -> bool:
-    """
-    Return whether a person watches the terminal, and tests do not write to it while they run.
-    """
+    """Return whether a person watches the terminal, and tests do not write to it while they run."""
     if hasattr(config, "workerinput") or any(os.environ.get(name) for name in _CI_VARIABLES):
         return False
     if os.environ.get("TERM", "dumb") == "dumb" or not reporter.isatty or config.option.verbose < 0:

@@ -1,6 +1,4 @@
-"""
-Shell commands that replay a simulation, and the line that says how hook runs are isolated.
-"""
+"""Shell commands that replay a simulation, and the line that says how hook runs are isolated."""
 
 from __future__ import annotations
 
@@ -31,23 +29,17 @@ class TraceItem:
 
     @classmethod
     def of_test(cls, node: str, seed: int) -> TraceItem:
-        """
-        Return the item of a pytest test, by its node id.
-        """
+        """Return the item of a pytest test, by its node id."""
         return cls(node, shlex.join(["pytest", node, "--hook-seed", str(seed)]))
 
     @classmethod
     def of_scenario(cls, scenario: Scenario, replay: str) -> TraceItem:
-        """
-        Return the item of a scenario, whether it was read from a file or not.
-        """
+        """Return the item of a scenario, whether it was read from a file or not."""
         return cls(item_of(scenario), replay)
 
 
 def header(settings: Settings) -> str:
-    """
-    Return the line that says how hook runs are isolated from the machine.
-    """
+    """Return the line that says how hook runs are isolated from the machine."""
     tier = settings.tier or available_tiers()[0]
     isolation = {
         Tier.NAMESPACES: "namespaces (private /tmp, no network, nothing survives)",
@@ -67,9 +59,7 @@ def replay_command(scenario: Scenario, settings: Settings) -> str:
 
 
 def stress_command(words: str, scenario: Scenario, settings: Settings) -> str:
-    """
-    Return the command that tries the mutations named by some words on an item; empty without a file.
-    """
+    """Return the command that tries the mutations named by some words on an item; empty without a file."""
     if scenario.origin is None:
         return ""
     command = ["hookharness", "check", "--stress", item_of(scenario), "--only", words]
@@ -77,9 +67,7 @@ def stress_command(words: str, scenario: Scenario, settings: Settings) -> str:
 
 
 def item_of(scenario: Scenario) -> str:
-    """
-    Return the node id of a scenario: its file, if it was read from one, and its name.
-    """
+    """Return the node id of a scenario: its file, if it was read from one, and its name."""
     return f"{scenario.origin.file}::{scenario.id}" if scenario.origin is not None else scenario.id
 
 

@@ -41,9 +41,7 @@ GROUP = "pytest_hookharness.hosts"
 
 
 class UnknownHost(ValueError):
-    """
-    There is no profile for this host, or for this version of it.
-    """
+    """There is no profile for this host, or for this version of it."""
 
 
 @cache
@@ -113,9 +111,7 @@ def names() -> tuple[str, ...]:
 
 
 def known() -> tuple[Profile, ...]:
-    """
-    Return all profiles; of each host the newest version comes first.
-    """
+    """Return all profiles; of each host the newest version comes first."""
     return tuple(map(_load, _identifiers()))
 
 
@@ -141,9 +137,7 @@ def _match(name: str, identifiers: Iterable[str]) -> str | None:
 
 
 def assumed_of_calls(name: str) -> tuple[str, ...]:
-    """
-    Return what is only assumed about calling a host from a shell, as sentences.
-    """
+    """Return what is only assumed about calling a host from a shell, as sentences."""
     profile = find(name)
     rules = profile.calling.rules.values() if profile.calling is not None else ()
     return tuple(f"{profile.id}: {rule.text}." for rule in rules if rule.basis is Basis.ASSUMED)

@@ -36,9 +36,7 @@ _HOOK_TIMEOUT = 3600.0
 
 
 def known_facts(profile: Profile) -> tuple[Rule, ...]:
-    """
-    Return all facts of a profile, each once.
-    """
+    """Return all facts of a profile, each once."""
     return tuple(dict.fromkeys(_rules_in(profile)))
 
 
@@ -57,9 +55,7 @@ def _rules_in(value: object) -> Iterator[Rule]:
 
 
 def summarise(profile: Profile) -> HostSummary:
-    """
-    Return a host in one line: its events, its cap and how many facts are known.
-    """
+    """Return a host in one line: its events, its cap and how many facts are known."""
     counts = Counter(rule.basis for rule in known_facts(profile))
     named = [event for event in profile.events.values() if not event.second_name_of]
     reached = sum(1 for event in named if not event.unreachable)
@@ -94,9 +90,7 @@ def _describe_cap(profile: Profile) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ExplainedCase:
-    """
-    An invented end of a hook run.
-    """
+    """An invented end of a hook run."""
 
     name: str
     ending: Ending = Exited(0)

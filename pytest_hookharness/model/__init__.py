@@ -1,3 +1,1 @@
-"""
-Values that pass between the packages: frozen, and without effects or imports from other packages.
-"""
+"""Values that pass between the packages: frozen, and without effects or imports from other packages."""

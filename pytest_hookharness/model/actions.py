@@ -1,6 +1,4 @@
-"""
-Streams of an agent's actions, and the loops that detectors find in them.
-"""
+"""Streams of an agent's actions, and the loops that detectors find in them."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ LoopName: TypeAlias = Literal["repetition", "cycle", "failures"]
 
 
 class ActionResult(enum.Enum):
-    """
-    The result of an action.
-    """
+    """The result of an action."""
 
     DONE = "done"
     FAILED = "failed"
@@ -97,9 +93,7 @@ class DetectedLoop:
 
     @property
     def title(self) -> str:
-        """
-        The loop as scenario files name it, such as ``cycle of 4``.
-        """
+        """The loop as scenario files name it, such as ``cycle of 4``."""
         return f"{self.name} of {self.period}" if self.name == "cycle" else self.name
 
 

@@ -1,6 +1,4 @@
-"""
-Child sessions: sessions of fake agents that hooks, or the agent's own calls, start.
-"""
+"""Child sessions: sessions of fake agents that hooks, or the agent's own calls, start."""
 
 from __future__ import annotations
 

@@ -29,18 +29,14 @@ class OnExit:
 
 @dataclass(frozen=True, slots=True)
 class OnOutputMatch:
-    """
-    A line of standard output or standard error matches a regular expression.
-    """
+    """A line of standard output or standard error matches a regular expression."""
 
     pattern: str
 
 
 @dataclass(frozen=True, slots=True)
 class OnTimeout:
-    """
-    The process runs longer than this number of seconds.
-    """
+    """The process runs longer than this number of seconds."""
 
     seconds: float
 
@@ -49,9 +45,7 @@ Trigger: TypeAlias = OnExit | OnOutputMatch | OnTimeout
 
 
 def trigger_name(trigger: Trigger) -> str:
-    """
-    Return the key of a trigger in scenario files.
-    """
+    """Return the key of a trigger in scenario files."""
     match trigger:
         case OnExit():
             return "on_exit"
@@ -107,9 +101,7 @@ class BackgroundProcess:
 
 
 def hook_names(name: str, process: BackgroundProcess) -> tuple[str, ...]:
-    """
-    Return the names of a process's hooks: ``build.on_exit``, and ``build.on_exit.2`` for a second one.
-    """
+    """Return the names of a process's hooks: ``build.on_exit``, and ``build.on_exit.2`` for a second one."""
     kinds = [trigger_name(hook.trigger) for hook in process.hooks]
     counts = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
     pairs = zip(kinds, counts, strict=True)
@@ -244,9 +236,7 @@ class BackgroundReport:
 
     @property
     def depth(self) -> int:
-        """
-        The depth of the deepest thread; 0 if there is none.
-        """
+        """The depth of the deepest thread; 0 if there is none."""
         return max((thread.depth for thread in self.threads), default=0)
 
     def spawned(self, word: str) -> int:

@@ -1,6 +1,4 @@
-"""
-Checks: problems of a project's hooks, found without a scenario file.
-"""
+"""Checks: problems of a project's hooks, found without a scenario file."""
 
 from __future__ import annotations
 
@@ -90,9 +88,7 @@ class Symptom:
 
     @property
     def cause(self) -> tuple[str, str]:
-        """
-        The key by which symptoms are grouped: equal causes are one problem.
-        """
+        """The key by which symptoms are grouped: equal causes are one problem."""
         return self.kind, self.hook
 
 

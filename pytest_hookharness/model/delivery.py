@@ -1,6 +1,4 @@
-"""
-Standard input and terminal of hooks, where a scenario changes them.
-"""
+"""Standard input and terminal of hooks, where a scenario changes them."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ class Delivery:
     events: Mapping[str, Delivery] = field(default_factory=dict)
 
     def of(self, event: str) -> Delivery:
-        """
-        Return the settings for one event.
-        """
+        """Return the settings for one event."""
         return self.events.get(event, self)
 
 
@@ -59,9 +55,7 @@ class TypedAnswer:
 
     @property
     def keys(self) -> str:
-        """
-        All bytes to type, with Enter, as text.
-        """
+        """All bytes to type, with Enter, as text."""
         return self.send if self.send.endswith("\n") else f"{self.send}\n"
 
 

@@ -1,6 +1,4 @@
-"""
-Expectations of a scenario's author; the first sentences of attributes describe keys of scenario files.
-"""
+"""Expectations of a scenario's author; the first sentences of attributes describe keys of scenario files."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ class Range:
 
     @classmethod
     def exactly(cls, number: int) -> Range:
-        """
-        Return the range that contains one number only.
-        """
+        """Return the range that contains one number only."""
         return cls(number, number)
 
     def __contains__(self, number: int) -> bool:
@@ -157,15 +153,11 @@ class Expectation:
     processes: ProcessExpectation = ProcessExpectation()
 
     def allows(self, *words: str) -> bool:
-        """
-        Return whether a finding, given by code and name, is expected or is never an error.
-        """
+        """Return whether a finding, given by code and name, is expected or is never an error."""
         # LEFTOVER has an expectation of its own (``leftovers``) that is always checked.
         return "LEFTOVER" in words or any(word.upper() in words for word in self.findings)
 
 
 def counted(number: object, word: str) -> str:
-    """
-    Return a number or a range with its noun: ``1 block``, ``2 blocks``, ``at most 1 block``.
-    """
+    """Return a number or a range with its noun: ``1 block``, ``2 blocks``, ``at most 1 block``."""
     return f"{number} {word}" if str(number).rpartition(" ")[2] == "1" else f"{number} {word}s"

@@ -1,6 +1,4 @@
-"""
-Exploration: every state that an agent can reach, and what each move does there.
-"""
+"""Exploration: every state that an agent can reach, and what each move does there."""
 
 from __future__ import annotations
 
@@ -56,9 +54,7 @@ class Successor:
 
     @property
     def refusals(self) -> Iterator[HookRun]:
-        """
-        Yield the hook runs whose refusals the host honoured.
-        """
+        """Yield the hook runs whose refusals the host honoured."""
         for step in self.steps:
             match step.exchange:
                 case HookEvent(decision=decision, hook_runs=hook_runs) if decision.refused:
@@ -137,7 +133,5 @@ class Exploration:
 
     @property
     def covered(self) -> bool:
-        """
-        Whether every move was tried in every reachable state.
-        """
+        """Whether every move was tried in every reachable state."""
         return not self.open

@@ -32,9 +32,7 @@ else:
         repr: bool = True,  # noqa: A002 - the name that it has in the standard library
         **rest: bool,
     ) -> Any:
-        """
-        Turn a class into a dataclass; the arguments are those of `dataclasses.dataclass`.
-        """
+        """Turn a class into a dataclass; the arguments are those of `dataclasses.dataclass`."""
         if rest:
             return dataclasses.dataclass(
                 cls, frozen=frozen, slots=slots, kw_only=kw_only, eq=eq, repr=repr, **rest
@@ -83,9 +81,7 @@ def _getter(names: list[str]) -> Callable[[Any], Any]:
 
 
 def _late_init(cls: Any) -> Callable[..., None]:
-    """
-    Return a constructor that compiles the real one when it is first called, and takes its place.
-    """
+    """Return a constructor that compiles the real one when it is first called, and takes its place."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         cls.__init__ = _compile_init(cls)

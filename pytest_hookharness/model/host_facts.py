@@ -1,6 +1,4 @@
-"""
-Known facts about hosts, in the form in which reports print them.
-"""
+"""Known facts about hosts, in the form in which reports print them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-Line coverage: which lines of which files hooks ran, as reported by their interpreters.
-"""
+"""Line coverage: which lines of which files hooks ran, as reported by their interpreters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-Moves of the agent, events that happen to it, messages that it sees, and scripts of all these.
-"""
+"""Moves of the agent, events that happen to it, messages that it sees, and scripts of all these."""
 
 from __future__ import annotations
 
@@ -144,9 +142,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """
-    A message without a tool call: the agent wants to stop.
-    """
+    """A message without a tool call: the agent wants to stop."""
 
     text: str = "Done."
     label: str = ""
@@ -174,9 +170,7 @@ Move: TypeAlias = Tools | RunCommand | Edit | Read | Stop | Subagent
 
 
 def unlabelled(move: Move) -> Move:
-    """
-    Return the same move without its label, to compare moves.
-    """
+    """Return the same move without its label, to compare moves."""
     match move:
         case Tools(calls=calls):
             return replace(move, calls=tuple(replace(call, label="") for call in calls))
@@ -204,18 +198,14 @@ FIRST_PROMPT = Prompt(text="Please do the work.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """
-    Time passes for the agent and its hooks, but no real time.
-    """
+    """Time passes for the agent and its hooks, but no real time."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
-    """
-    The host shortens the conversation.
-    """
+    """The host shortens the conversation."""
 
     trigger: str = "auto"
 
@@ -234,9 +224,7 @@ class Resume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """
-    The session ends.
-    """
+    """The session ends."""
 
     reason: str = "other"
 
@@ -280,9 +268,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """
-    All messages to the agent's model since its last move.
-    """
+    """All messages to the agent's model since its last move."""
 
     messages: tuple[Message, ...] = ()
 

@@ -1,6 +1,4 @@
-"""
-The outcome: scenario, trace, verdict and findings in one value.
-"""
+"""The outcome: scenario, trace, verdict and findings in one value."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ class Outcome:
 
     @property
     def verdict_name(self) -> VerdictName:
-        """
-        The name of the verdict, as in scenario files.
-        """
+        """The name of the verdict, as in scenario files."""
         return verdict_name(self.verdict)
 
     @property
@@ -85,35 +81,25 @@ class Outcome:
 
     @property
     def livelock(self) -> bool:
-        """
-        Whether an infinite loop was proved.
-        """
+        """Whether an infinite loop was proved."""
         return isinstance(self.verdict, Livelock)
 
     @property
     def passed(self) -> bool:
-        """
-        Whether all expectations of the scenario were met.
-        """
+        """Whether all expectations of the scenario were met."""
         return not self.violations
 
     @property
     def iterations(self) -> int:
-        """
-        Number of turns since the first prompt.
-        """
+        """Number of turns since the first prompt."""
         return self.trace.turns
 
     def blocks(self, event: str | None = None) -> int:
-        """
-        Return the number of refusals that the host honoured: in total, or for one event.
-        """
+        """Return the number of refusals that the host honoured: in total, or for one event."""
         return sum(1 for _, hooked in self.trace.hooked(event) if hooked.decision.refused)
 
     def hook_runs(self, hook: str | None = None) -> int:
-        """
-        Return the number of hook runs: all, those of an event, or those whose command contains a word.
-        """
+        """Return the number of hook runs: all, those of an event, or those whose command contains a word."""
         return sum(
             1
             for _, run in self.trace.hook_runs()
@@ -121,36 +107,26 @@ class Outcome:
         )
 
     def decisions(self, event: str) -> tuple[Ruling, ...]:
-        """
-        Return the effective decisions on an event, in order.
-        """
+        """Return the effective decisions on an event, in order."""
         return tuple(effective_ruling(hooked) for _, hooked in self.trace.hooked(event))
 
     def reasons(self, event: str | None = None) -> tuple[str, ...]:
-        """
-        Return the reasons of all refusals, in order.
-        """
+        """Return the reasons of all refusals, in order."""
         return tuple(reason for _, hooked in self.trace.hooked(event) for reason in hooked.decision.reasons)
 
     @property
     def sessions(self) -> int:
-        """
-        Number of sessions that fake agents ran.
-        """
+        """Number of sessions that fake agents ran."""
         return sum(1 for _, child in self.trace.children() if not child.refused)
 
     @property
     def depth(self) -> int:
-        """
-        Maximum nesting depth of these sessions.
-        """
+        """Maximum nesting depth of these sessions."""
         return max((child.depth for _, child in self.trace.children() if not child.refused), default=0)
 
     @property
     def leftovers(self) -> tuple[Process, ...]:
-        """
-        Processes that outlived the hook run that started them.
-        """
+        """Processes that outlived the hook run that started them."""
         return tuple(
             process
             for _, hook_run in self.trace.hook_runs()
@@ -160,9 +136,7 @@ class Outcome:
 
 
 def effective_ruling(hooked: HookEvent) -> Ruling:
-    """
-    Return the effective decision on an event: a refusal that the cap overrides counts as allowed.
-    """
+    """Return the effective decision on an event: a refusal that the cap overrides counts as allowed."""
     if hooked.decision.overridden:
         return Ruling.ALLOW
     if hooked.decision.ruling is Ruling.NONE:

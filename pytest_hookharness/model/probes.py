@@ -14,9 +14,7 @@ _LONG, _LONG_NAME = 60, 28
 
 
 class PartKind(enum.Enum):
-    """
-    The kind of a state part, guessed from its values.
-    """
+    """The kind of a state part, guessed from its values."""
 
     STAMP = "time stamp"
     COUNTER = "counter"
@@ -57,9 +55,7 @@ class StatePart:
 
     @property
     def file(self) -> str:
-        """
-        The state path; folders in the middle of a long one are left out.
-        """
+        """The state path; folders in the middle of a long one are left out."""
         first, _, rest = self.path.partition("/")
         name = rest.rpartition("/")[2]
         if len(name) > _LONG_NAME:
@@ -68,16 +64,12 @@ class StatePart:
 
     @property
     def place(self) -> str:
-        """
-        The position of the part, in a few words.
-        """
+        """The position of the part, in a few words."""
         return f"{self.name} in {self.file}" if self.name else self.file
 
 
 class PerturbationKind(enum.Enum):
-    """
-    What a probe does to state parts.
-    """
+    """What a probe does to state parts."""
 
     OLDER = "put back to its older value"
     AHEAD = "pushed ahead"
@@ -108,9 +100,7 @@ class Perturbation:
 
 
 class ProbeEffect(enum.Enum):
-    """
-    The difference between a repetition from the changed state and one from the original state.
-    """
+    """The difference between a repetition from the changed state and one from the original state."""
 
     SAME = "the same decisions, and the same effect on the rest"
     DECISION = "another decision"
@@ -202,14 +192,10 @@ class ProbeReport:
 
     @property
     def inert(self) -> bool:
-        """
-        Whether no state part affects a decision, within what was tried.
-        """
+        """Whether no state part affects a decision, within what was tried."""
         return self.threshold is None and not self.unclear
 
     @property
     def hook_runs(self) -> int:
-        """
-        Number of hook runs in all probes.
-        """
+        """Number of hook runs in all probes."""
         return sum(probe.hook_runs for probe in self.probes)

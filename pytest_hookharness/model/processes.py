@@ -18,9 +18,7 @@ _INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|pytho
 
 
 class Stdio(enum.Enum):
-    """
-    The kind of a hook's standard streams.
-    """
+    """The kind of a hook's standard streams."""
 
     SOCKET = "socket"
     PIPE = "pipe"
@@ -28,9 +26,7 @@ class Stdio(enum.Enum):
 
 
 class Tier(enum.Enum):
-    """
-    How hook runs are isolated from the machine, strongest first.
-    """
+    """How hook runs are isolated from the machine, strongest first."""
 
     NAMESPACES = "namespaces"
     SUBREAPER = "subreaper"
@@ -38,9 +34,7 @@ class Tier(enum.Enum):
 
 
 class KillScope(enum.Enum):
-    """
-    The processes that a host signals when it cuts a hook.
-    """
+    """The processes that a host signals when it cuts a hook."""
 
     CHILD = "child"
     GROUP = "group"
@@ -140,9 +134,7 @@ class Process:
 
     @property
     def name(self) -> str:
-        """
-        The base name of its program, or of the script that an interpreter runs.
-        """
+        """The base name of its program, or of the script that an interpreter runs."""
         first, *others = self.command.split() or [""]
         script = others[0] if others and _INTERPRETER.search(first) and others[0][0] != "-" else first
         return script.rpartition("/")[2]
@@ -170,18 +162,14 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """
-    The process ended by itself with an exit code.
-    """
+    """The process ended by itself with an exit code."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
 class Signaled:
-    """
-    A signal that the harness did not send ended the process.
-    """
+    """A signal that the harness did not send ended the process."""
 
     signal: int
 
@@ -265,16 +253,12 @@ class Output:
 
     @property
     def cut_at(self) -> int | None:
-        """
-        The number of kept bytes if that is not all; else ``None``.
-        """
+        """The number of kept bytes if that is not all; else ``None``."""
         return len(self.data) if self.total > len(self.data) else None
 
     @property
     def text(self) -> str:
-        """
-        The kept bytes as text; bytes that are not UTF-8 are replaced.
-        """
+        """The kept bytes as text; bytes that are not UTF-8 are replaced."""
         return self.data.decode("utf-8", "replace")
 
 

@@ -1,6 +1,4 @@
-"""
-The protocol between a host and its hooks: hooks, replies, decisions, and the keys of standard input.
-"""
+"""The protocol between a host and its hooks: hooks, replies, decisions, and the keys of standard input."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ Payload: TypeAlias = Mapping[str, Json]
 
 
 class Basis(enum.Enum):
-    """
-    How a fact about a host is known.
-    """
+    """How a fact about a host is known."""
 
     DOCUMENTED = "documented"
     OBSERVED = "observed"
@@ -40,9 +36,7 @@ class Rule:
 
 
 class Ruling(enum.Enum):
-    """
-    The decision of one hook, or of all hooks of an event together.
-    """
+    """The decision of one hook, or of all hooks of an event together."""
 
     NONE = "none"
     ALLOW = "allow"

@@ -1,6 +1,4 @@
-"""
-The response of the hooks to a single event, without a session.
-"""
+"""The response of the hooks to a single event, without a session."""
 
 from __future__ import annotations
 
@@ -24,45 +22,33 @@ class Response:
 
     @property
     def ruling(self) -> Ruling:
-        """
-        The host's decision.
-        """
+        """The host's decision."""
         return self.hooked.decision.ruling
 
     @property
     def refused(self) -> bool:
-        """
-        Whether a hook refused and the host honours it.
-        """
+        """Whether a hook refused and the host honours it."""
         return self.hooked.decision.refused
 
     @property
     def allowed(self) -> bool:
-        """
-        Whether every hook exited by itself, none refused, and the host could use every reply.
-        """
+        """Whether every hook exited by itself, none refused, and the host could use every reply."""
         exited = (isinstance(one.run.ending, Exited) for one in self.hook_runs if one.run is not None)
         return not self.refused and all(exited) and not any(one.reply.fault for one in self.hook_runs)
 
     @property
     def reason(self) -> str:
-        """
-        The reasons of the refusals, separated by line ends.
-        """
+        """The reasons of the refusals, separated by line ends."""
         return "\n".join(self.hooked.decision.reasons)
 
     @property
     def to_agent(self) -> str:
-        """
-        All text that the agent's model would see because of this event.
-        """
+        """All text that the agent's model would see because of this event."""
         return "\n".join(self.hooked.decision.to_agent)
 
     @property
     def hook_runs(self) -> tuple[HookRun, ...]:
-        """
-        All hook runs.
-        """
+        """All hook runs."""
         return self.hooked.hook_runs
 
     @property
@@ -92,14 +78,10 @@ class Response:
 
     @property
     def stdout(self) -> str:
-        """
-        Standard output of the only hook run.
-        """
+        """Standard output of the only hook run."""
         return self.hook_run.run.stdout.text if self.hook_run.run is not None else ""
 
     @property
     def stderr(self) -> str:
-        """
-        Standard error of the only hook run.
-        """
+        """Standard error of the only hook run."""
         return self.hook_run.run.stderr.text if self.hook_run.run is not None else ""

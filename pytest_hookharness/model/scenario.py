@@ -84,9 +84,7 @@ class Origin:
     marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def line(self, path: str, default: int = 1) -> int:
-        """
-        Return the line of a key path, or of the nearest path around it.
-        """
+        """Return the line of a key path, or of the nearest path around it."""
         while path:
             if path in self.marks:
                 return self.marks[path][0]
@@ -255,23 +253,17 @@ class Scenario:
 
     @property
     def fake_agents(self) -> tuple[str, ...]:
-        """
-        The names of the test doubles that replace agents.
-        """
+        """The names of the test doubles that replace agents."""
         return tuple(name for name, double in self.commands.items() if double.agent)
 
     @property
     def id(self) -> str:
-        """
-        Name, variant and host in the format of node ids, ``name[variant-host]``.
-        """
+        """Name, variant and host in the format of node ids, ``name[variant-host]``."""
         inner = f"{self.variant}-{self.host}" if self.variant else self.host
         return f"{self.name}[{inner}]"
 
     def mark(self, path: str) -> str:
-        """
-        Return the key path under which a value was written: the variant's own, or the base's.
-        """
+        """Return the key path under which a value was written: the variant's own, or the base's."""
         if self.variant and self.origin is not None:
             own = f"variants.{self.variant}.{path}"
             if any(mark == own or mark.startswith((own + ".", own + "[")) for mark in self.origin.marks):

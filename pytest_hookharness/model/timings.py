@@ -35,9 +35,7 @@ class RunTime:
 
     @classmethod
     def of(cls, run: ProcessResult, turn: int) -> RunTime:
-        """
-        Return the time until the process had ended and the host no longer waited for its output.
-        """
+        """Return the time until the process had ended and the host no longer waited for its output."""
         match run.ending:
             case Exited() | Signaled() | NotStarted():
                 return cls(cut=False, seconds=run.wall, turn=turn)
@@ -67,23 +65,17 @@ class Timing:
     limit: float | None = None
 
     def within(self, share: float) -> RunTime:
-        """
-        Return the percentile for a share between 0 and 1.
-        """
+        """Return the percentile for a share between 0 and 1."""
         return self.hook_runs[math.ceil(share * len(self.hook_runs)) - 1]
 
     @property
     def slowness(self) -> RunTime:
-        """
-        The 95th percentile, by which hooks are compared.
-        """
+        """The 95th percentile, by which hooks are compared."""
         return self.within(NEARLY_ALL)
 
 
 def timings(trace: Trace) -> tuple[Timing, ...]:
-    """
-    Return the timings of all hooks of a trace, in the order of their first runs.
-    """
+    """Return the timings of all hooks of a trace, in the order of their first runs."""
     return joined(
         Timing(
             event=hook_run.hook.event,
@@ -97,9 +89,7 @@ def timings(trace: Trace) -> tuple[Timing, ...]:
 
 
 def joined(several: Iterable[Timing]) -> tuple[Timing, ...]:
-    """
-    Return one timing for each hook, from timings of several simulations.
-    """
+    """Return one timing for each hook, from timings of several simulations."""
     found: dict[tuple[str, str], list[Timing]] = {}
     for timing in several:
         found.setdefault((timing.event, timing.command), []).append(timing)

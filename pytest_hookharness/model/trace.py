@@ -1,6 +1,4 @@
-"""
-The trace: the ordered record of one simulation.
-"""
+"""The trace: the ordered record of one simulation."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ class HookRun:
 
     @property
     def reason(self) -> str:
-        """
-        The reason of its reply, without the command that some hosts add in front.
-        """
+        """The reason of its reply, without the command that some hosts add in front."""
         return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
 
 
@@ -118,9 +114,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happened:
-    """
-    An event of the script happened.
-    """
+    """An event of the script happened."""
 
     event: Event
 
@@ -203,31 +197,23 @@ class Trace:
 
     @property
     def turns(self) -> int:
-        """
-        The number of the last turn.
-        """
+        """The number of the last turn."""
         return max((step.turn for step in self.steps), default=0)
 
     def hooked(self, event: str | None = None) -> Iterator[tuple[Step, HookEvent]]:
-        """
-        Yield the steps in which hooks ran: all, or those of one event.
-        """
+        """Yield the steps in which hooks ran: all, or those of one event."""
         for step in self.steps:
             if isinstance(step.exchange, HookEvent) and event in (None, step.exchange.event):
                 yield step, step.exchange
 
     def hook_runs(self) -> Iterator[tuple[Step, HookRun]]:
-        """
-        Yield all hook runs with their steps, in order.
-        """
+        """Yield all hook runs with their steps, in order."""
         for step, hooked in self.hooked():
             for hook_run in hooked.hook_runs:
                 yield step, hook_run
 
     def children(self) -> Iterator[tuple[Step, ChildSession]]:
-        """
-        Yield all child sessions with their steps, in order of start.
-        """
+        """Yield all child sessions with their steps, in order of start."""
         for step in self.steps:
             if isinstance(step.exchange, HookEvent | Performed):
                 for child in step.exchange.children:
@@ -242,7 +228,5 @@ _NAMES = frozenset({
 
 
 def is_cache(path: str) -> bool:
-    """
-    Return whether a path is a tool's cache, or is inside one.
-    """
+    """Return whether a path is a tool's cache, or is inside one."""
     return not _NAMES.isdisjoint(PurePath(path).parts)

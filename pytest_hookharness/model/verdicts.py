@@ -176,9 +176,7 @@ Verdict: TypeAlias = Terminated | Capped | Livelock | Hung | Recursing | Lockout
 
 
 def verdict_name(verdict: Verdict) -> VerdictName:
-    """
-    Return the name of a verdict, as in scenario files.
-    """
+    """Return the name of a verdict, as in scenario files."""
     match verdict:
         case Terminated():
             return "terminated"
@@ -276,9 +274,7 @@ class FindingCode:
     fix: str
 
     def found(self, text: str, *, turn: int = 0, hook: str = "", rule: Rule | None = None) -> Finding:
-        """
-        Return a finding of this kind; ``text`` is the observation, ``hook`` the command.
-        """
+        """Return a finding of this kind; ``text`` is the observation, ``hook`` the command."""
         return Finding(
             code=self.code, name=self.name, text=text, advice=self.fix, turn=turn, hook=hook, rule=rule
         )

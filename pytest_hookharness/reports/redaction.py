@@ -136,9 +136,7 @@ def _escaped(text: str, ascii_only: bool) -> str:
 
 
 def _encoded(value: str) -> Iterator[str]:
-    """
-    Yield the base64 letters of a value that do not depend on its neighbours, for each alignment.
-    """
+    """Yield the base64 letters of a value that do not depend on its neighbours, for each alignment."""
     data = value.encode("utf-8", "surrogateescape")
     for offset in range(3):
         letters = base64.b64encode(bytes(offset) + data).decode()
@@ -196,9 +194,7 @@ def _alike(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _pieces(text: str, end: int, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
-    """
-    Return the longest prefix of a secret just before the place where the text was cut.
-    """
+    """Return the longest prefix of a secret just before the place where the text was cut."""
     for form, name in (*secrets.forms, *secrets.encoded):
         shortest = form[:_SHORTEST_PIECE]
         start = text.find(shortest, max(0, end - len(form) + 1), end)
@@ -209,9 +205,7 @@ def _pieces(text: str, end: int, secrets: Secrets) -> Iterator[tuple[int, int, s
 
 
 def redacted(value: _T, secrets: Secrets) -> _T:
-    """
-    Return a value of the model without secrets in its texts; the same object if it had none.
-    """
+    """Return a value of the model without secrets in its texts; the same object if it had none."""
     return cast("_T", _redacted(value, secrets))
 
 

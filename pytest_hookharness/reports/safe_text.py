@@ -23,9 +23,7 @@ _MOST_MARKS = 3
 
 
 def plain(text: str, most: int = 80) -> str:
-    """
-    Return one line of at most ``most`` characters without anything that acts on a terminal.
-    """
+    """Return one line of at most ``most`` characters without anything that acts on a terminal."""
     # A hook may have written megabytes: what is far behind the end is not looked at.
     whole = len(text) <= 4 * most
     line = re.sub(r"[ \t\r\n\v\f\u00a0]+", " ", text[: 4 * most]).strip(" ")
@@ -34,41 +32,31 @@ def plain(text: str, most: int = 80) -> str:
 
 
 def plain_lines(text: str) -> Iterator[str]:
-    """
-    Yield the lines of a formatted text, blanks kept, without anything that acts on a terminal.
-    """
+    """Yield the lines of a formatted text, blanks kept, without anything that acts on a terminal."""
     # Blanks align a story, and a replay command may contain several in a row.
     for line in text.splitlines():
         yield _WORD.sub(lambda word: plain(word[0], _LONGEST_WORD), line)
 
 
 def quoted(text: str, most: int = 80) -> str:
-    """
-    Return the same in quotation marks, with those inside escaped.
-    """
+    """Return the same in quotation marks, with those inside escaped."""
     return '"' + plain(text, most).replace('"', '\\"') + '"'
 
 
 def clip(text: str, most: int) -> str:
-    """
-    Return the beginning of a text, with "..." if it is cut.
-    """
+    """Return the beginning of a text, with "..." if it is cut."""
     if len(text) <= most:
         return text
     return text[: max(0, most - len(_MORE))].rstrip() + _MORE
 
 
 def columns(text: str) -> int:
-    """
-    Return how many terminal columns a plain text takes.
-    """
+    """Return how many terminal columns a plain text takes."""
     return sum(map(_width, text))
 
 
 def fit(text: str, width: int) -> str:
-    """
-    Return a plain text cut or filled to exactly ``width`` columns.
-    """
+    """Return a plain text cut or filled to exactly ``width`` columns."""
     if columns(text) > width:
         while text and columns(text) > width - len(_MORE):
             text = text[:-1]
@@ -77,9 +65,7 @@ def fit(text: str, width: int) -> str:
 
 
 def squeeze(text: str, width: int) -> str:
-    """
-    Return the same, cut in the middle: the end of a name often distinguishes it.
-    """
+    """Return the same, cut in the middle: the end of a name often distinguishes it."""
     if columns(text) <= width or width <= len(_MORE):
         return fit(text, width)
     end = ""

@@ -28,9 +28,7 @@ _CHUNK = 64 * 1024
 
 
 class UnreadableRecords(ValueError):
-    """
-    A file or folder that cannot be read.
-    """
+    """A file or folder that cannot be read."""
 
 
 @dataclass(slots=True)

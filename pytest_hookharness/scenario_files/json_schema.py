@@ -35,9 +35,7 @@ SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA_ID}"
 
 
 def schema() -> dict[str, Any]:
-    """
-    Return the JSON Schema (draft 2020-12) of a scenario file.
-    """
+    """Return the JSON Schema (draft 2020-12) of a scenario file."""
     common = {key.name: {"$ref": f"#/$defs/{key.name}"} for key in COMMON}
     own = {key.name: described(key) for key in SCENARIO.keys if key.name not in common}
     variant = {**record(VARIANT), "properties": common}
@@ -53,16 +51,12 @@ def schema() -> dict[str, Any]:
 
 
 def described(key: Key | Tag) -> dict[str, Any]:
-    """
-    Return the schema of a key's value, with its description.
-    """
+    """Return the schema of a key's value, with its description."""
     return {"description": key.doc, **export(key.shape)}
 
 
 def export(shape: Shape) -> dict[str, Any]:
-    """
-    Return the schema of one shape.
-    """
+    """Return the schema of one shape."""
     match shape:
         case Text(pattern=pattern, format=form):
             return {
@@ -98,9 +92,7 @@ def export(shape: Shape) -> dict[str, Any]:
 
 
 def container(shape: Many | Named | RecordShape | Tagged) -> dict[str, Any]:
-    """
-    Return the schema of a list or a mapping.
-    """
+    """Return the schema of a list or a mapping."""
     match shape:
         case Many(item=item, at_least=least, unique=unique):
             limits = present(minItems=least or None, uniqueItems=unique or None)
@@ -118,9 +110,7 @@ def container(shape: Many | Named | RecordShape | Tagged) -> dict[str, Any]:
 
 
 def record(shape: RecordShape) -> dict[str, Any]:
-    """
-    Return the schema of a mapping with known keys.
-    """
+    """Return the schema of a mapping with known keys."""
     return {
         "type": "object",
         "properties": {key.name: described(key) for key in shape.keys},
@@ -132,9 +122,7 @@ def record(shape: RecordShape) -> dict[str, Any]:
 
 
 def act(tag: Tag) -> dict[str, Any]:
-    """
-    Return the schema of one kind of act.
-    """
+    """Return the schema of one kind of act."""
     properties = {tag.name: described(tag), **{key.name: described(key) for key in tag.modifiers}}
     return {
         "type": "object",
@@ -145,14 +133,10 @@ def act(tag: Tag) -> dict[str, Any]:
 
 
 def whole(pattern: str) -> str:
-    """
-    Return a pattern that matches the whole text, for JSON Schema.
-    """
+    """Return a pattern that matches the whole text, for JSON Schema."""
     return f"^({pattern})$"
 
 
 def present(**limits: object) -> Mapping[str, object]:
-    """
-    Return the limits that are not ``None``.
-    """
+    """Return the limits that are not ``None``."""
     return {name: limit for name, limit in limits.items() if limit is not None}

@@ -1,6 +1,4 @@
-"""
-Load scenarios from a file, a text or plain Python data, all by the same tables of keys.
-"""
+"""Load scenarios from a file, a text or plain Python data, all by the same tables of keys."""
 
 from __future__ import annotations
 
@@ -161,9 +159,7 @@ def convert(record: RecordShape, element: Element, conversion: Conversion) -> Va
 
 
 def read_bytes(path: Path, problems: Problems) -> bytes:
-    """
-    Return the content of a file; record a problem if it is too large or not a regular file.
-    """
+    """Return the content of a file; record a problem if it is too large or not a regular file."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -178,9 +174,7 @@ def read_bytes(path: Path, problems: Problems) -> bytes:
 
 
 def too_large(problems: Problems) -> None:
-    """
-    Record that a file is too large.
-    """
+    """Record that a file is too large."""
     problems.add((0, 0), "", f"is larger than {MAX_SIZE >> 20} MiB; move its files into a project folder")
 
 

@@ -1,6 +1,4 @@
-"""
-Combine base, variants and hosts into scenarios, and check names of hosts, findings and behaviours.
-"""
+"""Combine base, variants and hosts into scenarios, and check names of hosts, findings and behaviours."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None)
 
 
 def merge(base: Values, own: Values, keys: Sequence[Key] = COMMON) -> Values:
-    """
-    Return the base's values with a variant's on top; mappings whose keys are merged are merged by key.
-    """
+    """Return the base's values with a variant's on top; mappings whose keys are merged are merged by key."""
     merged = {**base, **own}
     for key in keys:
         name = key.field or key.name
@@ -59,27 +55,21 @@ def merge(base: Values, own: Values, keys: Sequence[Key] = COMMON) -> Values:
 
 
 def build(values: Values, host: str, variant: str, origin: Origin | None) -> Scenario:
-    """
-    Return one scenario; the keys of ``world`` are fields of their own.
-    """
+    """Return one scenario; the keys of ``world`` are fields of their own."""
     fields = {name: value for name, value in values.items() if name not in NOT_FIELDS}
     fields |= values.get("world", {})
     return Scenario(host=host, variant=variant, origin=origin, script=script_of(values), **fields)
 
 
 def script_of(values: Values) -> Script:
-    """
-    Return the agent's script with its reactions; the default is one prompt.
-    """
+    """Return the agent's script with its reactions; the default is one prompt."""
     script: Script = values.get("script", Script(acts=(FIRST_PROMPT,)))
     script = replace(script, reactions=values.get("when", ()))
     return replace(script, then=values["then"]) if "then" in values else script
 
 
 def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> None:
-    """
-    Record a problem for each unknown host.
-    """
+    """Record a problem for each unknown host."""
     for path, place in host_places(element):
         host = place.value
         if isinstance(host, str) and not is_known(host, known):
@@ -88,9 +78,7 @@ def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> N
 
 
 def is_known(host: str, known: Sequence[str]) -> bool:
-    """
-    Return whether a host is known; any version counts if the list has no versions of that host.
-    """
+    """Return whether a host is known; any version counts if the list has no versions of that host."""
     name, at, _ = host.partition("@")
     if host in known or not at:
         return host in known
@@ -98,9 +86,7 @@ def is_known(host: str, known: Sequence[str]) -> bool:
 
 
 def check_findings(element: Element, known: Mapping[str, str], problems: Problems) -> None:
-    """
-    Record a problem for each expected finding that is unknown or cannot occur.
-    """
+    """Record a problem for each expected finding that is unknown or cannot occur."""
     for top, table in tables_of(element):
         if "expect" not in table:
             continue
@@ -116,9 +102,7 @@ def check_findings(element: Element, known: Mapping[str, str], problems: Problem
 
 
 def check_behaviours(element: Element, known: Collection[str], problems: Problems) -> None:
-    """
-    Record a problem for each unknown behaviour under ``then``.
-    """
+    """Record a problem for each unknown behaviour under ``then``."""
     for top, table in tables_of(element):
         acts = table["agent"].value if "agent" in table else None
         for index, act in enumerate(acts.items if isinstance(acts, ListNode) else ()):
@@ -142,17 +126,13 @@ def _named_first(behaviour: Element) -> tuple[Place, str]:
 
 
 def host_places(element: Element) -> Iterator[tuple[str, ScalarNode]]:
-    """
-    Yield every element that names a host, with its key path.
-    """
+    """Yield every element that names a host, with its key path."""
     for path, table in tables_of(element):
         yield from scalars_of(table, "host", path)
 
 
 def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, TableEntry]]]:
-    """
-    Yield the entries of the base and of each variant, with their key paths.
-    """
+    """Yield the entries of the base and of each variant, with their key paths."""
     top = entries_of(element)
     yield "", top
     if "variants" in top:
@@ -161,9 +141,7 @@ def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, TableEntry]]
 
 
 def scalars_of(table: Mapping[str, TableEntry], key: str, path: str) -> Iterator[tuple[str, ScalarNode]]:
-    """
-    Yield the single value under a key, or those of its list, with their key paths.
-    """
+    """Yield the single value under a key, or those of its list, with their key paths."""
     if key not in table:
         return
     here = join(path, key)
@@ -179,7 +157,5 @@ def scalars_of(table: Mapping[str, TableEntry], key: str, path: str) -> Iterator
 
 
 def entries_of(element: Element) -> Mapping[str, TableEntry]:
-    """
-    Return the entries of a mapping by key; empty for another element.
-    """
+    """Return the entries of a mapping by key; empty for another element."""
     return {entry.key: entry for entry in element.entries} if isinstance(element, TableNode) else {}

@@ -32,9 +32,7 @@ _BEYOND = re.compile(r"[^\x20-\x7e]")
 
 
 class Unwritable(ValueError):
-    """
-    A scenario contains something that this module cannot write.
-    """
+    """A scenario contains something that this module cannot write."""
 
 
 def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:

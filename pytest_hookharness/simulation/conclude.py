@@ -57,9 +57,7 @@ class SessionEvidence:
 
     @property
     def period(self) -> int:
-        """
-        The period of the cycle in turns; 0 if none was seen or probed.
-        """
+        """The period of the cycle in turns; 0 if none was seen or probed."""
         if self.lasso is not None:
             return self.lasso.period
         return self.probes[-1].period if self.probes else 0
@@ -161,9 +159,7 @@ def conclude_threads(
 
 
 def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
-    """
-    Build the outcome of hooks that ran for one event outside of any session.
-    """
+    """Build the outcome of hooks that ran for one event outside of any session."""
     trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
     return Outcome(
         scenario=testbed.scenario,
@@ -175,9 +171,7 @@ def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
 
 
 def used_tools(steps: Iterable[Step]) -> bool:
-    """
-    Return whether the agent used a tool in some steps, and was not refused it.
-    """
+    """Return whether the agent used a tool in some steps, and was not refused it."""
     return any(isinstance(step.exchange, Performed) and not step.exchange.refused for step in steps)
 
 

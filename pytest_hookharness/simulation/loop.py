@@ -45,30 +45,20 @@ class Observer:
     """
 
     def begin(self, testbed: Testbed) -> None:
-        """
-        Called when the testbed is ready.
-        """
+        """Called when the testbed is ready."""
 
     def step(self, step: Step) -> None:
-        """
-        Called after each step, when none of its processes runs any more.
-        """
+        """Called after each step, when none of its processes runs any more."""
 
     def state(self, turn: int, state: State) -> None:
-        """
-        Called after each turn with the state that it left.
-        """
+        """Called after each turn with the state that it left."""
 
     def end(self, outcome: Outcome) -> None:
-        """
-        Called with the final outcome, which includes everything that was compared with the run.
-        """
+        """Called with the final outcome, which includes everything that was compared with the run."""
 
 
 class Loop:
-    """
-    One session and what is known of its states.
-    """
+    """One session and what is known of its states."""
 
     def __init__(
         self,
@@ -107,21 +97,15 @@ class Loop:
 
     @property
     def turn(self) -> int:
-        """
-        The last turn that was begun.
-        """
+        """The last turn that was begun."""
         return self._driver.turn
 
     def _remaining(self) -> float:
-        """
-        Return the seconds of real time that are left.
-        """
+        """Return the seconds of real time that are left."""
         return max(0.0, self._testbed.settings.wall - (self._testbed.slot.clock() - self._began))
 
     def run(self) -> RunEnd:
-        """
-        Drive the session until it ends, a limit is reached, or its states show how it goes on.
-        """
+        """Drive the session until it ends, a limit is reached, or its states show how it goes on."""
         driver = self._driver
         while True:
             request = driver.drive(self._remaining)
@@ -141,9 +125,7 @@ class Loop:
 
     @property
     def time_may_matter(self) -> bool:
-        """
-        Whether the run could go otherwise with more time between its turns.
-        """
+        """Whether the run could go otherwise with more time between its turns."""
         # A scenario with a pace of its own is about that pace alone.
         refused = any(hooked.decision.refused for _, hooked in self._trace().hooked())
         if self._testbed.scenario.pace or not refused:
@@ -155,9 +137,7 @@ class Loop:
         return not (newest is not None and newest.inert) and self._time_shift.has_timestamps
 
     def _compare_states(self, request: hosts.NextAct) -> RunEnd | None:
-        """
-        Record the state after a turn; return an end if it shows how the run goes on.
-        """
+        """Record the state after a turn; return an end if it shows how the run goes on."""
         if self.turn == self._reported:
             return None
         self._reported = self.turn
@@ -186,9 +166,7 @@ class Loop:
         self._observer.state(self.turn, after)
 
     def _find_repetition(self) -> RunEnd | None:
-        """
-        Follow a cycle of equal states; return an end once it was driven a second time.
-        """
+        """Follow a cycle of equal states; return an end once it was driven a second time."""
         before = self._lasso
         self._lasso, sure = follow_lasso(before, self._history.states)
         if self._lasso is not None and self._lasso != before:
@@ -208,9 +186,7 @@ class Loop:
         return self._probes.check_repetition(self._lasso.period)
 
     def _find_progression(self) -> RunEnd | None:
-        """
-        Probe a run whose turns are alike although its state moves on.
-        """
+        """Probe a run whose turns are alike although its state moves on."""
         # Until a proposed cycle was driven a second time, it is not known whether the state moves on at all.
         unconfirmed = self._lasso is not None and self.turn < self._lasso.last
         if unconfirmed or not self._testbed.settings.probes or self._testbed.scenario.until == "guard":
@@ -221,9 +197,7 @@ class Loop:
         return Trace(steps=tuple(self._driver.steps), states=dict(self._history.states))
 
     def conclude(self, end: RunEnd) -> Outcome:
-        """
-        Return the outcome of the session, given how it ended.
-        """
+        """Return the outcome of the session, given how it ended."""
         testbed, trace = self._testbed, self._trace()
         check = testbed.settings.probes and not testbed.scenario.cover and end.how != "interrupted"
         evidence = SessionEvidence(

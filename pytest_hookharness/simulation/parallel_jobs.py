@@ -1,6 +1,4 @@
-"""
-Jobs and simulations that run at the same time, as many at once as there are processors.
-"""
+"""Jobs and simulations that run at the same time, as many at once as there are processors."""
 
 from __future__ import annotations
 
@@ -112,9 +110,7 @@ class _WorkerPool:
 
 
 class ConcurrentHostRuns:
-    """
-    Simulations of one scenario on several hosts, begun before their outcomes are asked for.
-    """
+    """Simulations of one scenario on several hosts, begun before their outcomes are asked for."""
 
     def __init__(self, simulate: Callable[[Scenario, Path, CpuSlot], Outcome]) -> None:
         """
@@ -128,15 +124,11 @@ class ConcurrentHostRuns:
         self._pool: _WorkerPool | None = None
 
     def knows(self, scenario: Scenario) -> bool:
-        """
-        Return whether a simulation of this scenario was begun and its outcome not taken yet.
-        """
+        """Return whether a simulation of this scenario was begun and its outcome not taken yet."""
         return any(run.scenario is scenario for run in self._runs)
 
     def begin(self, scenarios: Sequence[Scenario], base: Path) -> None:
-        """
-        Begin the scenarios that are not under way; earlier ones get a CPU slot first.
-        """
+        """Begin the scenarios that are not under way; earlier ones get a CPU slot first."""
         fresh = [scenario for scenario in scenarios if not self.knows(scenario)]
         if not fresh:
             return
@@ -184,15 +176,11 @@ class ConcurrentHostRuns:
             return None
 
     def finish(self) -> None:
-        """
-        Wait until no simulation is under way.
-        """
+        """Wait until no simulation is under way."""
         wait([run.future for run in self._runs])
 
     def stop(self) -> None:
-        """
-        End all simulations under way and drop their outcomes.
-        """
+        """End all simulations under way and drop their outcomes."""
         self._runs.clear()
         pool, self._pool = self._pool, None
         if pool is not None:

@@ -1,6 +1,4 @@
-"""
-One scenario from its testbed to its outcome.
-"""
+"""One scenario from its testbed to its outcome."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ class Resources:
 
     @contextmanager
     def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:
-        """
-        Open a testbed for a scenario, and start its agent.
-        """
+        """Open a testbed for a scenario, and start its agent."""
         agent = agents.start(scenario.script, self.behaviours)
         with Testbed.open(scenario, settings, self.supervisor, self.base, self.slot) as testbed:
             check_references(scenario, testbed.profile, testbed.configuration)
@@ -164,9 +160,7 @@ def run_once(
 
 
 def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> str:
-    """
-    Return why the verdict on a run with a moved clock does not hold; empty if it does.
-    """
+    """Return why the verdict on a run with a moved clock does not hold; empty if it does."""
     decided = isinstance(outcome.verdict, Terminated | Capped | Livelock)
     # Covered folders are the developer's own: nothing runs on them a second time.
     if not decided or not settings.probes or outcome.scenario.cover:

@@ -1,6 +1,4 @@
-"""
-The means to simulate variants of one scenario, for campaigns.
-"""
+"""The means to simulate variants of one scenario, for campaigns."""
 
 from __future__ import annotations
 
@@ -36,17 +34,13 @@ class TrialRunner:
     resources: Resources
 
     def simulate(self, scenario: Scenario, settings: Settings) -> Outcome:
-        """
-        Run one scenario and return its outcome.
-        """
+        """Run one scenario and return its outcome."""
         return simulate(scenario, settings, self.resources)
 
     def open(
         self, scenario: Scenario, settings: Settings
     ) -> AbstractContextManager[tuple[Testbed, agents.Agent]]:
-        """
-        Open a testbed for a scenario, and start its agent.
-        """
+        """Open a testbed for a scenario, and start its agent."""
         return self.resources.open(scenario, settings)
 
     def side_by_side(

@@ -1,6 +1,4 @@
-"""
-A small project of its own for every acceptance test.
-"""
+"""A small project of its own for every acceptance test."""
 
 import pkgutil
 from importlib import import_module

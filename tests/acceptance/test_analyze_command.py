@@ -1,6 +1,4 @@
-"""
-Claims about `hookharness analyze`.
-"""
+"""Claims about `hookharness analyze`."""
 
 import json
 import subprocess

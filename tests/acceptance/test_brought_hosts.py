@@ -1,6 +1,4 @@
-"""
-Many hosts in one run, and a host that another distribution brings: an entry point is all it takes.
-"""
+"""Many hosts in one run, and a host that another distribution brings: an entry point is all it takes."""
 
 import os
 import textwrap

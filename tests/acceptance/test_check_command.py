@@ -1,6 +1,4 @@
-"""
-Claims about ``hookharness check`` and ``pytest --hook-check``.
-"""
+"""Claims about ``hookharness check`` and ``pytest --hook-check``."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""
-Claims about what a run reports to programs: GitHub, readers of JUnit files and of the exit status.
-"""
+"""Claims about what a run reports to programs: GitHub, readers of JUnit files and of the exit status."""
 
 import json
 import re
@@ -149,9 +147,7 @@ def spot(result, which="locations"):
 
 
 def junit(file: Path) -> dict[str, dict[str, str]]:
-    """
-    The properties of each case of a report that has the form which readers of JUnit files agree on.
-    """
+    """The properties of each case of a report that has the form which readers of JUnit files agree on."""
     root = ET.fromstring(file.read_text())  # noqa: S314 - pytest itself wrote it
     assert root.tag == "testsuites"
     found = {}

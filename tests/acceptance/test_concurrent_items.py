@@ -1,6 +1,4 @@
-"""
-One scenario on several hosts: waits overlap, and all else is as if each item were played alone.
-"""
+"""One scenario on several hosts: waits overlap, and all else is as if each item were played alone."""
 
 import select
 import signal
@@ -27,9 +25,7 @@ SEVERAL = ("--hook-scenarios", *(word for name in ("claude-code", "codex", "kimi
 
 @pytest.fixture
 def apart(project):
-    """
-    A project on a machine that keeps simulations apart; on others they are played one after the other.
-    """
+    """A project on a machine that keeps simulations apart; on others they are played one after the other."""
     if Tier.NAMESPACES not in available_tiers():
         pytest.skip("no namespaces here")
     return project

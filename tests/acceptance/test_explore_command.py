@@ -1,6 +1,4 @@
-"""
-Claims about ``hookharness check --explore``, as a process of its own.
-"""
+"""Claims about ``hookharness check --explore``, as a process of its own."""
 
 import json
 import subprocess
@@ -83,9 +81,7 @@ def test_what_is_not_covered_is_told(explore):
 
 
 class Interrupted(Executor):
-    """
-    An executor at which Ctrl-C is pressed.
-    """
+    """An executor at which Ctrl-C is pressed."""
 
     def submit(self, *_, **__):
         """Give up."""

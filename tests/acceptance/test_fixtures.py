@@ -1,6 +1,4 @@
-"""
-Claims about the fixtures, each shown by a real hook.
-"""
+"""Claims about the fixtures, each shown by a real hook."""
 
 import json
 

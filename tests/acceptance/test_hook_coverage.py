@@ -1,6 +1,4 @@
-"""
-Coverage of hooks as users ask for it: one option, and the reports of coverage.py.
-"""
+"""Coverage of hooks as users ask for it: one option, and the reports of coverage.py."""
 
 import contextlib
 import io

@@ -1,6 +1,4 @@
-"""
-Claims about incident reports, by the option of pytest and by the shell command.
-"""
+"""Claims about incident reports, by the option of pytest and by the shell command."""
 
 import subprocess
 import sys

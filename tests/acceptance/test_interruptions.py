@@ -1,6 +1,4 @@
-"""
-Claims about Ctrl-C at the shell command: it is reported in a line, and never by a traceback.
-"""
+"""Claims about Ctrl-C at the shell command: it is reported in a line, and never by a traceback."""
 
 import subprocess
 import sys

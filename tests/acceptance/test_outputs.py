@@ -1,6 +1,4 @@
-"""
-Claims about the output files and folders of shell commands.
-"""
+"""Claims about the output files and folders of shell commands."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-Claims of the README, held against what really happens.
-"""
+"""Claims of the README, held against what really happens."""
 
 import re
 from pathlib import Path

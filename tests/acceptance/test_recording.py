@@ -1,6 +1,4 @@
-"""
-Claims about ``hookharness record`` and ``hookharness init``, with real processes.
-"""
+"""Claims about ``hookharness record`` and ``hookharness init``, with real processes."""
 
 import json
 import os

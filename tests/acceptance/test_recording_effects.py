@@ -1,6 +1,4 @@
-"""
-Claims that hooks behave the same whether they are recorded or not, on the shipped scenarios.
-"""
+"""Claims that hooks behave the same whether they are recorded or not, on the shipped scenarios."""
 
 import shutil
 from pathlib import Path

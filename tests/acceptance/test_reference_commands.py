@@ -1,6 +1,4 @@
-"""
-Claims about the commands that print facts of hosts, and about trying a hook under each host.
-"""
+"""Claims about the commands that print facts of hosts, and about trying a hook under each host."""
 
 import subprocess
 import sys

@@ -1,6 +1,4 @@
-"""
-Claims about scenario files as pytest items.
-"""
+"""Claims about scenario files as pytest items."""
 
 import re
 

@@ -1,6 +1,4 @@
-"""
-Claims about the shell command, as a process of its own.
-"""
+"""Claims about the shell command, as a process of its own."""
 
 import json
 import os

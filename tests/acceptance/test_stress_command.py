@@ -1,6 +1,4 @@
-"""
-Claims about ``hookharness check --stress`` and ``pytest --hook-stress``, as processes of their own.
-"""
+"""Claims about ``hookharness check --stress`` and ``pytest --hook-stress``, as processes of their own."""
 
 import json
 import os

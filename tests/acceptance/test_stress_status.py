@@ -1,6 +1,4 @@
-"""
-Claims about the exit status of `check --stress`, on plain values.
-"""
+"""Claims about the exit status of `check --stress`, on plain values."""
 
 from dataclasses import replace
 

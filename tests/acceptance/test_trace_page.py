@@ -1,6 +1,4 @@
-"""
-Claims about the page that a run of pytest writes with --hook-report.
-"""
+"""Claims about the page that a run of pytest writes with --hook-report."""
 
 import json
 import os
@@ -20,9 +18,7 @@ SEVERAL = ("--hook-scenarios", ".", "--hook-report", "of today/page.html")
 
 
 def rows(file):
-    """
-    What the list on a page says of each simulation: name, verdict, result.
-    """
+    """What the list on a page says of each simulation: name, verdict, result."""
     index = re.search(r'id="index">(.*?)</script>', file.read_text())[1]
     return [(row["name"], row["verdict"], row["result"]) for row in json.loads(index)["rows"]]
 

@@ -1,6 +1,4 @@
-"""
-Claims about trace files: what is left of a run, whatever ends it, and how it is read back.
-"""
+"""Claims about trace files: what is left of a run, whatever ends it, and how it is read back."""
 
 import base64
 import json
@@ -223,9 +221,7 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
 
 
 def kept_run(text="all is well"):
-    """
-    The lines of a run that was as promised, and whose entry says something.
-    """
+    """The lines of a run that was as promised, and whose entry says something."""
     seen = Outcome(
         scenario=Scenario(name="lint"), host="claude-code", trace=Trace(), verdict=Terminated(turn=1)
     )

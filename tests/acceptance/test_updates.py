@@ -1,6 +1,4 @@
-"""
-Claims about ``--hook-update``.
-"""
+"""Claims about ``--hook-update``."""
 
 import pytest
 

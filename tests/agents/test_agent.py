@@ -1,6 +1,4 @@
-"""
-The scripted agent as a value.
-"""
+"""The scripted agent as a value."""
 
 import itertools
 import random

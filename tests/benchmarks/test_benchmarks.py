@@ -17,24 +17,18 @@ TIERS = ("process group",)  # the one that is to be had everywhere
 
 @pytest.fixture(scope="module")
 def rows():
-    """
-    The cells of every row of a quick run of the tables that others build on.
-    """
+    """The cells of every row of a quick run of the tables that others build on."""
     return run_quickly("fires", "unused", "verdicts", "workspaces")
 
 
 @pytest.fixture(scope="module")
 def more_rows():
-    """
-    The same of the tables that take longer.
-    """
+    """The same of the tables that take longer."""
     return run_quickly("cases", "hosts", "stress", "explorations", "recording", "startup")
 
 
 def run_quickly(*names):
-    """
-    The cells of every row of some tables, by its first cell and, where that is not enough, the second.
-    """
+    """The cells of every row of some tables, by its first cell and, where that is not enough, the second."""
     run = subprocess.run(
         [sys.executable, RUN, "--quick", *names], capture_output=True, text=True, check=False
     )

@@ -1,6 +1,4 @@
-"""
-Claims about the detectors on labelled streams that are generated from seeds.
-"""
+"""Claims about the detectors on labelled streams that are generated from seeds."""
 
 import sys
 from pathlib import Path

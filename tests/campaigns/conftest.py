@@ -1,6 +1,4 @@
-"""
-Campaigns are tested with the same harness as single simulations.
-"""
+"""Campaigns are tested with the same harness as single simulations."""
 
 from ..simulation.conftest import harness, inputs, play
 

@@ -1,6 +1,4 @@
-"""
-Scenarios for settings files.
-"""
+"""Scenarios for settings files."""
 
 import json
 from pathlib import Path

@@ -14,16 +14,12 @@ from .prove import run, without, write
 
 
 def silent(ran: Ran) -> bool:
-    """
-    Whether a hook had nothing to say and no complaint.
-    """
+    """Whether a hook had nothing to say and no complaint."""
     return (ran.status, ran.stdout, ran.stderr) == (0, "", "")
 
 
 def told(ran: Ran) -> str:
-    """
-    What a hook gives the agent without refusing anything.
-    """
+    """What a hook gives the agent without refusing anything."""
     assert ran.status == 0, ran.stderr
     assert not ran.refused
     return ran.answer.get("hookSpecificOutput", {}).get("additionalContext", ran.stdout)

@@ -1,6 +1,4 @@
-"""
-What the check-up made of the two sets of hooks: a table below the run.
-"""
+"""What the check-up made of the two sets of hooks: a table below the run."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ PROPERTY = "checked-up project"
 
 @pytest.fixture
 def tally(record_property: Callable[[str, object], None]) -> Callable[..., None]:
-    """
-    Note what was found in a project and what had to be.
-    """
+    """Note what was found in a project and what had to be."""
 
     def note(name: str, wanted: list[str], found: list[str], seconds: float, *, right: bool) -> None:
         row = {"name": name, "wanted": wanted, "found": found, "seconds": round(seconds), "right": right}
@@ -26,9 +22,7 @@ def tally(record_property: Callable[[str, object], None]) -> Callable[..., None]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """
-    Print hits and false alarms, and a line for each project.
-    """
+    """Print hits and false alarms, and a line for each project."""
     rows = [
         json.loads(str(value))
         for reports in terminalreporter.stats.values()

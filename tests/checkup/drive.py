@@ -33,9 +33,7 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Handler:
-    """
-    One configured command: its event, what it is held against, and its limit as it is written.
-    """
+    """One configured command: its event, what it is held against, and its limit as it is written."""
 
     event: str
     matcher: str
@@ -45,9 +43,7 @@ class Handler:
 
 @dataclass(frozen=True)
 class Ran:
-    """
-    What became of one start of a command; ``status`` is ``None`` if it was cut.
-    """
+    """What became of one start of a command; ``status`` is ``None`` if it was cut."""
 
     status: int | None
     stdout: str
@@ -56,9 +52,7 @@ class Ran:
 
     @property
     def answer(self) -> Mapping[str, Any]:
-        """
-        The JSON object on standard output; empty if it is none as a whole.
-        """
+        """The JSON object on standard output; empty if it is none as a whole."""
         try:
             value = json.loads(self.stdout)
         except ValueError:
@@ -67,9 +61,7 @@ class Ran:
 
     @property
     def refused(self) -> bool:
-        """
-        Whether this refuses, in the words of any of the hosts.
-        """
+        """Whether this refuses, in the words of any of the hosts."""
         specific = self.answer.get("hookSpecificOutput", {})
         words = (
             self.answer.get("decision"),
@@ -80,9 +72,7 @@ class Ran:
 
 
 def place_of(folder: Path) -> str:
-    """
-    The settings file of a project.
-    """
+    """The settings file of a project."""
     found = [place for place in PLACES if (folder / place).is_file()]
     if len(found) != 1:
         raise ValueError(f"{folder.name}: {len(found)} settings files, and each project has one")
@@ -90,9 +80,7 @@ def place_of(folder: Path) -> str:
 
 
 def handlers(folder: Path) -> Iterator[Handler]:
-    """
-    Read the settings of a project, in groups or flat.
-    """
+    """Read the settings of a project, in groups or flat."""
     settings = json.loads((folder / place_of(folder)).read_text(encoding="utf-8"))
     for event, entries in settings["hooks"].items():
         for entry in entries:
@@ -101,9 +89,7 @@ def handlers(folder: Path) -> Iterator[Handler]:
 
 
 class Project:
-    """
-    A copy of one project, whose hooks can be fired.
-    """
+    """A copy of one project, whose hooks can be fired."""
 
     def __init__(self, folder: Path, below: Path) -> None:
         self.root = below / "work" / folder.name
@@ -138,9 +124,7 @@ class Project:
         return [self._run(command, text, cut, path) for command in commands]
 
     def asks(self, event: str, **told: Any) -> Ran:
-        """
-        Fire an event that has one command.
-        """
+        """Fire an event that has one command."""
         (ran,) = self.fire(event, **told)
         return ran
 

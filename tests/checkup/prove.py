@@ -19,25 +19,19 @@ from .drive import Project, Ran
 
 
 def write(file: object, tool: str = "Write") -> dict[str, Any]:
-    """
-    What an edit tells.
-    """
+    """What an edit tells."""
     return {"tool_name": tool, "tool_input": {"file_path": str(file), "content": "text\n"}}
 
 
 def run(command: str, tool: str = "Bash") -> dict[str, Any]:
-    """
-    What a shell call tells.
-    """
+    """What a shell call tells."""
     return {"tool_name": tool, "tool_input": {"command": command}}
 
 
 def always_refuses(
     project: Project, flags: tuple[bool, ...] = (False, True, True, True, True, True)
 ) -> list[Ran]:
-    """
-    Stop again and again, and be refused each time.
-    """
+    """Stop again and again, and be refused each time."""
     fired = [ran for flag in flags for ran in project.fire("Stop", stop_hook_active=flag)]
     refused = sum(ran.refused for ran in fired)
     assert refused == len(flags), [(ran.status, ran.stdout, ran.stderr) for ran in fired]
@@ -45,9 +39,7 @@ def always_refuses(
 
 
 def without(*names: str, below: Path) -> str:
-    """
-    A folder of all programs but those of some names, to be used as PATH.
-    """
+    """A folder of all programs but those of some names, to be used as PATH."""
     folder = below / "programs"
     folder.mkdir()
     for place in os.environ["PATH"].split(os.pathsep):
@@ -107,9 +99,7 @@ def builder_left_running(project: Project, _: Path) -> None:
 
 
 def started_in(folder: Path, word: str) -> list[int]:
-    """
-    The processes that stand in a folder and have a word in their command line.
-    """
+    """The processes that stand in a folder and have a word in their command line."""
     table = subprocess.check_output(["ps", "-eo", "pid,args"], text=True).splitlines()
     numbers = [int(row.split()[0]) for row in table if word in row]
     places = {pid: Path(f"/proc/{pid}/cwd") for pid in numbers}

@@ -1,6 +1,4 @@
-"""
-The hooks by which the check-up is judged: well formed, labelled, and doing what is said of them.
-"""
+"""The hooks by which the check-up is judged: well formed, labelled, and doing what is said of them."""
 
 import json
 import os
@@ -21,16 +19,12 @@ NOT_RUN = {"script-of-another-name", "not-executable"}
 
 
 def label_of(name):
-    """
-    The label of a hook with a defect.
-    """
+    """The label of a hook with a defect."""
     return json.loads((BAD / name / "label.json").read_text(encoding="utf-8"))
 
 
 def script_of(folder, handler):
-    """
-    The script that a command names, by its place in the project.
-    """
+    """The script that a command names, by its place in the project."""
     words = [word for word in shlex.split(handler.command) if "/hooks/" in word]
     return folder / re.sub(r"^.*?(?=\.\w+/hooks/)", "", words[0])
 

@@ -1,6 +1,4 @@
-"""
-The check-up, judged: silent on hooks that behave, and naming the one defect of those that have one.
-"""
+"""The check-up, judged: silent on hooks that behave, and naming the one defect of those that have one."""
 
 import json
 
@@ -28,9 +26,7 @@ SETTINGS = {"wall": 240.0}
 
 
 def names(folder, base):
-    """
-    The names of all problems of a project, and how long they took.
-    """
+    """The names of all problems of a project, and how long they took."""
     with Harness(Settings(base=base, **SETTINGS)) as harness:
         found = [check(place, harness) for place in find_hook_sets(folder)]
     problems = [one.symptom.kind for checkup in found for one in checkup.problems]
@@ -38,18 +34,14 @@ def names(folder, base):
 
 
 def judge_well_behaved(name, base, tally):
-    """
-    Check a hook that behaves.
-    """
+    """Check a hook that behaves."""
     found, seconds = names(GOOD / name, base)
     tally(name, [], found, seconds, right=not found)
     assert found == []
 
 
 def judge_seeded(name, base, tally):
-    """
-    Check a hook with a defect.
-    """
+    """Check a hook with a defect."""
     wanted = json.loads((BAD / name / "label.json").read_text(encoding="utf-8"))["findings"]
     found, seconds = names(BAD / name, base)
     right = {OURS.get(word, word) for word in wanted} & {word.upper() for word in found}

@@ -1,6 +1,4 @@
-"""
-Replay rows about answers: hooks that answer and end, and the host's reaction.
-"""
+"""Replay rows about answers: hooks that answer and end, and the host's reaction."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ def _with_home_folder(texts: list[str], outcome: Outcome, dialect: Dialect) -> l
 
 
 def replay_pre(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare the outcome of a call before which a hook answered, and the text for the model.
-    """
+    """Compare the outcome of a call before which a hook answered, and the text for the model."""
     made = command(row.given)
     event = row.events["pre"]
     group = dialect.group({"command": made}, matcher=dialect.shell_tool)
@@ -89,9 +85,7 @@ def _flags(outcome: Outcome, event: str) -> list[Any]:
 
 
 def replay_loop(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare how often a hook refused a stop that it always refuses.
-    """
+    """Compare how often a hook refused a stop that it always refuses."""
     event = dialect.subagent_stop if row.given.get("subagent") else row.events["stop"]
     most = min(row.recorded["calls"], MOST_REFUSALS) if row.recorded["cut"] else row.recorded["calls"]
     repetitions = most if row.recorded["cut"] else most + 2
@@ -119,9 +113,7 @@ def _overridden(outcome: Outcome) -> bool:
 
 
 def replay_several(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare the joint effect of several hooks of one event.
-    """
+    """Compare the joint effect of several hooks of one event."""
     event = row.events[row.given["event"]]
     handlers = [[_handler(one) for one in group] for group in row.given["groups"]]
     call = {"run": "echo hi > ran.txt"}
@@ -159,18 +151,14 @@ def _finished(hooked: HookEvent) -> list[str]:
 
 
 def replay_matchers(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare whether a hook with a matcher ran.
-    """
+    """Compare whether a hook with a matcher ran."""
     group = dialect.group({"command": command({})}, matcher=row.given["matcher"])
     made = scenario(row, dialect, {row.given["event"]: [group]}, CALL, {"stop": "done"}, turns=3)
     return row.recorded, {"hook_runs": bool(list(runs_of(simulate(made), row.given["event"])))}
 
 
 def replay_visibility(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare whether the model saw a hook's output, and the rest of the session.
-    """
+    """Compare whether the model saw a hook's output, and the rest of the session."""
     event = row.name.partition("/")[0]
     group = dialect.group({"command": command(row.given)})
     outcome = simulate(scenario(row, dialect, {event: [group]}, CALL, {"stop": "done"}, turns=2))
@@ -185,9 +173,7 @@ def replay_visibility(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[T
 
 
 def replay_settings(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare which hooks of a flawed settings file ran.
-    """
+    """Compare which hooks of a flawed settings file ran."""
     # The recorder starts slowly, so a timeout of a few milliseconds ended it before it did anything.
     slow = " --sleep 0.1" if row.name.startswith("timeout_") else ""
 

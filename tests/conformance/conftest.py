@@ -1,6 +1,4 @@
-"""
-Fixtures of the replays: a harness, and the share of rows that match their recording.
-"""
+"""Fixtures of the replays: a harness, and the share of rows that match their recording."""
 
 from __future__ import annotations
 
@@ -23,18 +21,14 @@ PROPERTY = "recorded row"
 
 @pytest.fixture(scope="session")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
-    """
-    One harness for all rows without long waits.
-    """
+    """One harness for all rows without long waits."""
     with Harness(Settings(base=tmp_path_factory.mktemp("replay"))) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def simulate(harness: Harness) -> Callable[[Scenario], Outcome]:
-    """
-    The function that simulates a scenario, once for all rows that use the same session.
-    """
+    """The function that simulates a scenario, once for all rows that use the same session."""
     played: dict[str, Outcome] = {}
 
     def play(scenario: Scenario) -> Outcome:
@@ -50,9 +44,7 @@ def simulate(harness: Harness) -> Callable[[Scenario], Outcome]:
 
 @pytest.fixture
 def tally(record_property: Callable[[str, object], None]) -> Callable[[str, bool], None]:
-    """
-    The function that notes whether a row matches its recording.
-    """
+    """The function that notes whether a row matches its recording."""
 
     def note(row: str, reached: bool) -> None:
         record_property(PROPERTY, json.dumps([row, reached]))
@@ -62,16 +54,12 @@ def tally(record_property: Callable[[str, object], None]) -> Callable[[str, bool
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """
-    A folder for harnesses that run at the same time.
-    """
+    """A folder for harnesses that run at the same time."""
     return tmp_path_factory.mktemp("replays")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """
-    Print the share of rows that match their recording, and the share among those set aside.
-    """
+    """Print the share of rows that match their recording, and the share among those set aside."""
     notes = [
         json.loads(str(value))
         for reports in terminalreporter.stats.values()

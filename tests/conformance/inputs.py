@@ -20,9 +20,7 @@ from .sessions import session_of
 
 
 def replay_payloads(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare the input of the hooks of an event.
-    """
+    """Compare the input of the hooks of an event."""
     session = session_of(row.host, row.given["session"])
     named = (event for event in hosts.find(row.host).events if event not in session.quiet)
     commands = {event: f"{PLACE} {session.said.get(event, '')}".strip() for event in named}
@@ -37,9 +35,7 @@ def replay_payloads(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Ter
 
 
 def shape(value: Any) -> Any:
-    """
-    Return keys in order and types of values, without the values.
-    """
+    """Return keys in order and types of values, without the values."""
     if isinstance(value, Mapping):
         return [(key, shape(item)) for key, item in value.items()]
     if isinstance(value, list | tuple):
@@ -48,9 +44,7 @@ def shape(value: Any) -> Any:
 
 
 def compare(recorded: Terms, event: str, outcome: Outcome) -> tuple[Terms, Terms]:
-    """
-    Return a recorded input and the most similar hook run of the event, in comparable terms.
-    """
+    """Return a recorded input and the most similar hook run of the event, in comparable terms."""
     wanted = _wanted(recorded)
     found = [
         _seen(hook_run, recorded) for _, hook_run in outcome.trace.hook_runs() if hook_run.hook.event == event

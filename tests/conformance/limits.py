@@ -1,6 +1,4 @@
-"""
-Replay rows about timeouts: hooks that take too long, ignore signals or leave a child behind.
-"""
+"""Replay rows about timeouts: hooks that take too long, ignore signals or leave a child behind."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _SOONER, _SOONER_WITH_CHILD = 0.3, 1.7
 
 
 def replay_timeouts(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare the host's reaction to a hook that takes too long or leaves a child behind.
-    """
+    """Compare the host's reaction to a hook that takes too long or leaves a child behind."""
     limit = _LIMIT if row.recorded["at_limit"] and not dialect.whole else 1.0
     handler = {"command": _lingering_hook(row.given), "timeout": dialect.limit(limit)}
     agent = ({"run": "date +%s.%N"}, {"stop": "done"})
@@ -56,9 +52,7 @@ def _tolerance(row: Row) -> float:
 
 
 def _rescaled(recorded: float, limit: float) -> float:
-    """
-    Return the seconds until the host went on, converted to the shorter times of the replay.
-    """
+    """Return the seconds until the host went on, converted to the shorter times of the replay."""
     for before, now in ((10.0, _STAY), (8.0, _CHILD_STAYS)):
         if -0.1 < recorded - before < 0.9:
             return recorded - before + now
@@ -66,9 +60,7 @@ def _rescaled(recorded: float, limit: float) -> float:
 
 
 def _waited(outcome: Outcome, stderr: str) -> float:
-    """
-    Return the seconds from the start of the hook to the call that it delayed, each by its own output.
-    """
+    """Return the seconds from the start of the hook to the call that it delayed, each by its own output."""
     began = re.search(r"began ([\d.]+)", stderr)
     went_on = re.search(r"\d{9,}\.\d+", performed(outcome)[0].result.text)
     assert began is not None

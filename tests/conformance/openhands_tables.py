@@ -1,6 +1,4 @@
-"""
-Replay the tables that were recorded of OpenHands alone: answers, loops and processes.
-"""
+"""Replay the tables that were recorded of OpenHands alone: answers, loops and processes."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ def _status(outcome: Outcome) -> str:
 
 
 def _joined(messages: Sequence[Message]) -> str:
-    """
-    Return the messages as one text. Consecutive texts of hooks are on separate lines.
-    """
+    """Return the messages as one text. Consecutive texts of hooks are on separate lines."""
     text, before = "", ""
     for message in messages:
         text += ("\n" if before == message.kind == "context" else "") + message.text
@@ -79,9 +75,7 @@ def _prompt(outcome: Outcome) -> str:
 
 
 def replay_matrix(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare the effect of an answer on an event.
-    """
+    """Compare the effect of an answer on an event."""
     event = row.given["event"]
     handler = {"command": command(row.given, once=event == "Stop")}
     if event == "Stop" and "command" in row.given:
@@ -114,9 +108,7 @@ def _once(line: str, name: str) -> str:
 
 
 def replay_loops(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare how often a stop was refused, and how the host ended that.
-    """
+    """Compare how often a stop was refused, and how the host ended that."""
     given = row.given
     denials = given["denials"]
     refuses = "cat >/dev/null; echo 'not yet' >&2; exit 2"
@@ -172,9 +164,7 @@ def _tool(name: str, **given: str) -> dict[str, Any]:
 
 
 def replay_process(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
-    """
-    Compare how hooks were run, and what the host did meanwhile.
-    """
+    """Compare how hooks were run, and what the host did meanwhile."""
     given = row.given
     numbers = count()
     groups = {
@@ -308,9 +298,7 @@ def _named(hook_run: HookRun) -> str:
 
 
 def _near(recorded: Sequence[float], seen: Sequence[float], own: float = 0.3) -> list[float]:
-    """
-    Return the recorded times that the replay came close to, and the seen times in place of the others.
-    """
+    """Return the recorded times that the replay came close to, and the seen times in place of the others."""
     if len(recorded) != len(seen):
         return list(seen)
     pairs = zip(recorded, seen, strict=True)

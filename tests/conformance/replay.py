@@ -1,6 +1,4 @@
-"""
-Replay a row with real hooks and compare the result with the recorded one.
-"""
+"""Replay a row with real hooks and compare the result with the recorded one."""
 
 from __future__ import annotations
 
@@ -40,8 +38,6 @@ REPLAYS: Mapping[str, Callable[[Row, Dialect, Simulate], tuple[Terms, Terms]]] =
 
 
 def differences(row: Row, simulate: Simulate) -> dict[str, tuple[Any, Any]]:
-    """
-    Return the terms in which the simulation differs from the recording, each as recorded and as seen.
-    """
+    """Return the terms in which the simulation differs from the recording, each as recorded and as seen."""
     recorded, seen = REPLAYS[row.table](row, dialect_of(row.host), simulate)
     return {term: (recorded[term], seen[term]) for term in recorded if recorded[term] != seen[term]}

@@ -1,6 +1,4 @@
-"""
-A row as a scenario: the host's settings file with real hooks, and values read from the outcome.
-"""
+"""A row as a scenario: the host's settings file with real hooks, and values read from the outcome."""
 
 from __future__ import annotations
 
@@ -50,29 +48,21 @@ class Dialect:
     wrapped: bool = True
 
     def limit(self, seconds: float) -> float | int:
-        """
-        Return a timeout as it is written in the file.
-        """
+        """Return a timeout as it is written in the file."""
         written = seconds * self.second
         return int(written) if written == int(written) else written
 
     def file(self, events: Mapping[str, Any]) -> str:
-        """
-        Return the text of the settings file for groups of hooks by event.
-        """
+        """Return the text of the settings file for groups of hooks by event."""
         return json.dumps({"hooks": events} if self.wrapped else events, indent=1)
 
     def group(self, *handlers: Mapping[str, Any], matcher: str | None = None) -> dict[str, Any]:
-        """
-        Return a group of hooks as it is written in the file.
-        """
+        """Return a group of hooks as it is written in the file."""
         whole = [{"type": "command", **handler} for handler in handlers]
         return {"hooks": whole} if matcher is None else {"matcher": matcher, "hooks": whole}
 
     def groups(self, listed: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-        """
-        Return groups of hooks without matchers.
-        """
+        """Return groups of hooks without matchers."""
         return [self.group(*handlers) for handlers in listed]
 
 
@@ -90,18 +80,14 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def dialect_of(host: str) -> Dialect:
-    """
-    Return the dialect of a host, named with or without its version.
-    """
+    """Return the dialect of a host, named with or without its version."""
     return DIALECTS[host.partition("@")[0]]
 
 
 def scenario(
     row: Row, dialect: Dialect, events: Mapping[str, Any], *agent: Mapping[str, Any], **keys: Any
 ) -> Scenario:
-    """
-    Return a scenario with hooks in the host's own settings file.
-    """
+    """Return a scenario with hooks in the host's own settings file."""
     files = {
         dialect.settings: dialect.file(events),
         "says": (HOOKS / "says_as_told.sh").read_text(),
@@ -115,9 +101,7 @@ def scenario(
 
 
 def command(given: Terms, **more: Any) -> str:
-    """
-    Return the command line of a hook that behaves as a variant says.
-    """
+    """Return the command line of a hook that behaves as a variant says."""
     special = given.get("command")
     if special is not None:
         return "./not-executable" if special == "@NOEXEC@" else str(special)
@@ -138,46 +122,34 @@ def command(given: Terms, **more: Any) -> str:
 
 
 def performed(outcome: Outcome) -> list[Performed]:
-    """
-    Return the calls that were carried out.
-    """
+    """Return the calls that were carried out."""
     steps = (step.exchange for step in outcome.trace.steps)
     return [one for one in steps if isinstance(one, Performed) and not one.refused]
 
 
 def moves(outcome: Outcome) -> list[Moved]:
-    """
-    Return the moves of the agent, each with the messages that it saw before.
-    """
+    """Return the moves of the agent, each with the messages that it saw before."""
     return [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Moved)]
 
 
 def texts_seen(outcome: Outcome, move: int) -> list[str]:
-    """
-    Return the texts that the agent saw before a move, by the move's position.
-    """
+    """Return the texts that the agent saw before a move, by the move's position."""
     made = moves(outcome)
     return [message.text for message in made[move].saw.messages] if move < len(made) else []
 
 
 def runs_of(outcome: Outcome, event: str) -> Iterator[HookRun]:
-    """
-    Return the hook runs of an event.
-    """
+    """Return the hook runs of an event."""
     return (hook_run for _, hooked in outcome.trace.hooked(event) for hook_run in hooked.hook_runs)
 
 
 def marks(outcome: Outcome) -> set[str]:
-    """
-    Return the names of files that hooks created as marks.
-    """
+    """Return the names of files that hooks created as marks."""
     changes = (change for _, hooked in outcome.trace.hooked() for change in hooked.changes)
     return {change.path.partition("/")[2] for change in changes}
 
 
 def label(hook_run: HookRun) -> str:
-    """
-    Return the label of the hook of a hook run; empty for none.
-    """
+    """Return the label of the hook of a hook run; empty for none."""
     words = shlex.split(hook_run.hook.command) + list(hook_run.hook.args or ())
     return next((after for word, after in pairwise(words) if word == "--label"), "")

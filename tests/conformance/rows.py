@@ -40,30 +40,22 @@ class Row:
 
     @property
     def key(self) -> str:
-        """
-        Table and name, unique for the host.
-        """
+        """Table and name, unique for the host."""
         return f"{self.table}/{self.name}"
 
     @property
     def id(self) -> str:
-        """
-        Host, table and name.
-        """
+        """Host, table and name."""
         return f"{self.host}/{self.key}"
 
     @property
     def set_aside(self) -> bool:
-        """
-        Whether it belongs to the fifth that no profile was written from.
-        """
+        """Whether it belongs to the fifth that no profile was written from."""
         return self._draw(5) == 0
 
     @property
     def in_quick_run(self) -> bool:
-        """
-        Whether it belongs to the fifth that every test run replays.
-        """
+        """Whether it belongs to the fifth that every test run replays."""
         return self._draw(5) == 1
 
     def _draw(self, parts: int) -> int:
@@ -71,9 +63,7 @@ class Row:
 
 
 def rows() -> tuple[Row, ...]:
-    """
-    Return all rows of all hosts.
-    """
+    """Return all rows of all hosts."""
     return tuple(row for folder in sorted(DATA.iterdir()) for row in _of_host(folder))
 
 

@@ -1,6 +1,4 @@
-"""
-The sessions in which hook input was recorded, by host and by the name of the recording.
-"""
+"""The sessions in which hook input was recorded, by host and by the name of the recording."""
 
 from __future__ import annotations
 

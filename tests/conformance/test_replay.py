@@ -1,6 +1,4 @@
-"""
-The recorded results of the real hosts, row by row, replayed with real hooks in real processes.
-"""
+"""The recorded results of the real hosts, row by row, replayed with real hooks in real processes."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -27,18 +25,14 @@ UNREACHED = {host: why for list_ in LISTS for host, why in yaml.safe_load(list_.
 
 
 def row_param(row):
-    """
-    Return a row as a parameter; only some rows of the first host are in a quick run.
-    """
+    """Return a row as a parameter; only some rows of the first host are in a quick run."""
     quick = row.in_quick_run and row.host.startswith("claude-code@")
     marks = () if quick else (pytest.mark.slow,)
     return pytest.param(row, marks=marks, id=row.id)
 
 
 def objection(row, differs):
-    """
-    Return the difference of a row from what is recorded and listed as not reached; empty for none.
-    """
+    """Return the difference of a row from what is recorded and listed as not reached; empty for none."""
     why = UNREACHED.get(row.host, {}).get(row.key)
     if why and not differs:
         return f"{row.id} matches its recording, but is listed as not reached: {why}"
@@ -60,9 +54,7 @@ def test_row_matches_its_recording(row, simulate, tally):
 
 
 def host_param(host):
-    """
-    Return a host as a parameter; the rows with timeouts of the first host are in a quick run too.
-    """
+    """Return a host as a parameter; the rows with timeouts of the first host are in a quick run too."""
     marks = () if host.startswith("claude-code@") else (pytest.mark.slow,)
     return pytest.param(host, marks=marks)
 

@@ -36,9 +36,7 @@ FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
 class Broken(Exception):
-    """
-    A hook that neither refused nor let go: it was cut, could not be run, or failed.
-    """
+    """A hook that neither refused nor let go: it was cut, could not be run, or failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +79,7 @@ class Agent:
         return self.root / "home" / ".claude" / "projects" / "workspace" / f"{self.session}.jsonl"
 
     def settle(self) -> dict[str, str]:
-        """
-        Make the folders, and give the environment that hooks have in them.
-        """
+        """Make the folders, and give the environment that hooks have in them."""
         for folder in (self.workspace, self.transcript.parent, self.root / "tmp"):
             folder.mkdir(parents=True)
         return {
@@ -99,9 +95,7 @@ class Agent:
         }
 
     def stop(self, number: int) -> bytes:
-        """
-        Come to the stop of a number, and give what the hook is told about it.
-        """
+        """Come to the stop of a number, and give what the hook is told about it."""
         said: list[tuple[str, str]] = []
         if self.behaviour == "editing":
             (self.workspace / f"touched-{number}.txt").write_text(f"{number}\n")
@@ -126,9 +120,7 @@ class Agent:
 
 
 def search_path() -> str:
-    """
-    Where hooks find their interpreters: the system's before those of wrappers, which start slowly.
-    """
+    """Where hooks find their interpreters: the system's before those of wrappers, which start slowly."""
     own = [
         Path(sys.base_prefix, "bin"),
         Path(sys.executable).parent,
@@ -138,18 +130,14 @@ def search_path() -> str:
 
 
 def interpreter_of(script: bytes) -> str:
-    """
-    The program that a script's first line names.
-    """
+    """The program that a script's first line names."""
     words = script.partition(b"\n")[0].decode().removeprefix("#!").split()
     program, *rest = [word for word in words if not word.startswith("-")]
     return Path(rest[0] if Path(program).name == "env" else program).name
 
 
 def can_run(interpreter: str) -> bool:
-    """
-    Whether this machine has an interpreter where hooks look for it.
-    """
+    """Whether this machine has an interpreter where hooks look for it."""
     return shutil.which(interpreter, path=search_path()) is not None
 
 
@@ -278,9 +266,7 @@ def label(name: str, subject: Mapping[str, str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """
-    Label all hooks anew, two at a time.
-    """
+    """Label all hooks anew, two at a time."""
     subjects: dict[str, dict[str, str]] = json.loads(SUBJECTS.read_text(encoding="utf-8"))
     with ThreadPoolExecutor(2) as pool:
         labels = dict(zip(subjects, pool.map(label, subjects, subjects.values()), strict=True))

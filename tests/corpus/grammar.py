@@ -1,6 +1,4 @@
-"""
-Hooks that nobody wrote: from a seed, a hook and the truth about it.
-"""
+"""Hooks that nobody wrote: from a seed, a hook and the truth about it."""
 
 from __future__ import annotations
 
@@ -29,16 +27,12 @@ class Generated:
 
 
 def pick_limit(dice: random.Random) -> int:
-    """
-    A limit from 1 to the largest, with as many small ones as large ones.
-    """
+    """A limit from 1 to the largest, with as many small ones as large ones."""
     return max(1, round(math.exp(dice.uniform(0, math.log(LARGEST)))))
 
 
 def pick_count(dice: random.Random) -> Count:
-    """
-    A counter: upwards, downwards, wrapped or with a limit that moves.
-    """
+    """A counter: upwards, downwards, wrapped or with a limit that moves."""
     kind = dice.choice(("up", "up", "up", "down", "wrap", "rearm"))
     limit, step = pick_limit(dice), dice.choice((1, 1, 1, 2, 3, 5))
     wrap = dice.choice(WRAPS) if kind == "wrap" else None
@@ -59,9 +53,7 @@ def pick_count(dice: random.Random) -> Count:
 
 
 def pick_mechanism(dice: random.Random) -> Mechanism:
-    """
-    Some mechanisms, as the dice fall.
-    """
+    """Some mechanisms, as the dice fall."""
     count = pick_count(dice) if dice.random() < 0.75 else None
     log = None
     if dice.random() < 0.5:
@@ -79,9 +71,7 @@ def pick_mechanism(dice: random.Random) -> Mechanism:
 
 
 def pick(dice: random.Random) -> tuple[str, Mechanism]:
-    """
-    A language and a mechanism; half of them never let go, and none lets go at once.
-    """
+    """A language and a mechanism; half of them never let go, and none lets go at once."""
     language = "bash" if dice.random() < 0.8 else "python"
     endless = dice.random() < 0.5
     while True:
@@ -92,9 +82,7 @@ def pick(dice: random.Random) -> tuple[str, Mechanism]:
 
 
 def generate(seed: int) -> Generated:
-    """
-    The hook of a seed; the same seed gives the same hook.
-    """
+    """The hook of a seed; the same seed gives the same hook."""
     language, mechanism = pick(random.Random(seed))  # noqa: S311  # dice, not secrets
     write = write_bash if language == "bash" else write_python
     return Generated(

@@ -49,15 +49,11 @@ class Count:
     place: str
 
     def moved(self, value: int) -> int:
-        """
-        The value after another stop.
-        """
+        """The value after another stop."""
         return (value + self.step) % self.wrap if self.wrap else value + self.step
 
     def holds(self, value: int, limit: int) -> bool:
-        """
-        Whether the limit is reached.
-        """
+        """Whether the limit is reached."""
         if self.exact:
             return value == limit
         return value >= limit if self.step > 0 else value <= limit
@@ -101,18 +97,14 @@ class Mechanism:
     reply: Literal["code", "json"]
 
     def allows_stop(self, value: int, limit: int, lines: int) -> bool:
-        """
-        Whether the hook lets go in a state.
-        """
+        """Whether the hook lets go in a state."""
         parts = [self.count.holds(value, limit)] if self.count else []
         if self.log and self.log.limit is not None:
             parts.append(lines >= self.log.limit)
         return bool(parts) and (all(parts) if self.joined == "and" else any(parts))
 
     def ends_after(self) -> int | None:
-        """
-        The number of refusals before the hook lets go; nothing if it never does.
-        """
+        """The number of refusals before the hook lets go; nothing if it never does."""
         count = self.count
         value, limit, lines = (count.start, count.limit, 0) if count else (0, 0, 0)
         for refusals in range(HORIZON):

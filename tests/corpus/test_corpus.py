@@ -1,6 +1,4 @@
-"""
-The corpus of hooks: its labels belong to its files, and hold when the hooks are driven anew.
-"""
+"""The corpus of hooks: its labels belong to its files, and hold when the hooks are driven anew."""
 
 import hashlib
 import json
@@ -25,9 +23,7 @@ SLOWEST_FIRST = sorted(
 
 
 def strangers(hooks, known):
-    """
-    The names of hooks that are not those that were labelled.
-    """
+    """The names of hooks that are not those that were labelled."""
     found = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in hooks.iterdir() if path.is_file()
     }
@@ -37,9 +33,7 @@ def strangers(hooks, known):
 
 
 def script_of(name: str) -> bytes:
-    """
-    A hook of the corpus; the test is skipped where its interpreter is missing.
-    """
+    """A hook of the corpus; the test is skipped where its interpreter is missing."""
     script = (HOOKS / name).read_bytes()
     if not can_run(interpreter := interpreter_of(script)):
         pytest.skip(f"{interpreter} is not installed, so nothing is known about {name}")

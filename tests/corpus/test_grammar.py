@@ -1,6 +1,4 @@
-"""
-Hooks that nobody wrote: what is said about them is what they do.
-"""
+"""Hooks that nobody wrote: what is said about them is what they do."""
 
 from dataclasses import replace
 
@@ -17,9 +15,7 @@ PLAIN = Mechanism(count=COUNT, log=None, joined="and", noises=(), told="", reply
 
 
 def driven(made, hook_runs):
-    """
-    What comes of driving a generated hook, and what should.
-    """
+    """What comes of driving a generated hook, and what should."""
     if made.ends_after is None or made.ends_after >= hook_runs:
         expected = Drive(None, hook_runs)
     else:

@@ -1,6 +1,4 @@
-"""
-Mechanisms written down as hooks, in bash and in Python.
-"""
+"""Mechanisms written down as hooks, in bash and in Python."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ PYTHON_NOISES: Mapping[str, tuple[str, str]] = {
 
 
 def compared(count: Count, *, bash: bool) -> str:
-    """
-    The comparison of a counter with its limit.
-    """
+    """The comparison of a counter with its limit."""
     if count.exact:
         return '"$n" -eq "$limit"' if bash else "n == limit"
     if bash:
@@ -100,18 +96,14 @@ def compared(count: Count, *, bash: bool) -> str:
 
 
 def moved(count: Count, *, bash: bool) -> str:
-    """
-    The step of a counter.
-    """
+    """The step of a counter."""
     sum_ = f"n {'-' if count.step < 0 else '+'} {abs(count.step)}"
     value = f"({sum_}) % {count.wrap}" if count.wrap else sum_
     return f"n=$(({value}))" if bash else f"n = {value}"
 
 
 def write_bash(mechanism: Mechanism) -> str:
-    """
-    A mechanism as a bash script.
-    """
+    """A mechanism as a bash script."""
     count, log = mechanism.count, mechanism.log
     lines = ["#!/bin/bash"]
     late: list[str] = []
@@ -170,9 +162,7 @@ def write(name, text):
 
 
 def write_python(mechanism: Mechanism) -> str:
-    """
-    A mechanism as a Python script.
-    """
+    """A mechanism as a Python script."""
     count, log = mechanism.count, mechanism.log
     lines = [PYTHON_HEAD]
     late: list[str] = []

@@ -1,6 +1,4 @@
-"""
-Fixtures for the tests of execution: a supervisor, and a sandbox of each tier.
-"""
+"""Fixtures for the tests of execution: a supervisor, and a sandbox of each tier."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from pytest_hookharness.model.processes import Tier
 
 @pytest.fixture(scope="session")
 def supervisor() -> Iterator[Supervisor]:
-    """
-    One supervisor for the whole run, as in use.
-    """
+    """One supervisor for the whole run, as in use."""
     with Supervisor() as running:
         yield running
 
@@ -33,9 +29,7 @@ _OTHER = pytest.param(Tier.SUBREAPER, marks=pytest.mark.slow)
 
 @pytest.fixture(params=[Tier.NAMESPACES, _OTHER], ids=lambda tier: tier.name.lower())
 def sandbox(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """
-    A sandbox of each tier that guarantees that nothing survives.
-    """
+    """A sandbox of each tier that guarantees that nothing survives."""
     _skip_if_missing(supervisor, request.param)
     with supervisor.open(Confinement(tier=request.param)) as opened:
         yield opened
@@ -43,17 +37,13 @@ def sandbox(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[
 
 @pytest.fixture
 def own_supervisor() -> Iterator[Supervisor]:
-    """
-    A supervisor that a test may break.
-    """
+    """A supervisor that a test may break."""
     with Supervisor() as running:
         yield running
 
 
 @pytest.fixture
 def isolating(supervisor: Supervisor) -> Supervisor:
-    """
-    A supervisor where namespaces are available.
-    """
+    """A supervisor where namespaces are available."""
     _skip_if_missing(supervisor, Tier.NAMESPACES)
     return supervisor

@@ -1,6 +1,4 @@
-"""
-The agent's shell: it records where it ended, and otherwise behaves like a plain shell.
-"""
+"""The agent's shell: it records where it ended, and otherwise behaves like a plain shell."""
 
 import subprocess
 

@@ -1,6 +1,4 @@
-"""
-The background area, with real processes in every tier.
-"""
+"""The background area, with real processes in every tier."""
 
 import time
 from collections.abc import Iterator

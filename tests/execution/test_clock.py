@@ -1,6 +1,4 @@
-"""
-The hooks' clock: the time that real programs see, and the times of files.
-"""
+"""The hooks' clock: the time that real programs see, and the times of files."""
 
 import os
 import shutil

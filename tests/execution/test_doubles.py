@@ -1,6 +1,4 @@
-"""
-What a test double does, and what it records.
-"""
+"""What a test double does, and what it records."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ def shell(workspace: Workspace, command: str, **options: object) -> subprocess.C
 
 
 def test_a_double_exits_and_prints_as_configured(make: Make) -> None:
-    """
-    Exit code, output and error output are those of the scenario, byte for byte.
-    """
+    """Exit code, output and error output are those of the scenario, byte for byte."""
     workspace = make(npm=Double(exit=3, stdout=HOSTILE, stderr=HOSTILE + "!"), quiet=Double())
     done = call(workspace, "npm", "run")
     assert (done.returncode, done.stdout, done.stderr) == (3, HOSTILE.encode(), (HOSTILE + "!").encode())
@@ -62,9 +58,7 @@ def test_a_double_exits_and_prints_as_configured(make: Make) -> None:
 
 
 def test_a_module_of_our_python(make: Make) -> None:
-    """
-    A double that is a module gets the arguments and the standard input, and its call is recorded.
-    """
+    """A double that is a module gets the arguments and the standard input, and its call is recorded."""
     workspace = make(tool=Double(module="json.tool"))
     done = shell(workspace, "printf '[1]' | tool --compact")
     assert done.stdout == b"[1]\n"
@@ -72,17 +66,13 @@ def test_a_module_of_our_python(make: Make) -> None:
 
 
 def test_a_module_that_is_not_there(make: Make) -> None:
-    """
-    A module that the harness's Python does not have is an error that says so.
-    """
+    """A module that the harness's Python does not have is an error that says so."""
     with pytest.raises(WorkspaceError, match="has no package 'no_such_package'"):
         make(tool=Double(module="no_such_package.hook"))
 
 
 def test_arguments_are_recorded_exactly(make: Make) -> None:
-    """
-    All arguments are recorded in order, with the folder and the kind of input.
-    """
+    """All arguments are recorded in order, with the folder and the kind of input."""
     workspace = make(npm=Double())
     (workspace.root / "sub").mkdir()
     argv = ("npm", HOSTILE, "", "a\nb", "-e", "--", "*")
@@ -93,18 +83,14 @@ def test_arguments_are_recorded_exactly(make: Make) -> None:
 
 
 def test_calls_are_kept_in_order(make: Make) -> None:
-    """
-    More than ten calls are returned in the order in which they were made.
-    """
+    """More than ten calls are returned in the order in which they were made."""
     workspace = make(npm=Double())
     shell(workspace, "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do npm $n; done")
     assert [call.argv[1] for call in workspace.calls("npm")] == [str(n) for n in range(1, 13)]
 
 
 def test_parallel_calls_are_all_recorded(make: Make) -> None:
-    """
-    Of twenty calls at the same moment none is lost.
-    """
+    """Of twenty calls at the same moment none is lost."""
     workspace = make(npm=Double())
     started = [
         subprocess.Popen(
@@ -117,9 +103,7 @@ def test_parallel_calls_are_all_recorded(make: Make) -> None:
 
 
 def test_nothing_called_and_nothing_known(make: Make) -> None:
-    """
-    A double that was not called has no calls, and an unknown one is an error.
-    """
+    """A double that was not called has no calls, and an unknown one is an error."""
     workspace = make(npm=Double())
     assert workspace.calls("npm") == ()
     with pytest.raises(WorkspaceError, match="there is no test double 'yarn'; add it under `commands`"):
@@ -128,18 +112,14 @@ def test_nothing_called_and_nothing_known(make: Make) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x", "a\0b"])
 def test_a_name_that_is_no_command_is_refused(make: Make, name: str) -> None:
-    """
-    Only a bare name can be the name of a double.
-    """
+    """Only a bare name can be the name of a double."""
     with pytest.raises(WorkspaceError, match="use a bare command name"):
         make(**{name: Double()})
 
 
 @pytest.mark.parametrize("name", ["a b", "it's", "$HOME", "-x", "[", "cat", "sh", "é", "a\nb", "last"])
 def test_any_bare_name_works(make: Make, name: str) -> None:
-    """
-    Odd names, and the names of the tools that doubles use, work like others.
-    """
+    """Odd names, and the names of the tools that doubles use, work like others."""
     workspace = make(**{name: Double(exit=4, stdout="out", stderr="err")})
     done = call(workspace, name, executable=str(workspace.bin / name))
     assert (done.returncode, done.stdout, done.stderr) == (4, b"out", b"err")
@@ -147,9 +127,7 @@ def test_any_bare_name_works(make: Make, name: str) -> None:
 
 
 def test_a_double_needs_no_path(make: Make) -> None:
-    """
-    A double works where the search path is useless.
-    """
+    """A double works where the search path is useless."""
     workspace = make(npm=Double(exit=5, stdout="out", floods=3))
     done = subprocess.run(
         ["npm"],
@@ -163,9 +141,7 @@ def test_a_double_needs_no_path(make: Make) -> None:
 
 
 def test_input_of_its_own_is_recorded(make: Make) -> None:
-    """
-    What is piped or redirected into a double is recorded, also bytes that are not text.
-    """
+    """What is piped or redirected into a double is recorded, also bytes that are not text."""
     workspace = make(npm=Double())
     shell(workspace, r"printf 'a\0\377' | npm; npm <<<here; echo file >f; npm <f; npm </dev/null; npm <&-")
     assert [(call.stdin_kind, call.stdin) for call in workspace.calls("npm")][:1] == [("pipe", b"a\0\xff")]
@@ -175,9 +151,7 @@ def test_input_of_its_own_is_recorded(make: Make) -> None:
 
 
 def test_input_that_is_merely_passed_on_is_left_alone(make: Make) -> None:
-    """
-    A double that is called before its caller reads does not consume the caller's input.
-    """
+    """A double that is called before its caller reads does not consume the caller's input."""
     workspace = make(npm=Double())
     done = shell(workspace, "npm; (npm); x=$(npm); cat", stdin=None, input=b"payload")
     assert done.stdout == b"payload"
@@ -185,18 +159,14 @@ def test_input_that_is_merely_passed_on_is_left_alone(make: Make) -> None:
 
 
 def test_input_of_a_loop_is_left_to_the_loop(make: Make) -> None:
-    """
-    A double inside a loop that reads lines does not consume the next line.
-    """
+    """A double inside a loop that reads lines does not consume the next line."""
     workspace = make(npm=Double())
     done = shell(workspace, "while read -r line; do npm; echo $line; done", stdin=None, input=b"1\n2\n3\n")
     assert done.stdout == b"1\n2\n3\n"
 
 
 def test_a_double_that_is_the_hook_does_not_wait_for_its_input(make: Make) -> None:
-    """
-    Started by the host itself, with an input that stays open, a double returns at once.
-    """
+    """Started by the host itself, with an input that stays open, a double returns at once."""
     workspace = make(npm=Double())
     reading, writing = os.pipe()
     try:
@@ -210,9 +180,7 @@ def test_a_double_that_is_the_hook_does_not_wait_for_its_input(make: Make) -> No
 
 
 def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> None:
-    """
-    A caller that leaves its pipe to the double open still gets the answer, and what it wrote is kept.
-    """
+    """A caller that leaves its pipe to the double open still gets the answer, and what it wrote is kept."""
     workspace = make(npm=Double(exit=6))
     program = (
         "import subprocess,sys\np=subprocess.Popen(['npm'],stdin=subprocess.PIPE)\n"
@@ -223,9 +191,7 @@ def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> Non
 
 
 def test_endless_input_is_recorded_up_to_a_bound(make: Make) -> None:
-    """
-    A caller that writes without end fills only a bounded record.
-    """
+    """A caller that writes without end fills only a bounded record."""
     workspace = make(npm=Double())
     shell(workspace, "yes | npm", timeout=30)
     recorded = workspace.calls("npm")[0].stdin
@@ -250,9 +216,7 @@ def test_a_double_heals_and_its_marks_end_with_that(make: Make) -> None:
 
 
 def test_a_double_heals_exactly_even_if_called_in_parallel(make: Make) -> None:
-    """
-    Of twelve calls at once exactly five fail; a double without an exit code fails with 1.
-    """
+    """Of twelve calls at once exactly five fail; a double without an exit code fails with 1."""
     workspace = make(npm=Double(heals_after=5))
     started = [
         subprocess.Popen(["npm"], cwd=workspace.root, env=workspace.environment, stdin=subprocess.DEVNULL)
@@ -262,9 +226,7 @@ def test_a_double_heals_exactly_even_if_called_in_parallel(make: Make) -> None:
 
 
 def test_calls_alone_are_no_part_of_the_state(make: Make) -> None:
-    """
-    Calling a double that does not heal leaves the state unchanged.
-    """
+    """Calling a double that does not heal leaves the state unchanged."""
     workspace = make(npm=Double(exit=1))
     scanner = Scanner(workspace.roots)
     before = scanner.scan()
@@ -276,9 +238,7 @@ def test_calls_alone_are_no_part_of_the_state(make: Make) -> None:
 @pytest.mark.parametrize("damage", ["fifo", "link", "folder", "large"])
 @pytest.mark.parametrize("record", ["1", "7", "1.stdin"])
 def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, damage: str, record: str) -> None:
-    """
-    What a hook put in the place of a record is neither followed nor waited for, and the error names it.
-    """
+    """What a hook put in the place of a record is neither followed nor waited for, and the error names it."""
     workspace = make(npm=Double())
     shell(workspace, "npm one")
     place = workspace.base / "doubles" / "calls" / "npm" / record
@@ -296,9 +256,7 @@ def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, dama
 
 
 def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
-    """
-    A folder of records that leads out of the workspace is an error, and odd names in it are ignored.
-    """
+    """A folder of records that leads out of the workspace is an error, and odd names in it are ignored."""
     workspace = make(npm=Double())
     folder = workspace.base / "doubles" / "calls" / "npm"
     shell(workspace, "npm one")
@@ -312,9 +270,7 @@ def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
 
 
 def test_a_flood_has_the_configured_size(make: Make) -> None:
-    """
-    A flood has exactly the configured number of bytes, and ends when nobody reads it.
-    """
+    """A flood has exactly the configured number of bytes, and ends when nobody reads it."""
     workspace = make(npm=Double(exit=1, floods=300_000))
     done = call(workspace, "npm")
     assert (done.returncode, len(done.stdout)) == (1, 300_000)
@@ -322,9 +278,7 @@ def test_a_flood_has_the_configured_size(make: Make) -> None:
 
 
 def test_a_hanging_double_uses_no_cpu_and_ends_by_a_signal(make: Make) -> None:
-    """
-    A hanging double prints, waits without using the CPU, and is one process that a signal ends.
-    """
+    """A hanging double prints, waits without using the CPU, and is one process that a signal ends."""
     workspace = make(npm=Double(stdout="begin\n", hangs=True))
     with subprocess.Popen(
         ["npm"], env=workspace.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
@@ -337,9 +291,7 @@ def test_a_hanging_double_uses_no_cpu_and_ends_by_a_signal(make: Make) -> None:
 
 
 def test_a_question_without_a_terminal_fails(make: Make) -> None:
-    """
-    Without a terminal a double that asks fails as git does, and reads no input.
-    """
+    """Without a terminal a double that asks fails as git does, and reads no input."""
     workspace = make(git=Double(prompts="Username for 'x': "))
     done = call(workspace, "git", stdin=None, input=b"payload", start_new_session=True)
     assert done.returncode == 128
@@ -349,9 +301,7 @@ def test_a_question_without_a_terminal_fails(make: Make) -> None:
 
 
 def test_a_question_on_a_terminal_waits_for_its_answer(make: Make) -> None:
-    """
-    On a terminal the question is asked there, and the double continues when it is answered.
-    """
+    """On a terminal the question is asked there, and the double continues when it is answered."""
     workspace = make(git=Double(prompts="Password: ", stdout="thanks\n", exit=9))
     process, terminal = pty.fork()
     if process == 0:  # pragma: no cover
@@ -367,9 +317,7 @@ def test_a_question_on_a_terminal_waits_for_its_answer(make: Make) -> None:
 
 
 def test_a_call_that_cannot_be_recorded_is_loud(make: Make) -> None:
-    """
-    When a record cannot be written, the double fails with its own exit code and says why.
-    """
+    """When a record cannot be written, the double fails with its own exit code and says why."""
     workspace = make(npm=Double())
     folder = workspace.base / "doubles" / "calls" / "npm"
     folder.rmdir()

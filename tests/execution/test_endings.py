@@ -1,6 +1,4 @@
-"""
-How one hook run ends, in both tiers that guarantee that nothing survives it.
-"""
+"""How one hook run ends, in both tiers that guarantee that nothing survives it."""
 
 from __future__ import annotations
 
@@ -42,16 +40,12 @@ def cut(sandbox: Sandbox, *words: str, **changes: object) -> tuple[ProcessResult
 
 @pytest.mark.parametrize("code", [0, 2, 255])
 def test_an_exit_code_is_reported_as_it_is(sandbox: Sandbox, code: int) -> None:
-    """
-    A hook that exits is reported with its own code.
-    """
+    """A hook that exits is reported with its own code."""
     assert run_hook(sandbox, "sh", "-c", f"exit {code}").ending == Exited(code)
 
 
 def test_a_signal_the_hook_sent_itself_is_its_ending(sandbox: Sandbox) -> None:
-    """
-    A hook that dies by a signal that is not ours is reported with that signal.
-    """
+    """A hook that dies by a signal that is not ours is reported with that signal."""
     assert run_hook(sandbox, "sh", "-c", "kill -9 $$").ending == Signaled(9)
 
 
@@ -81,9 +75,7 @@ def test_every_process_left_behind_is_named_and_ended(sandbox: Sandbox, toy: str
 
 
 def test_a_child_that_ends_within_the_linger_is_no_leftover(sandbox: Sandbox) -> None:
-    """
-    A descendant that ends by itself in time is not reported.
-    """
+    """A descendant that ends by itself in time is not reported."""
     run = run_hook(sandbox, "sh", "-c", "sleep 0.1 </dev/null >/dev/null 2>&1 & exit 0", linger=10.0)
     assert run.ending == Exited(0)
     assert run.leftovers == ()
@@ -106,32 +98,24 @@ def test_output_held_open_by_a_child_is_an_ending_of_its_own(
 
 
 def test_a_child_without_the_output_does_not_hold_it_open(sandbox: Sandbox) -> None:
-    """
-    A child that lives but does not hold the output does not make a hook run held open.
-    """
+    """A child that lives but does not hold the output does not make a hook run held open."""
     assert run_hook(sandbox, "plain_children.sh", pipe_wait=10.0).ending == Exited(0)
 
 
 def test_an_answer_that_comes_before_the_pipes_are_closed_is_no_holding(sandbox: Sandbox) -> None:
-    """
-    Output that a child closes within the wait belongs to the answer of a hook that exited.
-    """
+    """Output that a child closes within the wait belongs to the answer of a hook that exited."""
     run = run_hook(sandbox, "sh", "-c", "(sleep 0.1; echo late) & exit 0", pipe_wait=10.0)
     assert run.ending == Exited(0)
     assert run.stdout.data == b"late\n"
 
 
 def test_closed_streams_are_not_an_exit(sandbox: Sandbox) -> None:
-    """
-    A hook that closes its streams early still ends with its own exit code.
-    """
+    """A hook that closes its streams early still ends with its own exit code."""
     assert run_hook(sandbox, "closes_its_stdio.sh").ending == Exited(7)
 
 
 def test_a_hook_that_ignores_term_is_cut_and_reported_so(sandbox: Sandbox) -> None:
-    """
-    A hook that ignores TERM is cut by the hook timeout, killed, and reported as ignoring it.
-    """
+    """A hook that ignores TERM is cut by the hook timeout, killed, and reported as ignoring it."""
     _, ending = cut(sandbox, "ignores_term.sh")
     assert ending.ignored_term
     assert ending.by is Cut.HOOK_TIMEOUT
@@ -140,34 +124,26 @@ def test_a_hook_that_ignores_term_is_cut_and_reported_so(sandbox: Sandbox) -> No
 
 
 def test_a_hook_that_obeys_term_did_not_ignore_it(sandbox: Sandbox) -> None:
-    """
-    A hook that ends on TERM is cut and not reported as ignoring it.
-    """
+    """A hook that ends on TERM is cut and not reported as ignoring it."""
     _, ending = cut(sandbox, "waits_for_child.sh")
     assert not ending.ignored_term
 
 
 def test_a_kill_without_warning_is_not_an_ignored_term(sandbox: Sandbox) -> None:
-    """
-    A host that sends KILL at once gives a hook no chance to ignore anything.
-    """
+    """A host that sends KILL at once gives a hook no chance to ignore anything."""
     _, ending = cut(sandbox, "ignores_term.sh", kill=KillPolicy(signals=(9,), grace=5.0))
     assert not ending.ignored_term
 
 
 def test_the_hosts_limit_differs_from_the_hook_timeout(sandbox: Sandbox) -> None:
-    """
-    A hook run cut at the host's limit is marked so, and got exactly that limit.
-    """
+    """A hook run cut at the host's limit is marked so, and got exactly that limit."""
     _, ending = cut(sandbox, "waits_for_child.sh", limit=0.2, hook_timeout=5.0)
     assert ending.by is Cut.LIMIT
     assert ending.after == 0.2
 
 
 def test_a_host_that_signals_the_child_alone_leaves_the_rest_to_us(sandbox: Sandbox) -> None:
-    """
-    Under a host that signals only the direct child, the grandchild is a leftover.
-    """
+    """Under a host that signals only the direct child, the grandchild is a leftover."""
     policy = KillPolicy(signals=(15,), scope=KillScope.CHILD, grace=5.0)
     run, _ = cut(sandbox, "waits_for_child.sh", kill=policy)
     assert [left.command for left in run.leftovers] == [f"sleep {STAY}"]
@@ -176,17 +152,13 @@ def test_a_host_that_signals_the_child_alone_leaves_the_rest_to_us(sandbox: Sand
 
 @pytest.mark.parametrize("scope", [KillScope.GROUP, KillScope.TREE])
 def test_a_host_that_signals_all_leaves_nothing_over(sandbox: Sandbox, scope: KillScope) -> None:
-    """
-    Under a host that signals the group or the tree, no process is left over.
-    """
+    """Under a host that signals the group or the tree, no process is left over."""
     run, _ = cut(sandbox, "waits_for_child.sh", kill=KillPolicy(scope=scope, grace=5.0), linger=5.0)
     assert run.leftovers == ()
 
 
 def test_a_stopped_hook_is_alive_and_is_cut(sandbox: Sandbox) -> None:
-    """
-    A hook that stopped itself is cut, and its state is reported.
-    """
+    """A hook that stopped itself is cut, and its state is reported."""
     _, ending = cut(sandbox, "stops_itself.sh")
     (activity,) = ending.doing
     assert activity.state == "T"
@@ -195,9 +167,7 @@ def test_a_stopped_hook_is_alive_and_is_cut(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 def test_a_wait_for_end_of_file_is_described(sandbox: Sandbox, stdio: Stdio) -> None:
-    """
-    A hook that reads an input which the host keeps open is described as waiting for exactly that.
-    """
+    """A hook that reads an input which the host keeps open is described as waiting for exactly that."""
     _, ending = cut(sandbox, "cat", stdin=Stdin(data=b"{}\n", close=False), stdio=stdio)
     (activity,) = ending.doing
     assert activity.process.command == "cat"
@@ -206,9 +176,7 @@ def test_a_wait_for_end_of_file_is_described(sandbox: Sandbox, stdio: Stdio) -> 
 
 
 def test_a_shell_that_waits_names_its_child(sandbox: Sandbox) -> None:
-    """
-    A shell and the child it waits for are both described, each with what it waits for.
-    """
+    """A shell and the child it waits for are both described, each with what it waits for."""
     _, ending = cut(sandbox, "waits_for_child.sh")
     shell, child = ending.doing
     assert shell.waits_for == f"its child sleep (pid {child.process.pid})"
@@ -216,18 +184,14 @@ def test_a_shell_that_waits_names_its_child(sandbox: Sandbox) -> None:
 
 
 def test_a_reader_of_a_fifo_is_described(sandbox: Sandbox, tmp_path: object) -> None:
-    """
-    A hook that opens a FIFO without a writer is described as waiting for a file to be opened.
-    """
+    """A hook that opens a FIFO without a writer is described as waiting for a file to be opened."""
     _, ending = cut(sandbox, "sh", "-c", f"mkfifo {tmp_path}/fifo; read x < {tmp_path}/fifo")
     assert ending.doing[0].blocked_in == "openat"
     assert "FIFO" in ending.doing[0].waits_for
 
 
 def test_a_wait_for_a_lock_names_the_file(sandbox: Sandbox, tmp_path: object) -> None:
-    """
-    A hook that waits for a lock is described with the file that is locked.
-    """
+    """A hook that waits for a lock is described with the file that is locked."""
     script = f"exec 9>{tmp_path}/state.lock; flock 9; exec 8>{tmp_path}/state.lock; exec flock 8"
     _, ending = cut(sandbox, "bash", "-c", script)
     assert ending.doing[0].waits_for == f"a lock on {tmp_path}/state.lock"
@@ -255,16 +219,12 @@ def test_a_wait_for_a_lock_names_the_file(sandbox: Sandbox, tmp_path: object) ->
 def test_a_command_that_cannot_start_is_not_an_exit(
     sandbox: Sandbox, words: tuple[str, ...], changes: dict[str, object], reason: str, stdio: Stdio
 ) -> None:
-    """
-    A command that cannot be started is reported with the reason, not with an exit code.
-    """
+    """A command that cannot be started is reported with the reason, not with an exit code."""
     assert run_hook(sandbox, *words, **changes, stdio=stdio).ending == NotStarted(reason)
 
 
 def test_a_missing_interpreter_differs_from_a_missing_script(sandbox: Sandbox, tmp_path: object) -> None:
-    """
-    A script whose interpreter is missing is not reported as missing itself.
-    """
+    """A script whose interpreter is missing is not reported as missing itself."""
     script = f"{tmp_path}/hook"
     Path(script).write_text("#!/no/such/interpreter\n")
     run_hook(sandbox, "chmod", "+x", script)
@@ -273,9 +233,7 @@ def test_a_missing_interpreter_differs_from_a_missing_script(sandbox: Sandbox, t
 
 
 def test_a_budget_cuts_what_is_still_alive(sandbox: Sandbox) -> None:
-    """
-    When the budget of a batch is used up, a hook that ended keeps its ending and the others are cut.
-    """
+    """When the budget of a batch is used up, a hook that ended keeps its ending and the others are cut."""
     launches = [launch("true"), launch("waits_for_child.sh", kill=QUICK, limit=8.0)]
     quick, slow = sandbox.run(launches, budget=0.3)
     assert quick.ending == Exited(0)
@@ -285,9 +243,7 @@ def test_a_budget_cuts_what_is_still_alive(sandbox: Sandbox) -> None:
 
 
 def test_results_are_in_the_order_of_their_specs(sandbox: Sandbox) -> None:
-    """
-    Hooks run at the same time, and their results are in the order of the process specs.
-    """
+    """Hooks run at the same time, and their results are in the order of the process specs."""
     slow = launch("sh", "-c", "sleep 0.2; exit 1")
     runs = sandbox.run([slow, launch("sh", "-c", "exit 2"), launch("nope"), launch("sh", "-c", "exit 3")])
     assert [run.ending for run in runs] == [
@@ -300,16 +256,12 @@ def test_results_are_in_the_order_of_their_specs(sandbox: Sandbox) -> None:
 
 
 def test_leftovers_belong_to_the_hook_that_started_them(sandbox: Sandbox) -> None:
-    """
-    Of hooks that run side by side, a leftover belongs to the one whose session it is in.
-    """
+    """Of hooks that run side by side, a leftover belongs to the one whose session it is in."""
     leaver, waiter = sandbox.run([launch("plain_children.sh"), launch("sh", "-c", "sleep 0.3")])
     assert len(leaver.leftovers) == 2
     assert waiter.leftovers == ()
 
 
 def test_an_empty_batch_has_no_runs(sandbox: Sandbox) -> None:
-    """
-    A batch without process specs has no results.
-    """
+    """A batch without process specs has no results."""
     assert sandbox.run([]) == ()

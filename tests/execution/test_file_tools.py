@@ -1,6 +1,4 @@
-"""
-What the agent's own tools do to files.
-"""
+"""What the agent's own tools do to files."""
 
 from __future__ import annotations
 
@@ -22,27 +20,21 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_read_as_it_stands(root: Path) -> None:
-    """
-    Reading returns the text with its line ends, by relative and by full path.
-    """
+    """Reading returns the text with its line ends, by relative and by full path."""
     expected = Performance(original="one\r\ntwo\n", content="one\r\ntwo\n")
     assert perform(root, Read(file="a.txt")) == expected
     assert perform(root, Read(file=str(root / "a.txt"))) == expected
 
 
 def test_a_file_is_written_with_its_folders(root: Path) -> None:
-    """
-    Writing makes a new file with the folders above it, and returns the earlier content.
-    """
+    """Writing makes a new file with the folders above it, and returns the earlier content."""
     assert perform(root, Edit(file="b/c/d.txt", text="é\n")) == Performance(content="é\n")
     assert perform(root, Edit(file="b/c/d.txt", text="2")) == Performance(original="é\n", content="2")
     assert (root / "b" / "c" / "d.txt").read_text() == "2"
 
 
 def test_half_a_character_is_no_crash(root: Path) -> None:
-    """
-    Text that UTF-8 cannot encode is written with a question mark in its place.
-    """
+    """Text that UTF-8 cannot encode is written with a question mark in its place."""
     perform(root, Edit(file="a.txt", text="a\ud800b"))
     assert (root / "a.txt").read_text() == "a?b"
     perform(root, Edit(file="a.txt", old="b", text="\udcff"))
@@ -50,18 +42,14 @@ def test_half_a_character_is_no_crash(root: Path) -> None:
 
 
 def test_writing_keeps_the_mode(root: Path) -> None:
-    """
-    A script stays executable when it is written.
-    """
+    """A script stays executable when it is written."""
     (root / "a.txt").chmod(0o755)
     perform(root, Edit(file="a.txt", text="x"))
     assert (root / "a.txt").stat().st_mode & 0o777 == 0o755
 
 
 def test_one_passage_is_replaced(root: Path) -> None:
-    """
-    Replacing changes one passage and nothing around it.
-    """
+    """Replacing changes one passage and nothing around it."""
     done = perform(root, Edit(file="a.txt", old="two", text="2"))
     assert done == Performance(original="one\r\ntwo\n", content="one\r\n2\n")
     assert (root / "a.txt").read_bytes() == b"one\r\n2\n"
@@ -72,9 +60,7 @@ def test_one_passage_is_replaced(root: Path) -> None:
     [("absent", "is there 0 times"), ("o", "is there 2 times"), ("", "is empty")],
 )
 def test_a_passage_must_be_there_once(root: Path, old: str, said: str) -> None:
-    """
-    A passage that is missing, repeated or empty is an error for the agent, and nothing is written.
-    """
+    """A passage that is missing, repeated or empty is an error for the agent, and nothing is written."""
     done = perform(root, Edit(file="a.txt", old=old, text="x"))
     assert said in done.error
     assert done.content is None
@@ -82,17 +68,13 @@ def test_a_passage_must_be_there_once(root: Path, old: str, said: str) -> None:
 
 
 def test_what_is_not_there_is_an_error_for_the_agent(root: Path) -> None:
-    """
-    Reading or replacing in a missing file is an error that the agent sees.
-    """
+    """Reading or replacing in a missing file is an error that the agent sees."""
     for operation in (Read(file="b.txt"), Edit(file="b.txt", old="a", text="b"), Read(file="a.txt/b")):
         assert "there is no such file" in perform(root, operation).error
 
 
 def test_bytes_that_are_no_text_are_not_destroyed(root: Path) -> None:
-    """
-    A file that is not text can be read in part, and nothing is replaced in it.
-    """
+    """A file that is not text can be read in part, and nothing is replaced in it."""
     (root / "a.txt").write_bytes(b"\xffone")
     assert perform(root, Read(file="a.txt")).content == "\ufffdone"
     assert "is not UTF-8 text" in perform(root, Edit(file="a.txt", old="one", text="1")).error
@@ -103,9 +85,7 @@ def test_bytes_that_are_no_text_are_not_destroyed(root: Path) -> None:
     "file", ["../secret", "link/secret", "file", "/etc/passwd", "", "a\0b", "ok/../../secret"]
 )
 def test_no_path_leads_out(root: Path, file: str) -> None:
-    """
-    Neither dots nor links nor full paths lead out of the workspace, for reading or for writing.
-    """
+    """Neither dots nor links nor full paths lead out of the workspace, for reading or for writing."""
     (root.parent / "secret").write_text("1")
     (root / "link").symlink_to("..")
     (root / "file").symlink_to(root.parent / "secret")
@@ -117,9 +97,7 @@ def test_no_path_leads_out(root: Path, file: str) -> None:
 
 
 def test_links_within_are_followed(root: Path) -> None:
-    """
-    A link to a file of the workspace, relative or by full path, is followed.
-    """
+    """A link to a file of the workspace, relative or by full path, is followed."""
     (root / "relative").symlink_to("a.txt")
     (root / "full").symlink_to(root / "a.txt")
     for file in ("relative", "full"):
@@ -129,9 +107,7 @@ def test_links_within_are_followed(root: Path) -> None:
 
 
 def test_further_folders_are_reached_by_full_path(root: Path, tmp_path: Path) -> None:
-    """
-    The home folder can be reached where it is allowed, and /tmp means the folder that hooks see there.
-    """
+    """The home folder can be reached where it is allowed, and /tmp means the folder that hooks see there."""
     home, behind = tmp_path / "home", tmp_path / "behind"
     home.mkdir()
     behind.mkdir()
@@ -146,9 +122,7 @@ def test_further_folders_are_reached_by_full_path(root: Path, tmp_path: Path) ->
 
 
 def test_what_is_no_file_is_an_error_for_the_agent(root: Path) -> None:
-    """
-    Folders and named pipes are refused without waiting.
-    """
+    """Folders and named pipes are refused without waiting."""
     os.mkfifo(root / "pipe")
     (root / "folder").mkdir()
     for file in ("pipe", "folder"):

@@ -1,6 +1,4 @@
-"""
-Which parts of a repository belong to the state.
-"""
+"""Which parts of a repository belong to the state."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ def differing(scanner: Scanner) -> set[str]:
 def test_a_refreshed_index_is_the_same(
     scanner: Scanner, workspace: Workspace, git: Callable[..., str]
 ) -> None:
-    """
-    Asking for the status makes git rewrite its index, and that is no difference.
-    """
+    """Asking for the status makes git rewrite its index, and that is no difference."""
     index = workspace.root / ".git" / "index"
     before = index.read_bytes()
     os.utime(workspace.root / "a.txt", (1, 1))
@@ -72,9 +68,7 @@ def test_a_refreshed_index_is_the_same(
 
 @pytest.mark.slow
 def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
-    """
-    A staged file differs in the index, and unstaging it gives the first index again.
-    """
+    """A staged file differs in the index, and unstaging it gives the first index again."""
     first = scanner.scan()["workspace/.git/index"]
     (workspace.root / "a.txt").write_text("b\n")
     git("add", "a.txt")
@@ -86,9 +80,7 @@ def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[.
 
 @pytest.mark.slow
 def test_a_commit_is_seen_by_its_ref(scanner: Scanner, git: Callable[..., str]) -> None:
-    """
-    A commit differs in the branch, the logs and the message, and not in objects.
-    """
+    """A commit differs in the branch, the logs and the message, and not in objects."""
     git("commit", "--quiet", "--allow-empty", "--message", "second")
     assert differing(scanner) == {
         f"workspace/.git/{place}"
@@ -100,9 +92,7 @@ def test_a_commit_is_seen_by_its_ref(scanner: Scanner, git: Callable[..., str]) 
 def test_objects_that_nothing_refers_to_are_no_difference(
     scanner: Scanner, workspace: Workspace, git: Callable[..., str]
 ) -> None:
-    """
-    New objects, packed or not, are no difference.
-    """
+    """New objects, packed or not, are no difference."""
     (workspace.root / ".git" / "draft").write_text("x\n")
     scanner.scan()
     git("hash-object", "-w", ".git/draft")
@@ -131,9 +121,7 @@ def test_objects_that_nothing_refers_to_are_no_difference(
     ],
 )
 def test_what_is_not_gits_own_counts(scanner: Scanner, workspace: Workspace, place: str) -> None:
-    """
-    A file that a hook keeps among git's files is seen whenever it is written, and when it is gone.
-    """
+    """A file that a hook keeps among git's files is seen whenever it is written, and when it is gone."""
     file = workspace.root / place
     file.parent.mkdir(parents=True, exist_ok=True)
     for text in ("1\n", "2\n", "3\n"):
@@ -145,9 +133,7 @@ def test_what_is_not_gits_own_counts(scanner: Scanner, workspace: Workspace, pla
 
 @pytest.mark.slow
 def test_a_counter_among_objects_goes_with_its_folder(scanner: Scanner, workspace: Workspace) -> None:
-    """
-    What stood in a folder of objects is forgotten when the folder is gone, or becomes a file.
-    """
+    """What stood in a folder of objects is forgotten when the folder is gone, or becomes a file."""
     folder = workspace.root / ".git" / "objects" / "ab"
     for remove in (lambda: shutil.rmtree(folder), lambda: folder.rename(workspace.base / "away")):
         folder.mkdir()
@@ -165,9 +151,7 @@ def test_a_counter_among_objects_goes_with_its_folder(scanner: Scanner, workspac
 
 @pytest.mark.slow
 def test_a_log_counts_without_its_times(scanner: Scanner, workspace: Workspace) -> None:
-    """
-    In a log the time of a ref's move is no difference; author, old and new commit are.
-    """
+    """In a log the time of a ref's move is no difference; author, old and new commit are."""
     log = workspace.root / ".git" / "logs" / "HEAD"
     line = f"{'0' * 40} {'1' * 40} A <a@b> %s\tcommit: x\n"
     log.write_text(line % "1700000000 +0000")
@@ -182,9 +166,7 @@ def test_a_log_counts_without_its_times(scanner: Scanner, workspace: Workspace) 
 
 @pytest.mark.slow
 def test_a_checkout_is_seen(scanner: Scanner, git: Callable[..., str]) -> None:
-    """
-    Another branch differs in HEAD, in the refs and in the logs.
-    """
+    """Another branch differs in HEAD, in the refs and in the logs."""
     git("checkout", "--quiet", "-b", "side")
     assert differing(scanner) == {
         f"workspace/.git/{place}"
@@ -194,9 +176,7 @@ def test_a_checkout_is_seen(scanner: Scanner, git: Callable[..., str]) -> None:
 
 @pytest.mark.slow
 def test_a_stash_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
-    """
-    Each stash differs, also one below the newest.
-    """
+    """Each stash differs, also one below the newest."""
     for text in ("one\n", "two\n"):
         (workspace.root / "a.txt").write_text(text)
         git("stash")
@@ -207,9 +187,7 @@ def test_a_stash_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[.
 
 @pytest.mark.slow
 def test_hooks_configuration_and_locks_are_seen(scanner: Scanner, workspace: Workspace) -> None:
-    """
-    A new hook, a setting, an exclusion and a lock that was left behind all differ.
-    """
+    """A new hook, a setting, an exclusion and a lock that was left behind all differ."""
     folder = workspace.root / ".git"
     for place in ("hooks/pre-commit", "info/exclude", "index.lock"):
         (folder / place).parent.mkdir(exist_ok=True)
@@ -223,9 +201,7 @@ def test_hooks_configuration_and_locks_are_seen(scanner: Scanner, workspace: Wor
 
 @pytest.mark.slow
 def test_flags_of_entries_are_seen(scanner: Scanner, git: Callable[..., str]) -> None:
-    """
-    A file that git is told to take as unchanged, or to skip, differs in the index.
-    """
+    """A file that git is told to take as unchanged, or to skip, differs in the index."""
     git("update-index", "--assume-unchanged", "a.txt")
     assert differing(scanner) == {"workspace/.git/index"}
     git("update-index", "--skip-worktree", "a.txt")
@@ -237,9 +213,7 @@ def test_flags_of_entries_are_seen(scanner: Scanner, git: Callable[..., str]) ->
 def test_every_format_of_the_index_has_the_same_entries(
     workspace: Workspace, git: Callable[..., str], version: str
 ) -> None:
-    """
-    The digest of an index is that of its entries, in whatever format git wrote them.
-    """
+    """The digest of an index is that of its entries, in whatever format git wrote them."""
     index = workspace.root / ".git" / "index"
     for number in range(20):
         (workspace.root / "b" / f"{'x' * number}{number}.txt").write_text(f"{number}\n")
@@ -254,18 +228,14 @@ def test_every_format_of_the_index_has_the_same_entries(
 
 
 def test_an_index_without_checksum_is_understood(workspace: Workspace) -> None:
-    """
-    An index for which git left the checksum out has the same entries.
-    """
+    """An index for which git left the checksum out has the same entries."""
     data = (workspace.root / ".git" / "index").read_bytes()
     assert index_digest(data[:-20] + bytes(20)) == index_digest(data)
 
 
 @pytest.mark.slow
 def test_entries_are_read_as_git_reads_them(workspace: Workspace, git: Callable[..., str]) -> None:
-    """
-    Two indexes have the same digest exactly if git lists the same entries for them.
-    """
+    """Two indexes have the same digest exactly if git lists the same entries for them."""
     seen: dict[str, str] = {}
     for text in ("1\n", "2\n", "1\n"):
         (workspace.root / "a.txt").write_text(text)
@@ -289,17 +259,13 @@ def test_entries_are_read_as_git_reads_them(workspace: Workspace, git: Callable[
     ids=["empty", "short", "cut", "version", "split", "checksum"],
 )
 def test_an_unknown_index_counts_by_its_bytes(data: bytes) -> None:
-    """
-    What is not understood counts byte for byte, which can only tell too many states apart.
-    """
+    """What is not understood counts byte for byte, which can only tell too many states apart."""
     assert index_digest(data).startswith("raw:")
     assert index_digest(data) != index_digest(data + b"\0")
 
 
 def test_extensions_that_may_be_ignored_are() -> None:
-    """
-    Caches that git keeps in the index do not change its digest.
-    """
+    """Caches that git keeps in the index do not change its digest."""
     body = b"DIRC" + struct.pack(">II", 2, 0)
     cache = body + b"TREE" + struct.pack(">I", 3) + b"abc"
     digests = {index_digest(data + sha1(data, usedforsecurity=False).digest()) for data in (body, cache)}
@@ -338,9 +304,7 @@ PACK = f"pack/pack-{'d' * 40}"
     ],
 )
 def test_objects_do_not_count(path: str, expected: bool) -> None:
-    """
-    Of a repository, wherever it stands, what git names as an object is left out, and nothing else.
-    """
+    """Of a repository, wherever it stands, what git names as an object is left out, and nothing else."""
     assert counts(path) is expected
 
 
@@ -372,9 +336,7 @@ def test_folders_of_objects_do_not_count(path: str, expected: bool) -> None:
     ],
 )
 def test_a_log_belongs_to_a_head(path: str, expected: str) -> None:
-    """
-    A log of refs is known by its place, and so is the HEAD of its repository.
-    """
+    """A log of refs is known by its place, and so is the HEAD of its repository."""
     assert head_of_log(path, "/x" + path.removeprefix("w")) == expected
 
 
@@ -389,7 +351,5 @@ def test_a_log_belongs_to_a_head(path: str, expected: str) -> None:
     ],
 )
 def test_an_index_is_known_by_its_place(path: str, expected: bool) -> None:
-    """
-    Only the index of a repository, a submodule or a worktree is one.
-    """
+    """Only the index of a repository, a submodule or a worktree is one."""
     assert is_index(path) is expected

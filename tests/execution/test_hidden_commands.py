@@ -1,6 +1,4 @@
-"""
-A search path on which one command is missing, and nothing else.
-"""
+"""A search path on which one command is missing, and nothing else."""
 
 import shutil
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""
-Hook runs side by side that the interleaving scheduler controls.
-"""
+"""Hook runs side by side that the interleaving scheduler controls."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ IMPATIENT = FLOCK.replace("flock 9", "flock -w 1 9 || exit 1")
 
 @pytest.fixture(params=[Tier.NAMESPACES, pytest.param(Tier.GROUP, marks=pytest.mark.slow)])
 def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sandbox]:
-    """
-    A sandbox that can write to the folder of the test.
-    """
+    """A sandbox that can write to the folder of the test."""
     if reason := supervisor.tiers()[request.param]:
         pytest.skip(f"no {request.param.value} here: {reason}")
     folder = str(tmp_path)
@@ -52,9 +48,7 @@ def run_hook(
 
 @pytest.mark.parametrize("words", [("sh", "-c", BARE), ("python3", "-c", FAST)], ids=["shell", "python"])
 def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """
-    Of hook runs that read, add one and write by a rename only one is counted, however fast they are.
-    """
+    """Of hook runs that read, add one and write by a rename only one is counted, however fast they are."""
     done = run_hook(place, tmp_path, *words)
     assert (done.reason, [run.ending for run in done.runs]) == ("", [Exited(0)] * 4)
     assert (tmp_path / "count").read_text().strip() == "1"
@@ -70,9 +64,7 @@ def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: 
     ],
 )
 def test_updates_under_a_lock_are_counted(place: Sandbox, tmp_path: Path, script: str) -> None:
-    """
-    Hook runs that hold a lock from the read to the write are all counted, and none waits without end.
-    """
+    """Hook runs that hold a lock from the read to the write are all counted, and none waits without end."""
     done = run_hook(place, tmp_path, "sh", "-c", script)
     assert (done.reason, [run.ending for run in done.runs]) == ("", [Exited(0)] * 4)
     assert (tmp_path / "count").read_text() == "4\n"
@@ -80,9 +72,7 @@ def test_updates_under_a_lock_are_counted(place: Sandbox, tmp_path: Path, script
 
 
 def test_lines_written_at_once_stay_whole(place: Sandbox, tmp_path: Path) -> None:
-    """
-    A line that is appended by one write stays whole, and one in pieces does not.
-    """
+    """A line that is appended by one write stays whole, and one in pieces does not."""
     run_hook(place, tmp_path, "sh", "-c", "echo line >>count")
     assert (tmp_path / "count").read_text() == "line\n" * 4
     (tmp_path / "count").unlink()
@@ -91,9 +81,7 @@ def test_lines_written_at_once_stay_whole(place: Sandbox, tmp_path: Path) -> Non
 
 
 def test_a_hook_run_prints_and_ends_as_usual(place: Sandbox, tmp_path: Path) -> None:
-    """
-    Input, output and ending of an interleaved hook run are its own.
-    """
+    """Input, output and ending of an interleaved hook run are its own."""
     script = "cat; echo no >&2; kill -9 $$"
     done = run_hook(place, tmp_path, "sh", "-c", script, width=2, stdin=Stdin(data=b"\xff{}"))
     assert [(run.ending, run.stdout.data, run.stderr.data) for run in done.runs] == [
@@ -102,17 +90,13 @@ def test_a_hook_run_prints_and_ends_as_usual(place: Sandbox, tmp_path: Path) -> 
 
 
 def test_too_long_an_input_is_refused(place: Sandbox, tmp_path: Path) -> None:
-    """
-    An input that does not fit is an error of the harness and not a hook run.
-    """
+    """An input that does not fit is an error of the harness and not a hook run."""
     with pytest.raises(ExecutionError, match="the limit is 65536"):
         run_hook(place, tmp_path, "cat", stdin=Stdin(data=b"x" * (LONGEST_INPUT + 1)))
 
 
 def test_where_nothing_is_watched_nothing_is_controlled(place: Sandbox, tmp_path: Path) -> None:
-    """
-    Hook runs that were not interleaved are reported as such.
-    """
+    """Hook runs that were not interleaved are reported as such."""
     one = launch("sh", "-c", "echo x >>count", cwd=str(tmp_path))
     done = run_interleaved(
         lambda launches, budget: place.run(launches, budget=budget), [one] * 2, [], 0.0, 30.0

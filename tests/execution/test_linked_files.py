@@ -1,6 +1,4 @@
-"""
-The sentence about the files of a project that are not copied.
-"""
+"""The sentence about the files of a project that are not copied."""
 
 from pathlib import Path
 

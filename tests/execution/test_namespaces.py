@@ -1,6 +1,4 @@
-"""
-What a sandbox separates from the machine, and what it reports that it does not.
-"""
+"""What a sandbox separates from the machine, and what it reports that it does not."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ def said(sandbox: Sandbox, script: str) -> str:
 
 
 def private(base: Path) -> Confinement:
-    """
-    A confinement with folders of its own over the shared ones.
-    """
+    """A confinement with folders of its own over the shared ones."""
     folders = {point: base / point.strip("/").replace("/", "-") for point in POINTS}
     for folder in folders.values():
         folder.mkdir(parents=True)
@@ -41,26 +37,20 @@ def private(base: Path) -> Confinement:
 
 
 def test_the_tiers_are_listed_best_first() -> None:
-    """
-    The tiers that work here are listed best first, and the last one always works.
-    """
+    """The tiers that work here are listed best first, and the last one always works."""
     tiers = available_tiers()
     assert tiers == tuple(tier for tier in Tier if tier in tiers)
     assert tiers[-1] is Tier.GROUP
 
 
 def test_the_best_tier_is_the_default(supervisor: Supervisor) -> None:
-    """
-    A confinement that names no tier gets the best one that is available.
-    """
+    """A confinement that names no tier gets the best one that is available."""
     with supervisor.open(Confinement()) as sandbox:
         assert sandbox.tier is available_tiers()[0]
 
 
 def test_shared_folders_are_private_and_kept_between_hook_runs(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    What a hook writes to a private folder exists for the next hook run, and not on the machine.
-    """
+    """What a hook writes to a private folder exists for the next hook run, and not on the machine."""
     confinement = private(tmp_path)
     with isolating.open(confinement) as sandbox:
         for point in POINTS:
@@ -71,9 +61,7 @@ def test_shared_folders_are_private_and_kept_between_hook_runs(isolating: Superv
 
 
 def test_two_sandboxes_do_not_see_each_others_folders(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    A file in the /tmp of one item does not exist in that of another one that is open at the same time.
-    """
+    """A file in the /tmp of one item does not exist in that of another one that is open at the same time."""
     with (
         isolating.open(private(tmp_path / "one")) as one,
         isolating.open(private(tmp_path / "two")) as two,
@@ -84,9 +72,7 @@ def test_two_sandboxes_do_not_see_each_others_folders(isolating: Supervisor, tmp
 
 
 def test_visible_paths_stay_at_their_own_place(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    Visible paths below a private folder are the machine's own, and their siblings are gone.
-    """
+    """Visible paths below a private folder are the machine's own, and their siblings are gone."""
     shared = tmp_path / "shared"
     for name in ("workspace", "hidden"):
         (shared / name).mkdir(parents=True)
@@ -109,9 +95,7 @@ def test_visible_paths_stay_at_their_own_place(isolating: Supervisor, tmp_path: 
 
 
 def test_a_private_folder_may_lie_below_its_own_mount_point(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    Private folders and visible paths are found although they lie inside the covered folder.
-    """
+    """Private folders and visible paths are found although they lie inside the covered folder."""
     inner, workspace = tmp_path / "private", tmp_path / "workspace"
     inner.mkdir()
     workspace.mkdir()
@@ -124,9 +108,7 @@ def test_a_private_folder_may_lie_below_its_own_mount_point(isolating: Superviso
 
 
 def test_a_visible_path_that_does_not_exist_is_an_error(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    A visible path that is missing below a mount point is a harness error that names it.
-    """
+    """A visible path that is missing below a mount point is a harness error that names it."""
     (tmp_path / "over").mkdir()
     missing = str(tmp_path / "shared" / "missing")
     (tmp_path / "shared").mkdir()
@@ -138,9 +120,7 @@ def test_a_visible_path_that_does_not_exist_is_an_error(isolating: Supervisor, t
 
 
 def test_process_numbers_differ_and_none_is_the_first(sandbox: Sandbox) -> None:
-    """
-    Each hook run has a process number of its own, which is never that of the first process.
-    """
+    """Each hook run has a process number of its own, which is never that of the first process."""
     runs = [run for _ in range(3) for run in sandbox.run([launch("sh", "-c", "echo $$")])]
     assert [run.stdout.text.strip() for run in runs] == [str(run.pid) for run in runs]
     assert len({run.pid for run in runs}) == 3
@@ -148,9 +128,7 @@ def test_process_numbers_differ_and_none_is_the_first(sandbox: Sandbox) -> None:
 
 
 def test_a_hook_sees_only_the_processes_of_its_item(isolating: Supervisor) -> None:
-    """
-    In namespaces the process table holds the item's first process and the hook's own.
-    """
+    """In namespaces the process table holds the item's first process and the hook's own."""
     with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
         seen = said(sandbox, "cd /proc; echo [0-9]*").split()
         assert len(seen) == 2
@@ -159,9 +137,7 @@ def test_a_hook_sees_only_the_processes_of_its_item(isolating: Supervisor) -> No
 
 @pytest.fixture
 def listener() -> Iterator[int]:
-    """
-    A server on the machine's loopback device.
-    """
+    """A server on the machine's loopback device."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -173,18 +149,14 @@ CONNECT = "exec 3<>/dev/tcp/127.0.0.1/{}"
 def test_the_network_is_reachable_only_on_request(
     isolating: Supervisor, listener: int, network: bool, code: int
 ) -> None:
-    """
-    A server of the machine cannot be reached by default and can be where the network is allowed.
-    """
+    """A server of the machine cannot be reached by default and can be where the network is allowed."""
     with isolating.open(Confinement(tier=Tier.NAMESPACES, network=network)) as sandbox:
         (run,) = sandbox.run([launch("bash", "-c", CONNECT.format(listener))])
     assert run.ending == Exited(code)
 
 
 def test_the_machine_keeps_its_name(isolating: Supervisor) -> None:
-    """
-    A hook that renames the machine renames only what its own item sees.
-    """
+    """A hook that renames the machine renames only what its own item sees."""
     before = os.uname().nodename
     name = "/proc/sys/kernel/hostname"
     with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
@@ -194,9 +166,7 @@ def test_the_machine_keeps_its_name(isolating: Supervisor) -> None:
 
 
 def test_loopback_itself_is_up(isolating: Supervisor) -> None:
-    """
-    Without the machine's network a hook can still reach a server that it starts itself.
-    """
+    """Without the machine's network a hook can still reach a server that it starts itself."""
     program = (
         "import socket; s = socket.create_server(('127.0.0.1', 0));"
         "socket.create_connection(s.getsockname(), 5); print('reached')"
@@ -207,27 +177,21 @@ def test_loopback_itself_is_up(isolating: Supervisor) -> None:
 
 
 def test_the_user_is_the_same_inside(isolating: Supervisor) -> None:
-    """
-    A hook runs as the user who runs pytest.
-    """
+    """A hook runs as the user who runs pytest."""
     with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
         assert said(sandbox, "id -u") == str(os.geteuid())
 
 
 @pytest.mark.parametrize("tier", [Tier.SUBREAPER, Tier.GROUP])
 def test_lesser_tiers_say_what_they_share(supervisor: Supervisor, tier: Tier) -> None:
-    """
-    A tier that cannot cut off the network or keep /tmp private reports it.
-    """
+    """A tier that cannot cut off the network or keep /tmp private reports it."""
     with supervisor.open(Confinement(tier=tier)) as sandbox:
         assert "the network is not cut off" in sandbox.notes
         assert any("/tmp" in note and "shared" in note for note in sandbox.notes)
 
 
 def test_namespaces_say_nothing_that_is_not_so(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    With all folders private, namespaces have nothing to report, and without them they have.
-    """
+    """With all folders private, namespaces have nothing to report, and without them they have."""
     with isolating.open(private(tmp_path)) as sandbox:
         assert sandbox.notes == ()
     with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:

@@ -1,6 +1,4 @@
-"""
-Where a hook's writes to the machine go, and that nothing of them is left.
-"""
+"""Where a hook's writes to the machine go, and that nothing of them is left."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ from .toys import launch
 
 
 class Item:
-    """
-    One item as the testbed makes it: a workspace, a sandbox and a scanner.
-    """
+    """One item as the testbed makes it: a workspace, a sandbox and a scanner."""
 
     def __init__(self, stack: ExitStack, supervisor: Supervisor, base: Path, scenario: Scenario) -> None:
         self.workspace = stack.enter_context(Workspace.create(scenario, base))
@@ -56,9 +52,7 @@ class Item:
 
 @pytest.fixture
 def developers(tmp_path: Path) -> Path:
-    """
-    A folder of the developer, with a file.
-    """
+    """A folder of the developer, with a file."""
     folder = tmp_path / "developers"
     folder.mkdir()
     (folder / "kept").write_text("kept\n")
@@ -73,9 +67,7 @@ def stack() -> Iterator[ExitStack]:
 
 @pytest.fixture
 def item(stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path) -> Item:
-    """
-    An item that can reach that folder.
-    """
+    """An item that can reach that folder."""
     made = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(developers),)))
     if any("neither contained" in note for note in made.sandbox.notes):
         pytest.skip(f"no overlays here: {made.sandbox.notes}")
@@ -84,9 +76,7 @@ def item(stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Pa
 
 @pytest.fixture
 def whole(item: Item) -> Item:
-    """
-    An item that contains every write outside of it.
-    """
+    """An item that contains every write outside of it."""
     if not item.sandbox.contained:
         pytest.skip(f"not everything is contained here: {item.sandbox.notes}")
     return item
@@ -104,9 +94,7 @@ def test_a_write_beside_the_project_is_contained_and_kept(item: Item, developers
 
 
 def test_every_change_outside_is_seen(item: Item, developers: Path) -> None:
-    """
-    A file outside that is rewritten in place differs in the next scan, and in the full reading alike.
-    """
+    """A file outside that is rewritten in place differs in the next scan, and in the full reading alike."""
     seen = []
     for number in range(3):
         item.say(f"mkdir -p {developers}/a/b; printf {number} 1<>{developers}/a/b/count")
@@ -116,9 +104,7 @@ def test_every_change_outside_is_seen(item: Item, developers: Path) -> None:
 
 
 def test_a_removal_is_contained(item: Item, developers: Path) -> None:
-    """
-    A file of the developer that a hook removes is gone for hooks, in the state, and still exists.
-    """
+    """A file of the developer that a hook removes is gone for hooks, in the state, and still exists."""
     item.say(f"rm {developers}/kept")
     assert item.say(f"ls -A {developers}") == ""
     assert item.outside() == {f"{developers}/kept": "other"}
@@ -127,9 +113,7 @@ def test_a_removal_is_contained(item: Item, developers: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["/", "/opt", "/var/lib", "/etc", "/root", "/run", "/usr/share/a/new/one"])
 def test_a_write_anywhere_is_contained_and_kept(whole: Item, folder: str) -> None:
-    """
-    With rights over the machine, hooks can write in every folder, each item for itself.
-    """
+    """With rights over the machine, hooks can write in every folder, each item for itself."""
     file = Path(folder, f"hookharness-{uuid.uuid4().hex}")
     whole.say(f"mkdir -p {folder}; echo 1 > {file}")
     assert whole.say(f"cat {file}") == "1"
@@ -138,9 +122,7 @@ def test_a_write_anywhere_is_contained_and_kept(whole: Item, folder: str) -> Non
 
 
 def test_the_machine_shows_through(whole: Item) -> None:
-    """
-    Files, devices, processes and other mounts that no hook changed are those of the machine.
-    """
+    """Files, devices, processes and other mounts that no hook changed are those of the machine."""
     mode = stat.filemode(Path("/").stat().st_mode)
     names = " ".join(sorted(path.name for path in Path("/").glob("[!.]*")))
     assert whole.say("ls -ld / | cut -c1-10; LC_ALL=C ls / | tr '\\n' ' '").split(maxsplit=1) == [mode, names]
@@ -151,16 +133,12 @@ def test_the_machine_shows_through(whole: Item) -> None:
 
 
 def test_programs_may_make_namespaces_of_their_own(whole: Item) -> None:
-    """
-    The root of an item is a full root, so that a program in it may isolate itself once more.
-    """
+    """The root of an item is a full root, so that a program in it may isolate itself once more."""
     assert whole.say("unshare --user --map-root-user --mount sh -c 'echo inside'") == "inside"
 
 
 def test_covered_folders_are_not_outside(item: Item) -> None:
-    """
-    Writes to a covered folder are listed there and nowhere else, also if it lies among the others.
-    """
+    """Writes to a covered folder are listed there and nowhere else, also if it lies among the others."""
     item.say(f"echo 1 > {item.workspace.root}/file; echo 1 > {item.workspace.home}/file; echo 1 > /tmp/file")
     assert item.outside() == {}
     assert {"workspace/file", "home/file", "private-tmp/file"} <= item.scanner.scan().keys()
@@ -170,9 +148,7 @@ def test_covered_folders_are_not_outside(item: Item) -> None:
 def test_a_folder_above_the_base_is_contained_but_for_it(
     stack: ExitStack, isolating: Supervisor, tmp_path: Path
 ) -> None:
-    """
-    A developer's folder that holds the harness's folders is contained, and those are not.
-    """
+    """A developer's folder that holds the harness's folders is contained, and those are not."""
     item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(tmp_path),)))
     item.say(f"echo 1 > {tmp_path}/count; echo 2 > {item.workspace.root}/file")
     assert item.say(f"cat {tmp_path}/count {item.workspace.root}/file").split() == ["1", "2"]
@@ -184,9 +160,7 @@ def test_a_folder_above_the_base_is_contained_but_for_it(
 def test_a_name_that_is_a_link_leads_to_the_same_folder(
     stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path
 ) -> None:
-    """
-    What is written under one name of a folder can be read under the other.
-    """
+    """What is written under one name of a folder can be read under the other."""
     link = tmp_path / "link"
     link.symlink_to(developers)
     item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(link),)))
@@ -199,9 +173,7 @@ def test_a_name_that_is_a_link_leads_to_the_same_folder(
 def test_a_folder_that_is_to_be_covered_is_the_machines_own(
     stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path
 ) -> None:
-    """
-    A folder that the author covers is really written to, and listed under its own name.
-    """
+    """A folder that the author covers is really written to, and listed under its own name."""
     item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", cover=(str(developers),)))
     item.say(f"echo 1 > {developers}/count")
     assert (developers / "count").read_text() == "1\n"
@@ -212,9 +184,7 @@ def test_a_folder_that_is_to_be_covered_is_the_machines_own(
 def test_items_do_not_see_each_others_writes(
     stack: ExitStack, isolating: Supervisor, tmp_path: Path, developers: Path
 ) -> None:
-    """
-    Two items that are open at the same time write to the same folder, each for itself.
-    """
+    """Two items that are open at the same time write to the same folder, each for itself."""
     scenario = Scenario(name="one", reach=(str(developers),))
     one, two = (Item(stack, isolating, tmp_path / "base", scenario) for _ in range(2))
     one.say(f"echo one > {developers}/note")
@@ -225,9 +195,7 @@ def test_items_do_not_see_each_others_writes(
 def test_nothing_is_left_of_what_was_contained(
     isolating: Supervisor, tmp_path: Path, developers: Path
 ) -> None:
-    """
-    When an item is over, its folders are gone, with the kernel's own in them, and nothing is mounted.
-    """
+    """When an item is over, its folders are gone, with the kernel's own in them, and nothing is mounted."""
     before = Path("/proc/self/mountinfo").read_text()
     with ExitStack() as stack:
         item = Item(stack, isolating, tmp_path / "base", Scenario(name="one", reach=(str(developers),)))
@@ -241,9 +209,7 @@ def test_nothing_is_left_of_what_was_contained(
 
 
 def test_refused_overlays_are_reported(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    Where writes cannot be contained, hooks still run and a note says what that means.
-    """
+    """Where writes cannot be contained, hooks still run and a note says what that means."""
     missing = tmp_path / "missing"
     missing.write_text("a file, and no folder")
     with isolating.open(Confinement(tier=Tier.NAMESPACES, outside=str(missing))) as sandbox:

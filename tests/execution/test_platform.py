@@ -1,6 +1,4 @@
-"""
-One folder knows the operating system; the rest of the package asks it through a protocol.
-"""
+"""One folder knows the operating system; the rest of the package asks it through a protocol."""
 
 import ast
 import re
@@ -23,9 +21,7 @@ PROC = re.compile(r"""(?:^|[\s"'=<>(])/proc(?:/|$)""")
 
 
 def breaches(root: Path) -> list[str]:
-    """
-    All places outside of the folder that know the operating system.
-    """
+    """All places outside of the folder that know the operating system."""
     found = []
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
@@ -37,9 +33,7 @@ def breaches(root: Path) -> list[str]:
 
 
 def uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """
-    Line and name of everything in a module that belongs to one operating system.
-    """
+    """Line and name of everything in a module that belongs to one operating system."""
     docstrings = {
         id(node.value)
         for node in ast.walk(tree)

@@ -1,6 +1,4 @@
-"""
-What the weakest tier guarantees, and what it reports that it does not.
-"""
+"""What the weakest tier guarantees, and what it reports that it does not."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from .toys import STAY, launch, staying
 
 @pytest.fixture
 def grouped() -> Iterator[Sandbox]:
-    """
-    A sandbox that knows only process groups, of a supervisor that reaps no orphans for it.
-    """
+    """A sandbox that knows only process groups, of a supervisor that reaps no orphans for it."""
     with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.GROUP)) as sandbox:
         yield sandbox
     for pid in staying():
@@ -32,9 +28,7 @@ def grouped() -> Iterator[Sandbox]:
     "toy,count", [("plain_children.sh", 2), ("leaves_term_ignorer.sh", 1), ("forks_200_children.sh", 200)]
 )
 def test_children_in_the_group_are_named_and_ended(grouped: Sandbox, toy: str, count: int) -> None:
-    """
-    Children that stay in the group are leftovers, and dead afterwards.
-    """
+    """Children that stay in the group are leftovers, and dead afterwards."""
     (run,) = grouped.run([launch(toy)])
     assert run.ending == Exited(0)
     assert len(run.leftovers) == count
@@ -42,9 +36,7 @@ def test_children_in_the_group_are_named_and_ended(grouped: Sandbox, toy: str, c
 
 
 def test_a_hook_that_ignores_term_is_ended(grouped: Sandbox) -> None:
-    """
-    A hook that ignores TERM is killed with its whole group.
-    """
+    """A hook that ignores TERM is killed with its whole group."""
     (run,) = grouped.run([launch("ignores_term.sh", hook_timeout=0.3, kill=KillPolicy(grace=0.1))])
     assert isinstance(run.ending, TimedOut)
     assert run.ending.ignored_term
@@ -52,9 +44,7 @@ def test_a_hook_that_ignores_term_is_ended(grouped: Sandbox) -> None:
 
 
 def test_held_output_is_seen(grouped: Sandbox) -> None:
-    """
-    A child of the group that holds the output is named as holder.
-    """
+    """A child of the group that holds the output is named as holder."""
     (run,) = grouped.run([launch("holds_stdout.sh")])
     assert isinstance(run.ending, HeldOpen)
     assert f"sleep {STAY}" in [holder.command for holder in run.ending.holders]
@@ -70,9 +60,7 @@ def test_held_output_is_seen(grouped: Sandbox) -> None:
     ],
 )
 def test_a_child_that_leaves_the_group_survives(grouped: Sandbox, toy: str, word: str) -> None:
-    """
-    A child that leaves the group is not found, which is why the notes name such children.
-    """
+    """A child that leaves the group is not found, which is why the notes name such children."""
     (run,) = grouped.run([launch(toy)])
     assert run.leftovers == ()
     assert len(staying()) == 1

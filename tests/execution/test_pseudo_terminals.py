@@ -1,6 +1,4 @@
-"""
-Hooks that ask on the terminal.
-"""
+"""Hooks that ask on the terminal."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ OPEN = Path("/proc/self/fd")
     ],
 )
 def place(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """
-    A sandbox of each tier.
-    """
+    """A sandbox of each tier."""
     if reason := supervisor.tiers()[request.param]:
         pytest.skip(f"no {request.param.value} here: {reason}")
     with supervisor.open(Confinement(tier=request.param)) as opened:
@@ -46,9 +42,7 @@ def ask(sandbox: Sandbox, script: str, terminal: Terminal | None, **changes: obj
 
 
 def test_an_unanswered_question_is_reported_with_the_cut(place: Sandbox) -> None:
-    """
-    A hook run that waits for an answer on its terminal is cut, and its question is known.
-    """
+    """A hook run that waits for an answer on its terminal is cut, and its question is known."""
     run = ask(place, ASKS, NOBODY, hook_timeout=NEVER)
     assert isinstance(run.ending, TimedOut)
     assert [activity.asks for activity in run.ending.doing] == ["Name:"]
@@ -58,9 +52,7 @@ def test_an_unanswered_question_is_reported_with_the_cut(place: Sandbox) -> None
 
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 def test_an_answer_is_typed(place: Sandbox, stdio: Stdio) -> None:
-    """
-    An expected question is answered, and standard output holds only what the hook printed.
-    """
+    """An expected question is answered, and standard output holds only what the hook printed."""
     run = ask(place, ASKS, ROBIN, stdio=stdio)
     assert (run.ending, run.stdout.data) == (Exited(0), b"it is robin\n")
     assert run.dialogue is not None
@@ -68,9 +60,7 @@ def test_an_answer_is_typed(place: Sandbox, stdio: Stdio) -> None:
 
 
 def test_another_question_is_not_answered(place: Sandbox) -> None:
-    """
-    An unexpected question is not answered, though another one would be.
-    """
+    """An unexpected question is not answered, though another one would be."""
     run = ask(place, ASKS.replace("Name", "Age"), ROBIN, hook_timeout=NEVER)
     assert isinstance(run.ending, TimedOut)
     assert run.dialogue is not None
@@ -78,9 +68,7 @@ def test_another_question_is_not_answered(place: Sandbox) -> None:
 
 
 def test_without_a_terminal_there_is_none_to_open(place: Sandbox) -> None:
-    """
-    A hook that was given no terminal cannot open one.
-    """
+    """A hook that was given no terminal cannot open one."""
     run = ask(place, "exec 2>&1; : </dev/tty", None)
     assert run.ending != Exited(0)
     assert b"No such device" in run.stdout.data
@@ -88,18 +76,14 @@ def test_without_a_terminal_there_is_none_to_open(place: Sandbox) -> None:
 
 
 def test_the_end_of_a_hook_hangs_nobody_up(place: Sandbox) -> None:
-    """
-    A child that a hook leaves behind is found as it would be without a terminal.
-    """
+    """A child that a hook leaves behind is found as it would be without a terminal."""
     runs = [ask(place, "sleep 60 & exit 0", terminal) for terminal in (None, NOBODY)]
     assert [type(run.ending) for run in runs] == [HeldOpen, HeldOpen]
     assert [len(run.leftovers) for run in runs] == [1, 1]
 
 
 def test_a_flood_on_the_terminal_is_bounded(place: Sandbox) -> None:
-    """
-    Output without end on a terminal is drained and counted, and kept in part.
-    """
+    """Output without end on a terminal is drained and counted, and kept in part."""
     run = ask(place, "head -c 300000 /dev/zero | tr '\\0' x >/dev/tty", NOBODY)
     assert run.ending == Exited(0)
     assert run.dialogue is not None
@@ -107,9 +91,7 @@ def test_a_flood_on_the_terminal_is_bounded(place: Sandbox) -> None:
 
 
 def test_nothing_of_a_terminal_is_left(place: Sandbox) -> None:
-    """
-    After hook runs with terminals there are no more descriptors and threads than before.
-    """
+    """After hook runs with terminals there are no more descriptors and threads than before."""
     ask(place, ASKS, ROBIN)
     before = len([*OPEN.iterdir()]), threading.active_count()
     for terminal in (ROBIN, NOBODY):

@@ -1,6 +1,4 @@
-"""
-The recorder beside real shells and Pythons: what they ran, without a trace in their behaviour.
-"""
+"""The recorder beside real shells and Pythons: what they ran, without a trace in their behaviour."""
 
 import os
 import sqlite3

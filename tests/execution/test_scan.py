@@ -1,6 +1,4 @@
-"""
-What the scan of the covered files sees, with and without reports of the system about touched paths.
-"""
+"""What the scan of the covered files sees, with and without reports of the system about touched paths."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ def scanner(root: Path, request: pytest.FixtureRequest) -> Iterator[Scanner]:
 
 @pytest.fixture
 def plain_user() -> Iterator[Path]:
-    """
-    A folder of an ordinary user, as whom the test runs: the superuser may read everything.
-    """
+    """A folder of an ordinary user, as whom the test runs: the superuser may read everything."""
     with tempfile.TemporaryDirectory() as folder:
         if os.geteuid() != 0:
             yield Path(folder)
@@ -64,9 +60,7 @@ def plain_user() -> Iterator[Path]:
 
 
 def differing(scanner: Scanner, before: dict[str, StateEntry] | None = None) -> set[str]:
-    """
-    Return the paths that differ since the last scan, which must be what a full reading finds as well.
-    """
+    """Return the paths that differ since the last scan, which must be what a full reading finds as well."""
     old = dict(scanner._published[1]) if before is None else before
     new = dict(scanner.scan())
     assert new == dict(scanner.verify())
@@ -74,9 +68,7 @@ def differing(scanner: Scanner, before: dict[str, StateEntry] | None = None) -> 
 
 
 def test_entries_say_kind_mode_and_content(root: Path) -> None:
-    """
-    A scan lists the root itself, folders, files, links and other kinds.
-    """
+    """A scan lists the root itself, folders, files, links and other kinds."""
     (root / "link").symlink_to("nowhere")
     os.mkfifo(root / "pipe", 0o600)
     root.chmod(0o755)
@@ -98,25 +90,19 @@ def test_entries_say_kind_mode_and_content(root: Path) -> None:
 
 
 def test_nothing_touched_gives_the_same_mapping(scanner: Scanner) -> None:
-    """
-    As long as nothing differs, every scan returns the same mapping object.
-    """
+    """As long as nothing differs, every scan returns the same mapping object."""
     assert scanner.scan() is scanner.scan()
 
 
 def test_the_mapping_cannot_be_changed(scanner: Scanner) -> None:
-    """
-    Entries that were returned never change.
-    """
+    """Entries that were returned never change."""
     entries = scanner.scan()
     with pytest.raises(TypeError):
         entries["workspace"] = StateEntry("file", 0, "")  # type: ignore[index]
 
 
 def test_writing_the_same_content_again_is_no_difference(scanner: Scanner, root: Path) -> None:
-    """
-    A file that is written with the content it had gives the same mapping object.
-    """
+    """A file that is written with the content it had gives the same mapping object."""
     before = scanner.scan()
     (root / "notes").write_text("two")
     (root / "notes").write_text("one")
@@ -126,9 +112,7 @@ def test_writing_the_same_content_again_is_no_difference(scanner: Scanner, root:
 
 
 def test_every_rewrite_of_the_same_size_is_seen(scanner: Scanner, root: Path) -> None:
-    """
-    Two hundred rewrites of equal size, one directly after the other, are all seen.
-    """
+    """Two hundred rewrites of equal size, one directly after the other, are all seen."""
     seen = set()
     for number in range(200):
         (root / "notes").write_text(f"{number:03}")
@@ -137,9 +121,7 @@ def test_every_rewrite_of_the_same_size_is_seen(scanner: Scanner, root: Path) ->
 
 
 def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) -> None:
-    """
-    Where the clock of the file system is coarse, a file written twice within one tick is still seen.
-    """
+    """Where the clock of the file system is coarse, a file written twice within one tick is still seen."""
     known = Survey(Masking(()))
     place = root / "notes"
     place.write_text("aaa")
@@ -152,9 +134,7 @@ def test_a_recent_file_is_read_again_although_its_times_are_equal(root: Path) ->
 
 
 def test_an_old_file_is_not_read_again(root: Path) -> None:
-    """
-    A file with equal times that are older than the last reading is not read a second time.
-    """
+    """A file with equal times that are older than the last reading is not read a second time."""
     known = Survey(Masking(()))
     place = root / "notes"
     real = os.lstat(place)
@@ -167,9 +147,7 @@ def test_an_old_file_is_not_read_again(root: Path) -> None:
 
 
 def test_a_time_that_is_set_back_hides_nothing(scanner: Scanner, root: Path) -> None:
-    """
-    A rewrite whose time of modification is set back is seen.
-    """
+    """A rewrite whose time of modification is set back is seen."""
     before = (root / "notes").stat()
     (root / "notes").write_text("two")
     os.utime(root / "notes", ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -177,9 +155,7 @@ def test_a_time_that_is_set_back_hides_nothing(scanner: Scanner, root: Path) -> 
 
 
 def test_new_nested_folders_are_seen(scanner: Scanner, root: Path) -> None:
-    """
-    A file in a new folder in a new folder is seen, and so is its next change.
-    """
+    """A file in a new folder in a new folder is seen, and so is its next change."""
     (root / "a" / "b").mkdir(parents=True)
     (root / "a" / "b" / "deep").write_text("1")
     assert differing(scanner) == {"workspace/a", "workspace/a/b", "workspace/a/b/deep"}
@@ -188,9 +164,7 @@ def test_new_nested_folders_are_seen(scanner: Scanner, root: Path) -> None:
 
 
 def test_a_renamed_folder_is_seen(scanner: Scanner, root: Path) -> None:
-    """
-    A renamed folder is gone under its old name and there under its new one, and watched there.
-    """
+    """A renamed folder is gone under its old name and there under its new one, and watched there."""
     (root / "src").rename(root / "lib")
     assert differing(scanner) == {
         "workspace/src", "workspace/src/app.py", "workspace/lib", "workspace/lib/app.py"
@@ -200,9 +174,7 @@ def test_a_renamed_folder_is_seen(scanner: Scanner, root: Path) -> None:
 
 
 def test_folders_that_change_places_are_seen(scanner: Scanner, root: Path) -> None:
-    """
-    Two folders that swap their names are both listed again.
-    """
+    """Two folders that swap their names are both listed again."""
     (root / "other").mkdir()
     (root / "other" / "new.py").write_text("y = 1\n")
     scanner.scan()
@@ -216,9 +188,7 @@ def test_folders_that_change_places_are_seen(scanner: Scanner, root: Path) -> No
 
 
 def test_a_folder_moved_out_is_watched_no_more(scanner: Scanner, root: Path, tmp_path: Path) -> None:
-    """
-    Changes in a folder after it left the root are no difference.
-    """
+    """Changes in a folder after it left the root are no difference."""
     (root / "src").rename(tmp_path / "away")
     assert differing(scanner) == {"workspace/src", "workspace/src/app.py"}
     assert scanner._watch is None or set(scanner._watch._folders.values()) == {str(root)}
@@ -227,9 +197,7 @@ def test_a_folder_moved_out_is_watched_no_more(scanner: Scanner, root: Path, tmp
 
 
 def test_a_folder_made_anew_is_seen(scanner: Scanner, root: Path) -> None:
-    """
-    A folder that is removed and made again under the same name is listed again.
-    """
+    """A folder that is removed and made again under the same name is listed again."""
     (root / "src" / "app.py").unlink()
     (root / "src").rmdir()
     (root / "src").mkdir()
@@ -238,9 +206,7 @@ def test_a_folder_made_anew_is_seen(scanner: Scanner, root: Path) -> None:
 
 
 def test_a_root_that_goes_and_comes_back_is_seen(scanner: Scanner, root: Path, tmp_path: Path) -> None:
-    """
-    A root that is removed has no entries, and is covered again when it is back.
-    """
+    """A root that is removed has no entries, and is covered again when it is back."""
     root.rename(tmp_path / "away")
     assert scanner.scan() == {}
     root.mkdir()
@@ -251,9 +217,7 @@ def test_a_root_that_goes_and_comes_back_is_seen(scanner: Scanner, root: Path, t
 
 
 def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path: Path) -> None:
-    """
-    A root that is removed and made again between two scans is listed again.
-    """
+    """A root that is removed and made again between two scans is listed again."""
     root.rename(tmp_path / "away")
     root.mkdir()
     (root / "fresh").write_text("1")
@@ -276,17 +240,13 @@ def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path
     ids=["mode", "removal", "truncation", "replacement", "mode-of-folder", "mode-of-root", "empty-file"],
 )
 def test_every_kind_of_change_is_seen(scanner: Scanner, root: Path, change: object) -> None:
-    """
-    Modes, removals, truncations, replacements and empty files are seen.
-    """
+    """Modes, removals, truncations, replacements and empty files are seen."""
     change(root)
     assert differing(scanner)
 
 
 def test_a_retargeted_link_is_seen(scanner: Scanner, root: Path) -> None:
-    """
-    A link with another target differs, and the target is not followed.
-    """
+    """A link with another target differs, and the target is not followed."""
     (root / "link").symlink_to("src")
     assert differing(scanner) == {"workspace/link"}
     (root / "link").unlink()
@@ -295,9 +255,7 @@ def test_a_retargeted_link_is_seen(scanner: Scanner, root: Path) -> None:
 
 
 def test_a_folder_that_becomes_a_file_loses_its_content(scanner: Scanner, root: Path) -> None:
-    """
-    When a file replaces a folder, everything below it is dropped.
-    """
+    """When a file replaces a folder, everything below it is dropped."""
     (root / "src" / "app.py").unlink()
     (root / "src").rmdir()
     (root / "src").write_text("now a file")
@@ -306,9 +264,7 @@ def test_a_folder_that_becomes_a_file_loses_its_content(scanner: Scanner, root: 
 
 
 def test_a_write_through_another_name_in_a_root_is_seen(scanner: Scanner, root: Path) -> None:
-    """
-    A file with two names differs under both when it is written under one, whichever was first.
-    """
+    """A file with two names differs under both when it is written under one, whichever was first."""
     os.link(root / "notes", root / "src" / "alias")
     assert differing(scanner) == {"workspace/src/alias"}
     (root / "src" / "alias").write_text("two")
@@ -320,9 +276,7 @@ def test_a_write_through_another_name_in_a_root_is_seen(scanner: Scanner, root: 
 def test_a_write_through_a_name_outside_is_seen_where_the_other_name_was_known(
     root: Path, tmp_path: Path
 ) -> None:
-    """
-    A file that had a second name outside of the root when it was read is looked at in every scan.
-    """
+    """A file that had a second name outside of the root when it was read is looked at in every scan."""
     os.link(root / "notes", tmp_path / "alias")
     scanner = Scanner({"workspace": root})
     scanner.scan()
@@ -334,9 +288,7 @@ def test_a_write_through_a_name_outside_is_seen_where_the_other_name_was_known(
 def test_a_write_through_an_unknown_name_outside_is_seen_by_the_full_reading(
     root: Path, tmp_path: Path
 ) -> None:
-    """
-    The full reading finds a write through a second name outside of the root, which no report shows.
-    """
+    """The full reading finds a write through a second name outside of the root, which no report shows."""
     scanner = Scanner({"workspace": root})
     before = scanner.scan()
     os.link(root / "notes", tmp_path / "alias")
@@ -372,26 +324,20 @@ def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(
 
 
 def test_names_may_be_anything(scanner: Scanner, root: Path) -> None:
-    """
-    Names with line ends, and with bytes that are not text, are entries like others.
-    """
+    """Names with line ends, and with bytes that are not text, are entries like others."""
     (root / "a\nb").write_text("1")
     (root / os.fsdecode(b"\xff")).touch()
     assert differing(scanner) == {"workspace/a\nb", "workspace/\udcff"}
 
 
 def test_a_named_pipe_is_never_opened(scanner: Scanner, root: Path) -> None:
-    """
-    A named pipe without a writer does not block the scan.
-    """
+    """A named pipe without a writer does not block the scan."""
     os.mkfifo(root / "pipe")
     assert differing(scanner) == {"workspace/pipe"}
 
 
 def test_the_end_of_a_large_file_counts(scanner: Scanner, root: Path) -> None:
-    """
-    In a file of several megabytes the last byte counts.
-    """
+    """In a file of several megabytes the last byte counts."""
     content = bytearray(3 << 20)
     (root / "large").write_bytes(content)
     scanner.scan()
@@ -401,9 +347,7 @@ def test_the_end_of_a_large_file_counts(scanner: Scanner, root: Path) -> None:
 
 
 def test_more_changes_than_the_system_keeps_are_found(root: Path) -> None:
-    """
-    When there were more changes than the system keeps, every file is looked at again.
-    """
+    """When there were more changes than the system keeps, every file is looked at again."""
     limit = Path("/proc/sys/fs/inotify/max_queued_events")
     if not limit.exists() or int(limit.read_text()) > 50_000:
         pytest.skip("the system keeps too many events for this")
@@ -423,9 +367,7 @@ def test_more_changes_than_the_system_keeps_are_found(root: Path) -> None:
 
 
 def test_without_more_watches_everything_is_looked_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    When the system has no more watches, the scan continues without them and misses nothing.
-    """
+    """When the system has no more watches, the scan continues without them and misses nothing."""
 
     def refuse(self: InotifyWatch, path: str) -> None:
         raise OSError(28, "No space left on device")
@@ -439,9 +381,7 @@ def test_without_more_watches_everything_is_looked_at(root: Path, monkeypatch: p
 
 
 def test_roots_inside_others_are_listed_once(root: Path) -> None:
-    """
-    A root below another one, or the same one twice, is covered under the outer name alone.
-    """
+    """A root below another one, or the same one twice, is covered under the outer name alone."""
     scanner = Scanner({"workspace": root, "inner": root / "src", "again": root})
     assert {path.partition("/")[0] for path in scanner.scan()} == {"workspace"}
     (root / "src" / "app.py").write_text("x = 2\n")
@@ -450,9 +390,7 @@ def test_roots_inside_others_are_listed_once(root: Path) -> None:
 
 
 def test_stubs_do_not_count_but_what_is_below_them_does(root: Path) -> None:
-    """
-    A path that is skipped is never an entry itself; its content is.
-    """
+    """A path that is skipped is never an entry itself; its content is."""
     stub = root / "stub"
     scanner = Scanner({"workspace": root}, skip=[str(stub)])
     scanner.scan()
@@ -467,9 +405,7 @@ def test_stubs_do_not_count_but_what_is_below_them_does(root: Path) -> None:
 
 
 def test_what_cannot_be_read_makes_the_state_opaque(plain_user: Path) -> None:
-    """
-    An unreadable file or folder is an entry that shows it, and the scan gives the reason meanwhile.
-    """
+    """An unreadable file or folder is an entry that shows it, and the scan gives the reason meanwhile."""
     (plain_user / "folder").mkdir()
     (plain_user / "secret").write_text("1")
     (plain_user / "secret").chmod(0)
@@ -492,9 +428,7 @@ def test_what_cannot_be_read_makes_the_state_opaque(plain_user: Path) -> None:
 
 
 def test_modes_of_links_and_set_bits_count(scanner: Scanner, root: Path) -> None:
-    """
-    All permission bits count, also those beyond read, write and execute.
-    """
+    """All permission bits count, also those beyond read, write and execute."""
     (root / "notes").chmod(0o1644)
     assert stat.S_IMODE((root / "notes").stat().st_mode) == 0o1644
     assert differing(scanner) == {"workspace/notes"}
@@ -519,9 +453,7 @@ def reader(transcript: Path) -> Iterator[Scanner]:
 
 
 def test_a_reader_of_the_transcript_is_seen(reader: Scanner, transcript: Path) -> None:
-    """
-    A process that opens the transcript is seen once, under whatever name it does so.
-    """
+    """A process that opens the transcript is seen once, under whatever name it does so."""
     assert reader.opened(transcript) is False
     subprocess.run(["cat", transcript], check=True, stdout=subprocess.DEVNULL)
     assert reader.opened(transcript) is True
@@ -544,9 +476,7 @@ def test_our_own_write_and_scan_do_not_count_as_reading(reader: Scanner, transcr
 
 
 def test_a_reader_before_a_scan_is_not_forgotten(reader: Scanner, transcript: Path) -> None:
-    """
-    An opening of the transcript is still known after the next scan.
-    """
+    """An opening of the transcript is still known after the next scan."""
     transcript.read_text()
     reader.scan()
     reader.verify()
@@ -554,17 +484,13 @@ def test_a_reader_before_a_scan_is_not_forgotten(reader: Scanner, transcript: Pa
 
 
 def test_looking_at_the_name_alone_is_not_opening(reader: Scanner, transcript: Path) -> None:
-    """
-    Asking for the size of the transcript does not count as opening.
-    """
+    """Asking for the size of the transcript does not count as opening."""
     subprocess.run(["test", "-s", transcript], check=True)
     assert reader.opened(transcript) is False
 
 
 def test_a_replaced_transcript_counts_as_opened(reader: Scanner, transcript: Path) -> None:
-    """
-    A transcript that is replaced was touched, and the new one is watched.
-    """
+    """A transcript that is replaced was touched, and the new one is watched."""
     (transcript.parent / "new").write_text("")
     (transcript.parent / "new").replace(transcript)
     assert reader.opened(transcript) is True
@@ -574,9 +500,7 @@ def test_a_replaced_transcript_counts_as_opened(reader: Scanner, transcript: Pat
 
 
 def test_a_transcript_that_comes_later_is_watched_from_then_on(tmp_path: Path) -> None:
-    """
-    Nobody can open a transcript before it exists; one that the harness writes is watched from then on.
-    """
+    """Nobody can open a transcript before it exists; one that the harness writes is watched from then on."""
     scanner = Scanner({"home": tmp_path}, transcripts=[tmp_path / "later"])
     assert scanner.opened(tmp_path / "later") is False
     (tmp_path / "later").write_text("{}")
@@ -588,9 +512,7 @@ def test_a_transcript_that_comes_later_is_watched_from_then_on(tmp_path: Path) -
 
 
 def test_what_cannot_be_seen_is_unknown(root: Path) -> None:
-    """
-    Without reports of the system, and for a file that was not watched, the answer is unknown.
-    """
+    """Without reports of the system, and for a file that was not watched, the answer is unknown."""
     unwatched = Scanner({"workspace": root}, watch=False, transcripts=[root / "notes"])
     assert unwatched.opened(root / "notes") is None
     scanner = Scanner({"workspace": root})
@@ -599,9 +521,7 @@ def test_what_cannot_be_seen_is_unknown(root: Path) -> None:
 
 
 def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
-    """
-    A path that is left out is no entry, and its changes show when it is no longer left out.
-    """
+    """A path that is left out is no entry, and its changes show when it is no longer left out."""
     for watch in (True, False):
         scanner = Scanner({"workspace": root}, watch=watch)
         scanner.scan(without={"workspace/notes"})
@@ -615,9 +535,7 @@ def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
 
 
 def test_masks_reach_the_scan(root: Path) -> None:
-    """
-    A masked difference is none, and the scan reports for the rest of the run where one was hidden.
-    """
+    """A masked difference is none, and the scan reports for the rest of the run where one was hidden."""
     masks = [Mask(file="workspace/*.json", keys=("time",)), Mask(file="transcript"), Mask(file="absent")]
     scanner = Scanner({"workspace": root}, masks=masks, transcripts=[root / "src" / "app.py"])
     (root / "state.json").write_text('{"time": 1, "n": 1}')
@@ -661,9 +579,7 @@ def test_a_mask_hides_between_any_two_looks(scanner: Scanner, root: Path) -> Non
 def test_what_cannot_be_named_makes_the_state_opaque(
     scanner: Scanner, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    A path longer than the system accepts is an entry that shows it.
-    """
+    """A path longer than the system accepts is an entry that shows it."""
     monkeypatch.chdir(root)
     for _ in range(25):
         Path("d" * 200).mkdir()
@@ -674,9 +590,7 @@ def test_what_cannot_be_named_makes_the_state_opaque(
 
 
 def test_names_that_can_be_read_but_not_looked_at_make_the_state_opaque(plain_user: Path) -> None:
-    """
-    In a folder that may be listed and not entered, every name is an entry that shows it.
-    """
+    """In a folder that may be listed and not entered, every name is an entry that shows it."""
     (plain_user / "folder").mkdir()
     (plain_user / "folder" / "file").write_text("1")
     (plain_user / "folder").chmod(0o400)
@@ -691,9 +605,7 @@ def test_names_that_can_be_read_but_not_looked_at_make_the_state_opaque(plain_us
 
 @pytest.mark.parametrize("masks", [(), (Mask(file="workspace/large", keys=("a",)),)], ids=["whole", "masked"])
 def test_a_file_that_is_too_large_is_not_read(root: Path, masks: tuple[Mask, ...]) -> None:
-    """
-    A file of any size is handled within a moment, and the state is not known while it exists.
-    """
+    """A file of any size is handled within a moment, and the state is not known while it exists."""
     (root / "large").touch()
     os.truncate(root / "large", 1 << 40)
     scanner = Scanner({"workspace": root}, masks=masks)
@@ -706,9 +618,7 @@ def test_a_file_that_is_too_large_is_not_read(root: Path, masks: tuple[Mask, ...
 
 
 def test_extended_attributes_count(scanner: Scanner, root: Path) -> None:
-    """
-    An attribute that is set, changed or removed on a file or folder differs.
-    """
+    """An attribute that is set, changed or removed on a file or folder differs."""
     before = dict(scanner.scan())
     for place, path in ((root / "notes", "workspace/notes"), (root / "src", "workspace/src")):
         for value in (b"1", b"2"):
@@ -723,9 +633,7 @@ def test_extended_attributes_count(scanner: Scanner, root: Path) -> None:
 
 
 def test_marks_of_an_overlay_do_not_count(scanner: Scanner, root: Path) -> None:
-    """
-    The attributes that an overlay sets for itself are no difference.
-    """
+    """The attributes that an overlay sets for itself are no difference."""
     try:
         os.setxattr(root / "notes", "user.overlay.origin", b"1")
     except OSError as error:
@@ -734,9 +642,7 @@ def test_marks_of_an_overlay_do_not_count(scanner: Scanner, root: Path) -> None:
 
 
 def test_access_lists_count(scanner: Scanner, root: Path) -> None:
-    """
-    A changed access list differs although the mode does not.
-    """
+    """A changed access list differs although the mode does not."""
     entries = [(0x01, 6, -1), (0x02, 0, NOBODY), (0x04, 4, -1), (0x10, 4, -1), (0x20, 4, -1)]
     (root / "notes").chmod(0o644)
     scanner.scan()
@@ -750,9 +656,7 @@ def test_access_lists_count(scanner: Scanner, root: Path) -> None:
 
 
 def test_owners_count(scanner: Scanner, root: Path) -> None:
-    """
-    A file or a folder of another user differs from one of ours, and so does a new group.
-    """
+    """A file or a folder of another user differs from one of ours, and so does a new group."""
     if os.geteuid() != 0:
         pytest.skip("only the superuser may give a file away")
     for name in ("notes", "src"):

@@ -1,6 +1,4 @@
-"""
-Which scripts may load a file that traces itself, by their text.
-"""
+"""Which scripts may load a file that traces itself, by their text."""
 
 import subprocess
 from pathlib import Path
@@ -31,9 +29,7 @@ ASK = 'while IFS= read -r -d "" text; do [[ $text =~ $1 ]] && echo yes || echo n
 
 
 def test_bash_knows_by_the_pattern_what_may_load_a_trace():
-    """
-    In bash the pattern matches named files, their loaders and names in variables, and nothing else.
-    """
+    """In bash the pattern matches named files, their loaders and names in variables, and nothing else."""
     texts = {"traced.sh": "set -x", "outer.sh": ". ./traced.sh", "other.sh": "find . -name '*.sh'"}
     pattern = loads_trace({Path(name): text for name, text in texts.items()})
     asked = "".join(f"{text}\0" for text in MAY + CANNOT)
@@ -44,9 +40,7 @@ def test_bash_knows_by_the_pattern_what_may_load_a_trace():
 
 
 def test_python_reads_the_pattern_as_bash_does():
-    """
-    In Python the same pattern finds a file that loads a self-tracing file, for each way to load one.
-    """
+    """In Python the same pattern finds a file that loads a self-tracing file, for each way to load one."""
     for text in MAY:
         assert "|within\\.sh|" in f"|{names(text)}|", text
     for text in CANNOT:
@@ -61,9 +55,7 @@ def names(text):
 
 
 def test_nothing_is_a_trace_where_no_file_says_so(tmp_path):
-    """
-    Without a self-tracing file there is no pattern, and files that are not shell text are not read.
-    """
+    """Without a self-tracing file there is no pattern, and files that are not shell text are not read."""
     for name in ("traced.py", ".git/traced.sh", "traced.bin"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("set -x\n")

@@ -1,6 +1,4 @@
-"""
-The records of sessions that fake agents play: who started which, and how forged ones are handled.
-"""
+"""The records of sessions that fake agents play: who started which, and how forged ones are handled."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ def start(session_records: SessionRecords, number: int, *, parent: int = 0, **va
 
 
 def test_a_session_within_a_session_is_its_child(session_records: SessionRecords) -> None:
-    """
-    A session that is started below the process of another session is its child.
-    """
+    """A session that is started below the process of another session is its child."""
     first = session_records.enter(Nesting())
     parent = os.getppid()
     living = session_records.folder / "living"
@@ -54,9 +50,7 @@ def test_a_session_within_a_session_is_its_child(session_records: SessionRecords
 
 
 def test_the_limits_are_counted_from_the_last_event(session_records: SessionRecords) -> None:
-    """
-    Beyond the number of sessions of one event the next is refused, and another event starts at zero.
-    """
+    """Beyond the number of sessions of one event the next is refused, and another event starts at zero."""
     refused = [session_records.enter(Nesting(sessions=2)).session.refused for _ in range(3)]
     assert refused == ["", "", "2 sessions of one event"]
     assert session_records.begin() == 3
@@ -64,9 +58,7 @@ def test_the_limits_are_counted_from_the_last_event(session_records: SessionReco
 
 
 def test_what_was_appended_is_read(session_records: SessionRecords) -> None:
-    """
-    Hook runs recorded as running are replaced by their results, and a line that was cut off is ignored.
-    """
+    """Hook runs recorded as running are replaced by their results, and a line that was cut off is ignored."""
     record = start(session_records, 1)
     under_way = {"event": "Stop", "command": "./a.sh", "done": False}
     with record.open("a") as file:
@@ -80,9 +72,7 @@ def test_what_was_appended_is_read(session_records: SessionRecords) -> None:
 
 
 def test_the_hook_that_started_a_session_is_found_by_its_process(session_records: SessionRecords) -> None:
-    """
-    Of two hooks that ran, the one above the session's own process is its starter.
-    """
+    """Of two hooks that ran, the one above the session's own process is its starter."""
     record = start(session_records, 1)
     hook_runs = [
         {"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))
@@ -114,18 +104,14 @@ def test_the_hook_that_started_a_session_is_found_by_its_process(session_records
     ],
 )
 def test_records_that_hooks_wrote_are_refused(session_records: SessionRecords, text: str) -> None:
-    """
-    An invalid record is an error of the harness, and never a session.
-    """
+    """An invalid record is an error of the harness, and never a session."""
     start(session_records, 1).write_bytes(text.encode("latin-1"))
     with pytest.raises(WorkspaceError, match="is not a record of a session"):
         session_records.read(0)
 
 
 def test_a_record_that_leads_elsewhere_is_refused(session_records: SessionRecords, tmp_path: Path) -> None:
-    """
-    Neither a link in the place of a session nor one in the place of its record is followed.
-    """
+    """Neither a link in the place of a session nor one in the place of its record is followed."""
     record = start(session_records, 1)
     other = tmp_path / "other"
     record.rename(other)
@@ -140,9 +126,7 @@ def test_a_record_that_leads_elsewhere_is_refused(session_records: SessionRecord
 
 
 def test_nothing_is_written_through_a_link(session_records: SessionRecords, tmp_path: Path) -> None:
-    """
-    A link in the place of the folder of all records is not written through.
-    """
+    """A link in the place of the folder of all records is not written through."""
     other = tmp_path.parent / f"{tmp_path.name}-other"
     session_records.folder.rename(other)
     session_records.folder.symlink_to(other)
@@ -153,18 +137,14 @@ def test_nothing_is_written_through_a_link(session_records: SessionRecords, tmp_
 
 
 def test_sessions_beyond_counting_are_cut_short(session_records: SessionRecords) -> None:
-    """
-    Only a bounded number of records is read, however many there are.
-    """
+    """Only a bounded number of records is read, however many there are."""
     for number in range(1, 302):
         (session_records.folder / str(number)).mkdir()
     assert len(session_records.read(0)) == 200
 
 
 def test_a_starter_needs_a_hook_run() -> None:
-    """
-    A session with an unknown parent has no starter, and one below a session's only hook run has that.
-    """
+    """A session with an unknown parent has no starter, and one below a session's only hook run has that."""
     child = ChildSession(number=1, ancestors=(4,))
     hook_run = ChildHookRun(event="Stop", command="./a.sh")
     assert child.find_starter([]) == ""

@@ -1,6 +1,4 @@
-"""
-CPU slots: the waits of hooks overlap while their work does not, and one supervisor serves many threads.
-"""
+"""CPU slots: the waits of hooks overlap while their work does not, and one supervisor serves many threads."""
 
 from __future__ import annotations
 
@@ -24,18 +22,14 @@ BUSY = "end=$(($(date +%s%N) + {} * 1000000)); while [ $(date +%s%N) -lt $end ];
 
 @pytest.fixture
 def slots() -> Iterator[CpuSlots]:
-    """
-    A machine with one CPU slot.
-    """
+    """A machine with one CPU slot."""
     made = CpuSlots(1)
     yield made
     made.close()
 
 
 def play(supervisor: Supervisor, slot: CpuSlot, command: str) -> ProcessResult:
-    """
-    Run a shell command as a simulation with this slot does, and leave the slot afterwards.
-    """
+    """Run a shell command as a simulation with this slot does, and leave the slot afterwards."""
     try:
         with supervisor.open(Confinement(), slot) as sandbox:
             return sandbox.run([launch("sh", "-c", command)])[0]
@@ -44,18 +38,14 @@ def play(supervisor: Supervisor, slot: CpuSlot, command: str) -> ProcessResult:
 
 
 def taken(slots: CpuSlots) -> CpuSlot:
-    """
-    A slot that is taken.
-    """
+    """A slot that is taken."""
     slot = slots.slot()
     slot.take()
     return slot
 
 
 def test_waits_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
-    """
-    A second hook can begin while the first one waits, although both share one slot.
-    """
+    """A second hook can begin while the first one waits, although both share one slot."""
     with ThreadPoolExecutor() as pool:
         first = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
         second = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
@@ -65,9 +55,7 @@ def test_waits_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
 
 
 def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
-    """
-    A hook that works keeps its slot until it ends.
-    """
+    """A hook that works keeps its slot until it ends."""
     with ThreadPoolExecutor() as pool:
         running = pool.submit(play, supervisor, taken(slots), f"{BUSY.format(300)}; exit 3")
         later = taken(slots)
@@ -78,9 +66,7 @@ def test_work_does_not_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:
 
 
 def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
-    """
-    A hook that works again while another simulation has its slot is interrupted with NoFreeSlot.
-    """
+    """A hook that works again while another simulation has its slot is interrupted with NoFreeSlot."""
     with ThreadPoolExecutor() as pool:
         running = pool.submit(play, supervisor, taken(slots), f"sleep 0.3; {BUSY.format(5000)}")
         taken(slots)
@@ -89,18 +75,14 @@ def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: Cpu
 
 
 def test_work_after_a_wait_finds_its_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
-    """
-    A hook that works again while its slot is still free gets it back at once.
-    """
+    """A hook that works again while its slot is still free gets it back at once."""
     run = play(supervisor, taken(slots), f"sleep 0.2; {BUSY.format(200)}")
 
     assert run.ending == Exited(0)
 
 
 def test_a_stop_reaches_all(supervisor: Supervisor, slots: CpuSlots) -> None:
-    """
-    A stop interrupts every thread that waits for a hook or for a slot.
-    """
+    """A stop interrupts every thread that waits for a hook or for a slot."""
     with ThreadPoolExecutor() as pool:
         hanging = pool.submit(play, supervisor, taken(slots), "exec sleep 3600")
         taken(slots)
@@ -112,9 +94,7 @@ def test_a_stop_reaches_all(supervisor: Supervisor, slots: CpuSlots) -> None:
 
 
 def test_the_clock_stands_still_while_a_slot_is_waited_for(slots: CpuSlots) -> None:
-    """
-    The time a simulation waits for other simulations is not its own.
-    """
+    """The time a simulation waits for other simulations is not its own."""
     other, slot = taken(slots), slots.slot()
     before = slot.clock()
     threading.Timer(0.1, other.leave).start()
@@ -127,9 +107,7 @@ def test_the_clock_stands_still_while_a_slot_is_waited_for(slots: CpuSlots) -> N
 def test_many_threads_have_one_supervisor(
     own_supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    Threads that all come first start one supervisor, and each gets the answers of its own hooks.
-    """
+    """Threads that all come first start one supervisor, and each gets the answers of its own hooks."""
     together = threading.Barrier(8)
     pair = socket.socketpair
     # Threads take turns where the supervisor is started, as chance may have it.
@@ -149,9 +127,7 @@ def test_many_threads_have_one_supervisor(
 
 
 def test_values_that_come_together_are_read_one_by_one() -> None:
-    """
-    Of two values that wait in a socket, reading the first leaves the second in place.
-    """
+    """Of two values that wait in a socket, reading the first leaves the second in place."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         for value in ("first", b"x" * 100_000, "third"):

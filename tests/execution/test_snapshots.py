@@ -1,6 +1,4 @@
-"""
-What snapshots restore, what they leave unchanged, and what they report that they cannot do.
-"""
+"""What snapshots restore, what they leave unchanged, and what they report that they cannot do."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only with rights over
 
 
 def contents_of(*folders: Path) -> dict[str, tuple[Any, ...]]:
-    """
-    Return everything that stands in some folders, found without the code under test.
-    """
+    """Return everything that stands in some folders, found without the code under test."""
     paths = [str(folder) for folder in folders if folder.is_dir()]
     for folder in folders:
         for place, names, others in os.walk(folder):
@@ -79,18 +75,14 @@ def read(path: str, status: os.stat_result) -> bytes:
 
 
 def inodes(folder: Path) -> dict[Path, tuple[int, int]]:
-    """
-    Return number and time of the last change of every inode in a folder.
-    """
+    """Return number and time of the last change of every inode in a folder."""
     paths = [folder, *folder.rglob("*")]
     return {path: (path.lstat().st_ino, path.lstat().st_ctime_ns) for path in paths}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """
-    A folder that holds one file of each kind.
-    """
+    """A folder that holds one file of each kind."""
     top = tmp_path / "top"
     for name in ("a", "b", "d/a", "d/e/a", "f/triplet", ODD):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
@@ -143,50 +135,38 @@ def snapshots(folder: Path, tmp_path: Path) -> Iterator[Snapshots]:
 
 
 def weigh(store: Path) -> int:
-    """
-    Return the bytes that the store holds.
-    """
+    """Return the bytes that the store holds."""
     return sum(path.stat().st_size for path in store.iterdir())
 
 
 def age() -> None:
-    """
-    Wait until the files are old enough to be known by their times, without being read at each scan.
-    """
+    """Wait until the files are old enough to be known by their times, without being read at each scan."""
     start = time.time_ns()
     eventually(lambda: time.time_ns() > start + 50_000_000, "the files are old")
 
 
 def rewrite_unseen(top: Path) -> None:
-    """
-    Write as many other bytes, and reset the times.
-    """
+    """Write as many other bytes, and reset the times."""
     status = (top / "d/a").stat()
     (top / "d/a").write_bytes((top / "d/a").read_bytes()[::-1])
     os.utime(top / "d/a", ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def add_unseen(top: Path) -> None:
-    """
-    Make a file, and reset the times of its folder.
-    """
+    """Make a file, and reset the times of its folder."""
     status = (top / "d").stat()
     (top / "d/new").write_text("new\n")
     os.utime(top / "d", ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def replace_atomically(top: Path) -> None:
-    """
-    Write beside a file with two more names, and rename the new one over it.
-    """
+    """Write beside a file with two more names, and rename the new one over it."""
     (top / "new").write_text("new\n")
     (top / "new").rename(top / "a")
 
 
 def split_and_join(top: Path) -> None:
-    """
-    Give names of one inode to others.
-    """
+    """Give names of one inode to others."""
     (top / "twin").unlink()
     (top / "twin").hardlink_to(top / "b")
     (top / "d/a").unlink()
@@ -194,9 +174,7 @@ def split_and_join(top: Path) -> None:
 
 
 def swap(top: Path) -> None:
-    """
-    Exchange the names of two files, and of a file and a folder.
-    """
+    """Exchange the names of two files, and of a file and a folder."""
     for one, other in (("a", "b"), ("d/a", "d/e")):
         (top / one).rename(top / "between")
         (top / other).rename(top / one)
@@ -204,27 +182,21 @@ def swap(top: Path) -> None:
 
 
 def swap_folders(top: Path) -> None:
-    """
-    Exchange two folders, so that another file stands where a name of a linked one was, and the reverse.
-    """
+    """Exchange two folders, so that another file stands where a name of a linked one was, and the reverse."""
     (top / "d").rename(top / "between")
     (top / "f").rename(top / "d")
     (top / "between").rename(top / "f")
 
 
 def replace_folder(top: Path) -> None:
-    """
-    Put a new file where a name of a linked one was, without touching its inode.
-    """
+    """Put a new file where a name of a linked one was, without touching its inode."""
     (top / "d").rename(top / "moved")
     (top / "d").mkdir()
     (top / "d/triplet").write_text("another\n")
 
 
 def remove_all(top: Path) -> None:
-    """
-    Remove everything.
-    """
+    """Remove everything."""
     for path in top.iterdir():
         if path.is_dir() and not path.is_symlink():
             assert not remove_tree(path)
@@ -233,9 +205,7 @@ def remove_all(top: Path) -> None:
 
 
 def turn_kinds(top: Path) -> None:
-    """
-    Put a folder where a file was, a file where a folder was, and links in the place of both.
-    """
+    """Put a folder where a file was, a file where a folder was, and links in the place of both."""
     (top / "b").unlink()
     (top / "b/deep/er").mkdir(parents=True)
     (top / "b/deep/er/x").write_text("x")
@@ -248,9 +218,7 @@ def turn_kinds(top: Path) -> None:
 
 
 def nest(top: Path) -> None:
-    """
-    Make folders so deep that no path leads to the last.
-    """
+    """Make folders so deep that no path leads to the last."""
     os.chdir(top / "empty")
     for _ in range(60):
         Path("x" * 200).mkdir()
@@ -259,9 +227,7 @@ def nest(top: Path) -> None:
 
 
 def remake(top: Path) -> None:
-    """
-    Replace each special file by a slightly different one.
-    """
+    """Replace each special file by a slightly different one."""
     for name in ("pipe", "socket", "link", "dangling"):
         (top / name).unlink()
     os.mkfifo(top / "pipe", 0o600)
@@ -271,17 +237,13 @@ def remake(top: Path) -> None:
 
 
 def take_permissions(top: Path) -> None:
-    """
-    Take permissions away.
-    """
+    """Take permissions away."""
     for name in ("a", "d/e/a", "d/e", "d", "empty", "."):
         (top / name).chmod(0)
 
 
 def set_attributes(top: Path) -> None:
-    """
-    Set and remove attributes and access lists.
-    """
+    """Set and remove attributes and access lists."""
     os.setxattr(top / "b", "user.note", b"two")
     os.removexattr(top / "b", "system.posix_acl_access")
     os.removexattr(top / "d", "system.posix_acl_default")
@@ -292,9 +254,7 @@ def set_attributes(top: Path) -> None:
 
 
 def write_sparse(top: Path) -> None:
-    """
-    Write in the middle of an empty gigabyte, and make another sparse file.
-    """
+    """Write in the middle of an empty gigabyte, and make another sparse file."""
     with (top / "sparse").open("r+b") as stream:
         stream.seek(1 << 29)
         stream.write(b"here")
@@ -303,9 +263,7 @@ def write_sparse(top: Path) -> None:
 
 
 def set_overlay_marks(top: Path) -> None:
-    """
-    Do what an overlay does: set marks, whiteouts and owners.
-    """
+    """Do what an overlay does: set marks, whiteouts and owners."""
     os.setxattr(top / "d", "trusted.overlay.opaque", b"x")
     os.setxattr(top / "empty", "trusted.overlay.opaque", b"y")
     os.removexattr(top / "link", "trusted.overlay.origin")
@@ -383,9 +341,7 @@ def test_an_old_file_that_was_rewritten_unseen_is_put_back(folder: Path, snapsho
 
 
 def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, snapshots: Snapshots) -> None:
-    """
-    Where nothing differs, no inode number, time of change or time of access is new.
-    """
+    """Where nothing differs, no inode number, time of change or time of access is new."""
 
     def seen() -> dict[Path, tuple[int, ...]]:
         statuses = ((path, path.lstat()) for path in [folder, *folder.rglob("*")])
@@ -402,9 +358,7 @@ def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, s
 
 
 def test_only_what_differed_is_touched_and_returned(folder: Path, snapshots: Snapshots) -> None:
-    """
-    A changed file keeps its inode and is alone in the result; all others keep their time of change too.
-    """
+    """A changed file keeps its inode and is alone in the result; all others keep their time of change too."""
     before = inodes(folder)
     snapshot = snapshots.take()
     changed = folder / "d/a"
@@ -417,9 +371,7 @@ def test_only_what_differed_is_touched_and_returned(folder: Path, snapshots: Sna
 
 
 def test_a_file_that_was_only_read_is_no_change(folder: Path, snapshots: Snapshots) -> None:
-    """
-    A new time of access is kept, for restoring it would change the inode that git looks at.
-    """
+    """A new time of access is kept, for restoring it would change the inode that git looks at."""
     snapshot = snapshots.take()
     os.utime(folder / "d/a", ns=(1, (folder / "d/a").stat().st_mtime_ns))
     before = inodes(folder)
@@ -428,9 +380,7 @@ def test_a_file_that_was_only_read_is_no_change(folder: Path, snapshots: Snapsho
 
 
 def test_the_time_of_access_of_a_changed_file_is_put_back(folder: Path, snapshots: Snapshots) -> None:
-    """
-    A file that is restored gets both its times back.
-    """
+    """A file that is restored gets both its times back."""
     os.utime(folder / "b", ns=(STAMP, STAMP + 1))
     snapshot = snapshots.take()
     (folder / "b").write_text("changed")
@@ -443,9 +393,7 @@ def test_the_time_of_access_of_a_changed_file_is_put_back(folder: Path, snapshot
 def test_a_name_outside_stays_a_name_of_the_same_file(
     folder: Path, snapshots: Snapshots, tmp_path: Path
 ) -> None:
-    """
-    A file with another name outside of the folders is written in place, so that both stay one file.
-    """
+    """A file with another name outside of the folders is written in place, so that both stay one file."""
     (tmp_path / "outside").hardlink_to(folder / "b")
     snapshot = snapshots.take()
     (folder / "b").write_text("changed")
@@ -457,9 +405,7 @@ def test_a_name_outside_stays_a_name_of_the_same_file(
 def test_a_name_that_was_moved_outside_is_no_name_of_ours(
     folder: Path, snapshots: Snapshots, tmp_path: Path
 ) -> None:
-    """
-    A file that lost a name with a moved folder is made anew, though its inode shows no sign of that.
-    """
+    """A file that lost a name with a moved folder is made anew, though its inode shows no sign of that."""
     age()
     before = contents_of(folder)
     snapshot = snapshots.take()
@@ -473,9 +419,7 @@ def test_a_name_that_was_moved_outside_is_no_name_of_ours(
 def test_a_file_outside_is_never_written(
     folder: Path, snapshots: Snapshots, tmp_path: Path, link: str
 ) -> None:
-    """
-    A hook's link to an outside file or folder is removed, and its target stays unchanged.
-    """
+    """A hook's link to an outside file or folder is removed, and its target stays unchanged."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "a").write_text("theirs\n")
@@ -491,9 +435,7 @@ def test_a_file_outside_is_never_written(
 
 
 def test_two_snapshots_are_put_back_in_either_order(folder: Path, snapshots: Snapshots) -> None:
-    """
-    Each of several snapshots can be restored at any time, any number of times.
-    """
+    """Each of several snapshots can be restored at any time, any number of times."""
     known = []
     for change in (remake, turn_kinds, remove_all):
         age()
@@ -507,9 +449,7 @@ def test_two_snapshots_are_put_back_in_either_order(folder: Path, snapshots: Sna
 
 
 def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
-    """
-    Names of one inode in two folders are one again, and a folder that did not exist is removed.
-    """
+    """Names of one inode in two folders are one again, and a folder that did not exist is removed."""
     one, two, later = (tmp_path / name for name in ("one", "two", "later"))
     one.mkdir()
     two.mkdir(mode=0o700)
@@ -531,9 +471,7 @@ def test_several_folders_are_put_back_together(tmp_path: Path) -> None:
 
 
 def test_a_folder_itself_that_is_gone_is_an_error(folder: Path, snapshots: Snapshots) -> None:
-    """
-    A missing folder is an error: a new one would not be the one that is mounted elsewhere.
-    """
+    """A missing folder is an error: a new one would not be the one that is mounted elsewhere."""
     snapshot = snapshots.take()
     folder.rename(folder.with_name("moved"))
     with pytest.raises(SnapshotError, match="the folder is gone: a new one is not what others hold open"):
@@ -544,9 +482,7 @@ def test_a_folder_itself_that_is_gone_is_an_error(folder: Path, snapshots: Snaps
 
 
 def test_a_folder_within_another_is_one_itself(folder: Path, tmp_path: Path) -> None:
-    """
-    A folder below another one is restored with it, and must exist too.
-    """
+    """A folder below another one is restored with it, and must exist too."""
     with Snapshots([folder / "d/e", folder, folder / "d"], tmp_path / "store") as snapshots:
         before = contents_of(folder)
         snapshot = snapshots.take()
@@ -561,26 +497,20 @@ def test_a_folder_within_another_is_one_itself(folder: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("place", ["top/store", ".", "top"])
 def test_a_store_in_the_folders_is_refused(folder: Path, tmp_path: Path, place: str) -> None:
-    """
-    The store must not lie in a folder that is restored.
-    """
+    """The store must not lie in a folder that is restored."""
     with pytest.raises(SnapshotError, match="choose another store"):
         Snapshots([folder], tmp_path / place)
 
 
 def test_a_store_that_is_there_already_is_refused(folder: Path, tmp_path: Path) -> None:
-    """
-    An existing folder is not used as the store, which is removed in the end.
-    """
+    """An existing folder is not used as the store, which is removed in the end."""
     (tmp_path / "store").mkdir()
     with pytest.raises(SnapshotError, match="it cannot be made: File exists"):
         Snapshots([folder], tmp_path / "store")
 
 
 def test_a_large_file_must_not_change(tmp_path: Path) -> None:
-    """
-    A file that is too large to keep is left alone; its change is reported before anything is touched.
-    """
+    """A file that is too large to keep is left alone; its change is reported before anything is touched."""
     folder = tmp_path / "top"
     folder.mkdir()
     (folder / "large").write_bytes(os.urandom(2 << 20))
@@ -617,9 +547,7 @@ def test_zeros_are_not_kept(folder: Path, snapshots: Snapshots, tmp_path: Path) 
 
 
 def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
-    """
-    Data between long runs of zeros is restored in place, whether the zeros were written or not.
-    """
+    """Data between long runs of zeros is restored in place, whether the zeros were written or not."""
     folder = tmp_path / "top"
     folder.mkdir()
     places = (0, 262_143, 1 << 20, (3 << 20) + 5, (5 << 20) - 3)
@@ -648,9 +576,7 @@ def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537])
 def test_contents_of_all_sizes_are_kept_once(tmp_path: Path, size: int) -> None:
-    """
-    Files of data and of zeros are restored, and the store holds one copy of each small content.
-    """
+    """Files of data and of zeros are restored, and the store holds one copy of each small content."""
     folder, store = tmp_path / "top", tmp_path / "store"
     folder.mkdir()
     for name, content in (("a", b"x" * size), ("b", b"x" * size), ("zeros", bytes(size))):
@@ -674,9 +600,7 @@ def test_contents_of_all_sizes_are_kept_once(tmp_path: Path, size: int) -> None:
 def test_contents_are_freed_when_nobody_needs_them(
     folder: Path, snapshots: Snapshots, tmp_path: Path, times: int
 ) -> None:
-    """
-    Only what the named snapshots need stays in the store; restoring another one is an error.
-    """
+    """Only what the named snapshots need stays in the store; restoring another one is an error."""
     store = tmp_path / "store"
     first = snapshots.take()
     little = weigh(store)
@@ -707,9 +631,7 @@ def test_contents_are_freed_when_nobody_needs_them(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors are counted as Linux shows them")
 def test_nothing_stays_of_a_closed_store(folder: Path, tmp_path: Path) -> None:
-    """
-    After closing neither the store nor an open file of it is left.
-    """
+    """After closing neither the store nor an open file of it is left."""
     descriptors = Path("/proc/self/fd")
     before = len(list(descriptors.iterdir()))
     with Snapshots([folder], tmp_path / "store") as snapshots:
@@ -720,9 +642,7 @@ def test_nothing_stays_of_a_closed_store(folder: Path, tmp_path: Path) -> None:
 
 
 def overwrite(path: Path) -> None:
-    """
-    Write other bytes over a kept content.
-    """
+    """Write other bytes over a kept content."""
     with path.open("r+b") as stream:
         stream.write(b"x" * min(path.stat().st_size, 65_536))
 
@@ -732,9 +652,7 @@ def overwrite(path: Path) -> None:
 def test_a_kept_content_that_was_changed_is_not_written(
     folder: Path, snapshots: Snapshots, tmp_path: Path, times: int, change: Callable[[Path], object]
 ) -> None:
-    """
-    Bytes that another program writes into the store never reach the folders.
-    """
+    """Bytes that another program writes into the store never reach the folders."""
     (folder / "b").write_text("b\n" * times)
     snapshot = snapshots.take()
     for path in (tmp_path / "store").iterdir():
@@ -772,9 +690,7 @@ print(len(opened), kept(), len(os.listdir(store)))
 
 
 def test_the_cost_follows_from_what_changed(tmp_path: Path) -> None:
-    """
-    Of a thousand files one is opened if one changed, and one more content is kept.
-    """
+    """Of a thousand files one is opened if one changed, and one more content is kept."""
     top = tmp_path / "top"
     top.mkdir()
     for number in range(1000):
@@ -803,9 +719,7 @@ operations = st.one_of(
 
 
 def operate(top: Path, operation: tuple[str, str, Any]) -> None:
-    """
-    Do one thing to a folder, if it is possible.
-    """
+    """Do one thing to a folder, if it is possible."""
     kind, name, value = operation
     path = top / name
     is_link = path.is_symlink()
@@ -876,9 +790,7 @@ def test_whatever_is_done_is_put_back(
 
 @pytest.fixture
 def plain_folder() -> Iterator[Path]:
-    """
-    A folder of a user without rights over the machine, as whom the test runs.
-    """
+    """A folder of a user without rights over the machine, as whom the test runs."""
     with tempfile.TemporaryDirectory(dir="/tmp") as base:
         if os.geteuid() != 0:
             yield Path(base)
@@ -894,9 +806,7 @@ def plain_folder() -> Iterator[Path]:
 
 
 def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) -> None:
-    """
-    Without rights over the machine our own unreadable and read-only files are restored too.
-    """
+    """Without rights over the machine our own unreadable and read-only files are restored too."""
     top = plain_folder / "top"
     (top / "closed/inner").mkdir(parents=True)
     for name, mode in (("closed/inner/a", 0), ("closed/b", 0o400), ("c", 0o200)):
@@ -941,9 +851,7 @@ def test_missing_permissions_are_no_obstacle_to_their_owner(plain_folder: Path) 
 
 
 def test_a_list_that_shuts_out_its_owner_is_no_obstacle(plain_folder: Path) -> None:
-    """
-    A folder whose inherited access list locks its owner out is made again with everything in it.
-    """
+    """A folder whose inherited access list locks its owner out is made again with everything in it."""
     top = plain_folder / "top"
     (top / "d/e").mkdir(parents=True)
     (top / "d/e/a").write_text("a\n")
@@ -958,9 +866,7 @@ def test_a_list_that_shuts_out_its_owner_is_no_obstacle(plain_folder: Path) -> N
 
 @needs_root
 def test_what_another_user_forbids_is_reported(plain_folder: Path) -> None:
-    """
-    An unreadable file of another user is left alone; once it changed, it is reported as not kept.
-    """
+    """An unreadable file of another user is left alone; once it changed, it is reported as not kept."""
     top = plain_folder / "top"
     top.mkdir()
     (top / "theirs").write_text("theirs\n")
@@ -977,9 +883,7 @@ def test_what_another_user_forbids_is_reported(plain_folder: Path) -> None:
 
 
 def test_a_new_sandbox_sees_what_was_put_back(isolating: Supervisor, tmp_path: Path) -> None:
-    """
-    For the next process no write of an earlier one exists, in covered or contained folders.
-    """
+    """For the next process no write of an earlier one exists, in covered or contained folders."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     for name in ("kept", "gone"):

@@ -1,6 +1,4 @@
-"""
-How a process is started, by each of the possible ways.
-"""
+"""How a process is started, by each of the possible ways."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from .toys import launch
 
 @pytest.fixture(params=["private", "public"])
 def spawner(request: pytest.FixtureRequest) -> spawn.Spawner:
-    """
-    A spawner that uses the interpreter's private function, or the public library.
-    """
+    """A spawner that uses the interpreter's private function, or the public library."""
     made = spawn.Spawner()
     if request.param == "public":
         made._start = spawn._by_popen
@@ -32,16 +28,12 @@ def request(*words: str, **changes: object) -> ProcessRequest:
 
 
 def test_this_interpreter_offers_the_fast_way() -> None:
-    """
-    On the supported interpreters the private function works.
-    """
+    """On the supported interpreters the private function works."""
     assert spawn.Spawner()._start is not spawn._by_popen
 
 
 def test_a_process_has_the_given_streams(spawner: spawn.Spawner) -> None:
-    """
-    A process that is started has the given streams, and can be waited for by its number.
-    """
+    """A process that is started has the given streams, and can be waited for by its number."""
     read_end, write_end = os.pipe()
     pid, refusal = spawner.start(request("sh", "-c", "echo $$; exit 5"), (read_end, write_end, write_end))
     os.close(write_end)
@@ -63,9 +55,7 @@ def test_a_process_has_the_given_streams(spawner: spawn.Spawner) -> None:
 def test_a_refusal_is_known_at_once(
     spawner: spawn.Spawner, words: tuple[str, ...], changes: dict[str, str], number: int
 ) -> None:
-    """
-    A command that cannot be started is refused with the system's own error number.
-    """
+    """A command that cannot be started is refused with the system's own error number."""
     null = os.open("/dev/null", os.O_RDWR)
     pid, refusal = spawner.start(request(*words, **changes), (null, null, null))
     os.close(null)

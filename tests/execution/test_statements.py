@@ -1,6 +1,4 @@
-"""
-The lines of shell scripts on which something can run.
-"""
+"""The lines of shell scripts on which something can run."""
 
 import sys
 

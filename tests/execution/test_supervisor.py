@@ -1,6 +1,4 @@
-"""
-Nothing survives the end of a sandbox, however it comes, and no descriptor is lost on the way.
-"""
+"""Nothing survives the end of a sandbox, however it comes, and no descriptor is lost on the way."""
 
 from __future__ import annotations
 
@@ -44,9 +42,7 @@ ESCAPING = (
 
 
 def doomed(tier: Tier) -> subprocess.Popen[str]:
-    """
-    Start another process that runs everything that wants to survive, and wait until all of it runs.
-    """
+    """Start another process that runs everything that wants to survive, and wait until all of it runs."""
     words = [str(HOOKS / name) for name in ESCAPING]
     program = subprocess.Popen(
         [sys.executable, "-c", DOOMED, tier.name, STAY, *words],
@@ -72,9 +68,7 @@ def test_without_a_sandbox_the_toys_do_survive(toy: str) -> None:
 
 @TIERS
 def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: Tier) -> None:
-    """
-    After the process that opened the sandbox got SIGKILL, every process inside is dead.
-    """
+    """After the process that opened the sandbox got SIGKILL, every process inside is dead."""
     with doomed(tier) as program:
         program.kill()
     eventually(lambda: not staying(), "nothing survives")
@@ -82,9 +76,7 @@ def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: 
 
 @TIERS
 def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervisor, tier: Tier) -> None:
-    """
-    A process that was forked from the killed one and keeps its sockets open keeps no process alive.
-    """
+    """A process that was forked from the killed one and keeps its sockets open keeps no process alive."""
     forking = DOOMED.replace(
         "box.run(", "import os, signal\nif os.fork() == 0:\n    signal.pause()\nbox.run("
     )
@@ -115,9 +107,7 @@ def _command(pid: int) -> bytes:
 
 @TIERS
 def test_an_interrupt_leaves_all_to_the_close(supervisor: Supervisor, tier: Tier) -> None:
-    """
-    After Ctrl-C in a batch the sandbox refuses further hook runs, and closing it ends every process.
-    """
+    """After Ctrl-C in a batch the sandbox refuses further hook runs, and closing it ends every process."""
     sandbox = supervisor.open(Confinement(tier=tier))
     launches = [launch(name, linger=60.0, hook_timeout=60.0) for name in ESCAPING]
 
@@ -149,9 +139,7 @@ def test_a_killed_item_supervisor_is_an_error_and_leaves_no_process(own_supervis
 
 
 def test_in_namespaces_a_hook_cannot_kill_its_item_supervisor(isolating: Supervisor) -> None:
-    """
-    The first process of a namespace does not die by a signal from inside it.
-    """
+    """The first process of a namespace does not die by a signal from inside it."""
     with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
         sandbox.run([launch("kills_its_parent.sh", hook_timeout=0.2)])
         assert sandbox.run([launch("true")])[0].ending == Exited(0)
@@ -170,18 +158,14 @@ def test_a_hook_that_signals_its_group_signals_only_itself(sandbox: Sandbox, own
 def test_a_session_is_given_only_where_the_host_gives_one(
     sandbox: Sandbox, own_session: bool, expected: str
 ) -> None:
-    """
-    A hook leads a session exactly where its host starts it in one.
-    """
+    """A hook leads a session exactly where its host starts it in one."""
     script = 'set -- $(cat /proc/$$/stat); test "$6" = $$ && echo own || echo shared'
     (run,) = sandbox.run([launch("sh", "-c", script, own_session=own_session)])
     assert run.stdout.text.strip() == expected
 
 
 def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
-    """
-    When the supervisor is gone, a sandbox cannot be opened, and the error says so.
-    """
+    """When the supervisor is gone, a sandbox cannot be opened, and the error says so."""
     own_supervisor.open(Confinement()).close()
     os.kill(own_supervisor.pid or 0, signal.SIGKILL)
     os.waitid(os.P_PID, own_supervisor.pid or 0, os.WEXITED | os.WNOWAIT)
@@ -190,9 +174,7 @@ def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
 
 
 def test_a_closed_sandbox_runs_nothing(supervisor: Supervisor) -> None:
-    """
-    A sandbox can be closed twice, and runs nothing once it is closed.
-    """
+    """A sandbox can be closed twice, and runs nothing once it is closed."""
     sandbox = supervisor.open(Confinement())
     sandbox.close()
     sandbox.close()
@@ -201,9 +183,7 @@ def test_a_closed_sandbox_runs_nothing(supervisor: Supervisor) -> None:
 
 
 def test_closing_the_supervisor_ends_open_sandboxes(own_supervisor: Supervisor) -> None:
-    """
-    Closing a supervisor closes every open sandbox with it.
-    """
+    """Closing a supervisor closes every open sandbox with it."""
     sandbox = own_supervisor.open(Confinement())
     own_supervisor.close()
     with pytest.raises(ExecutionError, match="lost"):
@@ -216,9 +196,7 @@ def _descriptors(pid: int) -> int:
 
 
 def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
-    """
-    After many hook runs the item supervisor and this process have as many open descriptors as before.
-    """
+    """After many hook runs the item supervisor and this process have as many open descriptors as before."""
     kinds = [
         launch("true"),
         launch("no-such-command"),
@@ -239,9 +217,7 @@ def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
 
 
 def test_the_pytest_process_is_not_changed(supervisor: Supervisor) -> None:
-    """
-    Using a sandbox changes no signal handler, and the supervisor is the only new child of this process.
-    """
+    """Using a sandbox changes no signal handler, and the supervisor is the only new child of this process."""
     handlers = [signal.getsignal(number) for number in signal.valid_signals()]
     before = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     with supervisor.open(Confinement()) as sandbox:
@@ -253,9 +229,7 @@ def test_the_pytest_process_is_not_changed(supervisor: Supervisor) -> None:
 
 @pytest.mark.slow
 def test_nothing_survives_under_four_workers() -> None:
-    """
-    The tests of endings pass under four workers, each of which asserts that nothing survives.
-    """
+    """The tests of endings pass under four workers, each of which asserts that nothing survives."""
     here = Path(__file__).parent
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "4", str(here / "test_endings.py")],

@@ -1,6 +1,4 @@
-"""
-How long a host waits for a hook that it cuts, and for output that stays open.
-"""
+"""How long a host waits for a hook that it cuts, and for output that stays open."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ LIMIT = 0.3
 def run_hook(
     sandbox: Sandbox, script: str, kill: KillPolicy, **changes: object
 ) -> tuple[ProcessResult, TimedOut]:
-    """
-    Run a hook with a limit that counts for its output too.
-    """
+    """Run a hook with a limit that counts for its output too."""
     (run,) = sandbox.run(
         [launch("sh", "-c", script, limit=LIMIT, pipe_wait=None, kill=kill, **changes)],
     )
@@ -40,9 +36,7 @@ def test_output_that_is_open_at_the_limit_cuts_a_hook_that_ended(sandbox: Sandbo
 
 
 def test_output_that_is_closed_before_the_limit_is_no_cut(sandbox: Sandbox) -> None:
-    """
-    Output that a child closes before the limit leaves the hook its own ending.
-    """
+    """Output that a child closes before the limit leaves the hook its own ending."""
     (run,) = sandbox.run([launch("sh", "-c", "(sleep 0.1; echo late) & exit 2", pipe_wait=None)])
     assert run.ending == Exited(2)
     assert run.stdout.data == b"late\n"
@@ -61,9 +55,7 @@ def test_a_child_outside_of_the_group_is_a_leftover(sandbox: Sandbox) -> None:
 
 
 def test_the_second_signal_waits_for_the_whole_tree(sandbox: Sandbox) -> None:
-    """
-    A child that ignores the first signal gets its grace period although the hook itself is gone.
-    """
+    """A child that ignores the first signal gets its grace period although the hook itself is gone."""
     script = f"(trap '' TERM; sleep {STAY}; :) & wait"
     run, ending = run_hook(sandbox, script, KillPolicy(scope=KillScope.TREE, grace=0.2))
     assert ending.ignored_term
@@ -87,9 +79,7 @@ def test_a_host_without_a_limit_waits_until_the_hook_timeout(sandbox: Sandbox) -
 def test_a_host_waits_for_the_output_of_a_hook_that_it_cut(
     sandbox: Sandbox, wait: float, lasts: bool
 ) -> None:
-    """
-    What a child prints after its hook was cut counts as far as the host waits for it.
-    """
+    """What a child prints after its hook was cut counts as far as the host waits for it."""
     kill = KillPolicy(signals=(9,), scope=KillScope.CHILD, close_wait=wait)
     run, _ = run_hook(sandbox, f"(sleep {LIMIT + 0.25}; echo late) & wait", kill, linger=0.0)
     assert (b"late" in run.stdout.data) is lasts

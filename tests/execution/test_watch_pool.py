@@ -1,6 +1,4 @@
-"""
-Watches that are used one after the other.
-"""
+"""Watches that are used one after the other."""
 
 import sys
 from pathlib import Path

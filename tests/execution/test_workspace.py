@@ -1,6 +1,4 @@
-"""
-How a workspace is made, what its environment is, and that nothing of it is left.
-"""
+"""How a workspace is made, what its environment is, and that nothing of it is left."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def contents_of(folder: Path) -> dict[str, str]:
-    """
-    Return every path below a folder with its kind.
-    """
+    """Return every path below a folder with its kind."""
     found = {}
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
@@ -53,9 +49,7 @@ def contents_of(folder: Path) -> dict[str, str]:
 
 
 def refused(scenario: Scenario, base: Path) -> str:
-    """
-    Return why a workspace could not be made; nothing of it may be left.
-    """
+    """Return why a workspace could not be made; nothing of it may be left."""
     with pytest.raises(WorkspaceError) as caught:
         Workspace.create(scenario, base)
     assert not base.exists() or list(base.iterdir()) == []
@@ -63,9 +57,7 @@ def refused(scenario: Scenario, base: Path) -> str:
 
 
 def test_everything_lies_below_one_folder_and_is_removed(base: Path) -> None:
-    """
-    All folders of a workspace are new ones below its base, and are gone when it is closed.
-    """
+    """All folders of a workspace are new ones below its base, and are gone when it is closed."""
     with Workspace.create(Scenario(name="one"), base) as workspace:
         assert workspace.base.parent == base
         folders = [workspace.root, workspace.home, workspace.tmp, workspace.bin, *workspace.private.values()]
@@ -76,9 +68,7 @@ def test_everything_lies_below_one_folder_and_is_removed(base: Path) -> None:
 
 
 def test_two_workspaces_of_one_scenario_do_not_meet(base: Path) -> None:
-    """
-    Workspaces that are open at the same time have separate folders with predictable names.
-    """
+    """Workspaces that are open at the same time have separate folders with predictable names."""
     scenario = Scenario(name="a scenario/with odd: name")
     with Workspace.create(scenario, base) as one, Workspace.create(scenario, base) as other:
         assert (one.base.name, other.base.name) == (
@@ -88,18 +78,14 @@ def test_two_workspaces_of_one_scenario_do_not_meet(base: Path) -> None:
 
 
 def test_a_kept_workspace_stays(base: Path) -> None:
-    """
-    A kept workspace is not removed, and its place is returned.
-    """
+    """A kept workspace is not removed, and its place is returned."""
     with Workspace.create(Scenario(name="one", files={"a": "1"}), base) as workspace:
         kept = workspace.keep()
     assert (kept / "workspace" / "a").read_text() == "1"
 
 
 def test_a_project_is_copied_as_it_is(project: Path, base: Path) -> None:
-    """
-    Files, modes, times, empty folders and links within are copied; the project's own .git is not.
-    """
+    """Files, modes, times, empty folders and links within are copied; the project's own .git is not."""
     (project / ".git").mkdir()
     (project / ".git" / "config").write_text("")
     (project / "empty").mkdir()
@@ -124,9 +110,7 @@ def test_a_project_is_copied_as_it_is(project: Path, base: Path) -> None:
 
 @pytest.mark.parametrize("target", ["/etc", "../..", "../project/src", "src/../../x", "up/../../x"])
 def test_a_link_that_leaves_the_project_is_refused(project: Path, base: Path, target: str) -> None:
-    """
-    A link out of the project, even one that leads back, is refused with its name and what to do.
-    """
+    """A link out of the project, even one that leads back, is refused with its name and what to do."""
     (project / "up").symlink_to("src")
     (project / "out").symlink_to(target)
     said = refused(Scenario(name="one", project=project), base)
@@ -134,35 +118,27 @@ def test_a_link_that_leaves_the_project_is_refused(project: Path, base: Path, ta
 
 
 def test_an_absolute_link_into_the_project_is_refused(project: Path, base: Path) -> None:
-    """
-    A link by full path into the project, by which hooks could write to the author's files, is refused.
-    """
+    """A link by full path into the project, by which hooks could write to the author's files, is refused."""
     (project / "in").symlink_to(project / "run.sh")
     assert "make it a relative link" in refused(Scenario(name="one", project=project), base)
 
 
 def test_what_cannot_be_copied_is_named(project: Path, base: Path) -> None:
-    """
-    A named pipe in a project, and a missing project, are reported instead of blocking.
-    """
+    """A named pipe in a project, and a missing project, are reported instead of blocking."""
     os.mkfifo(project / "pipe")
     assert "pipe: is neither file, folder nor link" in refused(Scenario(name="one", project=project), base)
     assert "is not a folder" in refused(Scenario(name="one", project=project / "no"), base)
 
 
 def test_a_project_that_holds_the_base_is_refused(project: Path) -> None:
-    """
-    A workspace inside the project that is to be copied into it is refused.
-    """
+    """A workspace inside the project that is to be copied into it is refused."""
     with pytest.raises(WorkspaceError, match="choose another base folder"):
         Workspace.create(Scenario(name="one", project=project), project / "base")
     assert list((project / "base").iterdir()) == []
 
 
 def test_files_are_written_over_the_project(project: Path, base: Path) -> None:
-    """
-    Files of the scenario come after the project's; scripts are executable, and modes are set last.
-    """
+    """Files of the scenario come after the project's; scripts are executable, and modes are set last."""
     scenario = Scenario(
         name="one",
         project=project,
@@ -188,41 +164,31 @@ def test_files_are_written_over_the_project(project: Path, base: Path) -> None:
 
 @pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", "", "a\0b"])
 def test_a_file_outside_of_the_workspace_is_refused(base: Path, path: str) -> None:
-    """
-    A path of the scenario that leaves the workspace is refused, in files and in modes.
-    """
+    """A path of the scenario that leaves the workspace is refused, in files and in modes."""
     assert "is not a path below the workspace" in refused(Scenario(name="one", files={path: "x"}), base)
     assert "is not a path below the workspace" in refused(Scenario(name="one", modes={path: 0}), base)
 
 
 def test_a_file_in_the_place_of_a_folder_is_reported(base: Path) -> None:
-    """
-    A file cannot be below another file, and a folder cannot be written.
-    """
+    """A file cannot be below another file, and a folder cannot be written."""
     assert "cannot be written" in refused(Scenario(name="one", files={"a": "1", "a/b": "2"}), base)
     assert "cannot be written" in refused(Scenario(name="one", files={"a/b": "1", "a": "2"}), base)
 
 
 def test_a_mode_of_a_missing_file_is_reported(base: Path) -> None:
-    """
-    A mode for a file that does not exist is an error that says what to do.
-    """
+    """A mode for a file that does not exist is an error that says what to do."""
     assert "write it under `files`" in refused(Scenario(name="one", modes={"a": 0o600}), base)
 
 
 def test_a_relative_cover_is_refused(base: Path) -> None:
-    """
-    Only absolute folders can be covered, and they get state paths under their own name.
-    """
+    """Only absolute folders can be covered, and they get state paths under their own name."""
     assert "use an absolute path" in refused(Scenario(name="one", cover=("a",)), base)
     with Workspace.create(Scenario(name="one", cover=(str(base),)), base) as workspace:
         assert workspace.roots[str(base)] == base
 
 
 def test_a_plugin_is_copied_beside_the_workspace(project: Path, base: Path) -> None:
-    """
-    A plugin is copied, covered and writable, so that nothing is written into the author's.
-    """
+    """A plugin is copied, covered and writable, so that nothing is written into the author's."""
     with Workspace.create(Scenario(name="one", plugin=project), base) as workspace:
         assert workspace.plugin == workspace.base / "plugin" == workspace.roots["plugin"]
         assert (workspace.plugin / "src" / "app.py").read_text() == "x = 1\n"
@@ -247,9 +213,7 @@ def test_what_must_be_seen_is_visible(project: Path, base: Path, monkeypatch: py
 def test_nothing_of_the_developers_environment_is_inherited(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """
-    A process started with the environment sees PATH from the developer and nothing else.
-    """
+    """A process started with the environment sees PATH from the developer and nothing else."""
     for name in (
         "GIT_DIR",
         "CI",
@@ -288,24 +252,18 @@ def test_nothing_of_the_developers_environment_is_inherited(
 
 
 def test_a_given_path_keeps_the_doubles_first(base: Path) -> None:
-    """
-    A search path of the scenario replaces the developer's, and test doubles are still found first.
-    """
+    """A search path of the scenario replaces the developer's, and test doubles are still found first."""
     with Workspace.create(Scenario(name="one", env={"PATH": "/nowhere"}), base) as workspace:
         assert workspace.environment["PATH"] == f"{workspace.bin}:/nowhere"
 
 
 def test_a_search_path_loses_relative_folders_and_repetitions() -> None:
-    """
-    Relative and empty folders of a search path are dropped, and each folder is kept once.
-    """
+    """Relative and empty folders of a search path are dropped, and each folder is kept once."""
     assert search_path("/a:.::b:/c:/a:../d") == ("/a", "/c")
 
 
 def test_covered_files_are_read_by_state_path(base: Path) -> None:
-    """
-    Text is read by state path, and a missing file is None.
-    """
+    """Text is read by state path, and a missing file is None."""
     scenario = Scenario(name="one", files={".claude/settings.json": "{}"})
     with Workspace.create(scenario, base) as workspace:
         (workspace.home / "notes").write_text("é")
@@ -316,9 +274,7 @@ def test_covered_files_are_read_by_state_path(base: Path) -> None:
 
 
 def test_what_is_there_and_cannot_be_read_is_never_taken_as_absent(base: Path) -> None:
-    """
-    A folder, a pipe, a link out, bytes that are not text and a wrong root are errors, not absence.
-    """
+    """A folder, a pipe, a link out, bytes that are not text and a wrong root are errors, not absence."""
     with Workspace.create(Scenario(name="one", files={"dir/a": "1"}), base) as workspace:
         (workspace.root / "binary").write_bytes(b"\xff")
         (workspace.root / "out").symlink_to("/etc/passwd")
@@ -334,9 +290,7 @@ def test_what_is_there_and_cannot_be_read_is_never_taken_as_absent(base: Path) -
 
 
 def test_a_transcript_grows_line_by_line(base: Path) -> None:
-    """
-    Lines of compact JSON are appended, folders are made, and any text survives.
-    """
+    """Lines of compact JSON are appended, folders are made, and any text survives."""
     with Workspace.create(Scenario(name="one"), base) as workspace:
         place = workspace.home / ".claude" / "projects" / "t.jsonl"
         workspace.write_transcript(place, [{"a": 1, "b": "é\n"}])
@@ -358,18 +312,14 @@ def test_a_transcript_grows_line_by_line(base: Path) -> None:
     ],
 )
 def test_a_file_is_damaged_as_asked(base: Path, how: str, text: str, expected: bytes) -> None:
-    """
-    Each kind of damage does what its name says, in place.
-    """
+    """Each kind of damage does what its name says, in place."""
     with Workspace.create(Scenario(name="one", files={"f": "one\ntwo\r\n\n"}), base) as workspace:
         workspace.corrupt(Corrupt(file="f", how=how, text=text))
         assert (workspace.root / "f").read_bytes() == expected
 
 
 def test_garbage_is_no_text_and_always_the_same(base: Path) -> None:
-    """
-    Garbage is as long as the file was, is not UTF-8, and is the same each time.
-    """
+    """Garbage is as long as the file was, is not UTF-8, and is the same each time."""
     with Workspace.create(Scenario(name="one", files={"f": "x" * 100}), base) as workspace:
         workspace.corrupt(Corrupt(file="f", how="garbage"))
         first = (workspace.root / "f").read_bytes()
@@ -407,9 +357,7 @@ def test_modes_and_whole_folders_can_be_damaged(base: Path) -> None:
     ],
 )
 def test_impossible_damage_is_an_error(base: Path, event: Corrupt, said: str) -> None:
-    """
-    Damage to a missing or outside file, or of an unknown kind, is an error and never skipped.
-    """
+    """Damage to a missing or outside file, or of an unknown kind, is an error and never skipped."""
     with Workspace.create(Scenario(name="one", files={"f": "1"}), base) as workspace:
         (workspace.root / "out").symlink_to(base.parent)
         with pytest.raises(WorkspaceError, match=said):
@@ -420,9 +368,7 @@ def test_impossible_damage_is_an_error(base: Path, event: Corrupt, said: str) ->
 def test_a_repository_is_the_same_commit_every_time(
     base: Path, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """
-    The same files give the same commit on main, whatever the developer configured, and no hook runs.
-    """
+    """The same files give the same commit on main, whatever the developer configured, and no hook runs."""
     (tmp_path / ".gitconfig").write_text(
         f"[user]\nname = Somebody\n[core]\nhooksPath = {tmp_path}\n[init]\ndefaultBranch = trunk\n"
     )
@@ -453,17 +399,13 @@ def test_a_repository_is_the_same_commit_every_time(
 
 
 def test_git_that_is_not_installed_is_reported(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """
-    A repository without git on the machine is an error that says so.
-    """
+    """A repository without git on the machine is an error that says so."""
     monkeypatch.setenv("PATH", "/nowhere")
     assert "needs git, which is not on PATH" in refused(Scenario(name="one", git=True), base)
 
 
 def test_an_empty_repository_has_a_commit(base: Path) -> None:
-    """
-    A workspace without any file can be a repository too.
-    """
+    """A workspace without any file can be a repository too."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
     with Workspace.create(Scenario(name="one", git=True), base) as workspace:
@@ -474,9 +416,7 @@ def test_an_empty_repository_has_a_commit(base: Path) -> None:
 
 
 def test_links_are_removed_and_not_followed(base: Path, tmp_path: Path) -> None:
-    """
-    Removing a workspace does not touch the targets of its links.
-    """
+    """Removing a workspace does not touch the targets of its links."""
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").write_text("1")
     with Workspace.create(Scenario(name="one"), base) as workspace:
@@ -488,9 +428,7 @@ def test_links_are_removed_and_not_followed(base: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def plain_user() -> Iterator[Path]:
-    """
-    A folder of an ordinary user, as whom the test runs: the superuser may write everywhere.
-    """
+    """A folder of an ordinary user, as whom the test runs: the superuser may write everywhere."""
     with tempfile.TemporaryDirectory() as folder:
         if os.geteuid() != 0:
             yield Path(folder)
@@ -504,9 +442,7 @@ def plain_user() -> Iterator[Path]:
 
 
 def test_folders_that_cannot_be_written_are_removed(plain_user: Path) -> None:
-    """
-    Folders without any permission, as a hook may leave them, are removed with the workspace.
-    """
+    """Folders without any permission, as a hook may leave them, are removed with the workspace."""
     base = plain_user / "base"
     with Workspace.create(Scenario(name="one", files={"a/b/c": "1", "d/e": "1"}), base) as workspace:
         (workspace.root / "a" / "b").chmod(0)
@@ -517,9 +453,7 @@ def test_folders_that_cannot_be_written_are_removed(plain_user: Path) -> None:
 
 
 def test_what_cannot_be_removed_is_reported(plain_user: Path) -> None:
-    """
-    A workspace that cannot be removed reports what is left and why.
-    """
+    """A workspace that cannot be removed reports what is left and why."""
     workspace = Workspace.create(Scenario(name="one", files={"a": "1"}), plain_user / "base")
     (plain_user / "base").chmod(0o500)
     with pytest.raises(WorkspaceError, match=r"1 paths could not be removed: .*Permission denied"):
@@ -530,9 +464,7 @@ def test_what_cannot_be_removed_is_reported(plain_user: Path) -> None:
 
 
 def test_folders_nested_beyond_all_names_are_removed(base: Path) -> None:
-    """
-    A chain of folders too long for any path is removed too.
-    """
+    """A chain of folders too long for any path is removed too."""
     with Workspace.create(Scenario(name="one"), base) as workspace:
         here = Path.cwd()
         try:
@@ -546,24 +478,18 @@ def test_folders_nested_beyond_all_names_are_removed(base: Path) -> None:
 
 
 def test_an_unusable_base_is_reported(tmp_path: Path) -> None:
-    """
-    A base folder that is a file is an error that names it.
-    """
+    """A base folder that is a file is an error that names it."""
     (tmp_path / "file").write_text("")
     with pytest.raises(WorkspaceError, match="file: cannot hold a workspace"):
         Workspace.create(Scenario(name="one"), tmp_path / "file")
 
 
 def test_a_failure_in_the_middle_leaves_nothing(base: Path, project: Path) -> None:
-    """
-    When the last step of making a workspace fails, what was made before is removed.
-    """
+    """When the last step of making a workspace fails, what was made before is removed."""
     scenario = Scenario(name="one", project=project, commands={"a/b": Double()})
     assert "cannot be the name of a test double" in refused(scenario, base)
 
 
 def test_text_that_cannot_be_written_is_reported(base: Path) -> None:
-    """
-    A text that cannot be encoded is an error of the workspace, not a crash.
-    """
+    """A text that cannot be encoded is an error of the workspace, not a crash."""
     assert "cannot be written as UTF-8" in refused(Scenario(name="one", files={"a": "\ud800"}), base)

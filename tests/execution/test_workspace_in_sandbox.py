@@ -1,6 +1,4 @@
-"""
-Workspace, test doubles and scan together with a sandbox that hides the machine's own folders.
-"""
+"""Workspace, test doubles and scan together with a sandbox that hides the machine's own folders."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def run_hook(sandbox: Sandbox, workspace: Workspace, command: str) -> ProcessRes
 
 
 def test_mount_points_are_no_part_of_the_state(scanner: Scanner) -> None:
-    """
-    The mount points that the sandbox had to make are not listed below the private folders.
-    """
+    """The mount points that the sandbox had to make are not listed below the private folders."""
     assert {path for path in scanner.scan() if path.startswith(("private-", "shm"))} == {
         "private-tmp",
         "private-var-tmp",
@@ -67,9 +63,7 @@ def test_mount_points_are_no_part_of_the_state(scanner: Scanner) -> None:
 def test_writes_to_every_covered_folder_are_seen(
     scanner: Scanner, sandbox: Sandbox, workspace: Workspace
 ) -> None:
-    """
-    A hook that writes to workspace, home, TMPDIR, /tmp, /var/tmp and /dev/shm is seen in all of them.
-    """
+    """A hook that writes to workspace, home, TMPDIR, /tmp, /var/tmp and /dev/shm is seen in all of them."""
     before = scanner.scan()
     command = 'for place in . "$HOME" "$TMPDIR" /tmp /var/tmp /dev/shm; do echo 1 >"$place/mark"; done'
     assert run_hook(sandbox, workspace, command).ending == Exited(0)
@@ -82,9 +76,7 @@ def test_writes_to_every_covered_folder_are_seen(
 
 
 def test_doubles_work_and_heal_inside(scanner: Scanner, sandbox: Sandbox, workspace: Workspace) -> None:
-    """
-    A test double is found first inside of the sandbox, heals, and its calls can be read outside.
-    """
+    """A test double is found first inside of the sandbox, heals, and its calls can be read outside."""
     before = scanner.scan()
     runs = [run_hook(sandbox, workspace, "npm test; exit $?") for _ in range(3)]
     assert [run.ending for run in runs] == [Exited(3), Exited(0), Exited(0)]
@@ -98,9 +90,7 @@ def test_doubles_work_and_heal_inside(scanner: Scanner, sandbox: Sandbox, worksp
 def test_a_double_that_is_the_hook_itself_leaves_the_payload_alone(
     sandbox: Sandbox, workspace: Workspace
 ) -> None:
-    """
-    A double that takes the place of the hook's shell does not wait for the end of the host's input.
-    """
+    """A double that takes the place of the hook's shell does not wait for the end of the host's input."""
     launch = ProcessSpec(
         argv=("npm",),
         cwd=str(workspace.root),
@@ -114,9 +104,7 @@ def test_a_double_that_is_the_hook_itself_leaves_the_payload_alone(
 
 
 def test_what_is_piped_to_a_double_inside_is_recorded(sandbox: Sandbox, workspace: Workspace) -> None:
-    """
-    Inside of the sandbox, too, a double distinguishes a pipe of its own from the hook's payload.
-    """
+    """Inside of the sandbox, too, a double distinguishes a pipe of its own from the hook's payload."""
     run_hook(sandbox, workspace, "echo mine | npm")
     assert workspace.calls("npm")[0].stdin == b"mine\n"
 
@@ -124,9 +112,7 @@ def test_what_is_piped_to_a_double_inside_is_recorded(sandbox: Sandbox, workspac
 def test_a_reader_of_the_transcript_inside_is_seen(
     scanner: Scanner, sandbox: Sandbox, workspace: Workspace
 ) -> None:
-    """
-    Whether a hook opened the transcript is known from outside of the sandbox.
-    """
+    """Whether a hook opened the transcript is known from outside of the sandbox."""
     transcript = workspace.home / "transcript"
     assert scanner.opened(transcript) is False
     run_hook(sandbox, workspace, "true")

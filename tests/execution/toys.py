@@ -1,6 +1,4 @@
-"""
-Toy hooks: where they are and how to start one.
-"""
+"""Toy hooks: where they are and how to start one."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ STAY = f"86399.{os.getpid()}"
 
 
 def launch(*words: str, **changes: Any) -> ProcessSpec:
-    """
-    Return the process spec of a toy, or another command, with limits that keep a test quick.
-    """
+    """Return the process spec of a toy, or another command, with limits that keep a test quick."""
     argv = (str(HOOKS / words[0]), *words[1:]) if words[0].endswith((".sh", ".py")) else words
     base = ProcessSpec(
         argv=argv,
@@ -40,9 +36,7 @@ def launch(*words: str, **changes: Any) -> ProcessSpec:
 
 
 def staying(mark: str = STAY) -> list[int]:
-    """
-    List the living processes of toys that stay.
-    """
+    """List the living processes of toys that stay."""
     return [pid for pid, words in _commands() if mark in words]
 
 
@@ -57,9 +51,7 @@ def _commands() -> Iterator[tuple[int, str]]:
 
 
 def eventually(condition: Callable[[], bool], what: str) -> None:
-    """
-    Wait until a condition holds, looking at short intervals; fail after a late deadline.
-    """
+    """Wait until a condition holds, looking at short intervals; fail after a late deadline."""
     end = time.monotonic() + DEADLINE
     while not condition():
         assert time.monotonic() < end, f"never came true: {what}"

@@ -1,6 +1,4 @@
-"""
-Drive host sessions on plain values: no process, no file, no clock.
-"""
+"""Drive host sessions on plain values: no process, no file, no clock."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ Script = Callable[[hosts.RunHooks, int], ProcessResult | Payload | None]
 def ended(
     code: int = 0, stdout: str = "", stderr: str = "", *, signal: int | None = None, wall: float = 0.1
 ) -> ProcessResult:
-    """
-    Return the result of a process that ended by itself.
-    """
+    """Return the result of a process that ended by itself."""
     ending = Exited(code) if signal is None else Signaled(signal)
     out, err = stdout.encode(), stderr.encode()
     return ProcessResult(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)), wall=wall)
@@ -35,9 +31,7 @@ def ended(
 
 @dataclass
 class Play:
-    """
-    The record of a session from its start to its end.
-    """
+    """The record of a session from its start to its end."""
 
     requests: list[hosts.Request] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
@@ -49,28 +43,20 @@ class Play:
 
     @property
     def events(self) -> list[str]:
-        """
-        The events whose hooks ran, in order.
-        """
+        """The events whose hooks ran, in order."""
         return [request.event for request in self.asked()]
 
     def asked(self, event: str | None = None) -> list[hosts.RunHooks]:
-        """
-        Return the requests to run hooks, all or those of one event.
-        """
+        """Return the requests to run hooks, all or those of one event."""
         asked = [request for request in self.requests if isinstance(request, hosts.RunHooks)]
         return [request for request in asked if event in (None, request.event)]
 
     def flags(self) -> list[object]:
-        """
-        Return the values of stop_hook_active, in order.
-        """
+        """Return the values of stop_hook_active, in order."""
         return [request.payload["stop_hook_active"] for request in self.asked("Stop")]
 
     def seen(self) -> list[str]:
-        """
-        Return all texts that the agent saw, in order.
-        """
+        """Return all texts that the agent saw, in order."""
         return [message.text for messages in self.observations for message in messages]
 
 
@@ -86,9 +72,7 @@ def play(
     files: Mapping[str, str] | None = None,
     **given: Any,
 ) -> Play:
-    """
-    Drive a session with acts in order and an answer for each hook.
-    """
+    """Drive a session with acts in order and an answer for each hook."""
     profile = profile or hosts.find("claude-code")
     configuration = hosts.configure(profile, files or {}, inline=settings)
     facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp/x", seed=7, **given)
@@ -126,39 +110,29 @@ def play(
 
 @pytest.fixture
 def profile() -> hosts.Profile:
-    """
-    The profile of the newest Claude Code.
-    """
+    """The profile of the newest Claude Code."""
     return hosts.find("claude-code")
 
 
 @pytest.fixture(name="play")
 def give_play() -> Callable[..., Play]:
-    """
-    The function that drives a session.
-    """
+    """The function that drives a session."""
     return play
 
 
 @pytest.fixture(name="ended")
 def give_ended() -> Callable[..., ProcessResult]:
-    """
-    The function that makes results of processes.
-    """
+    """The function that makes results of processes."""
     return ended
 
 
 @pytest.fixture(scope="session")
 def recorded() -> list[dict[str, Any]]:
-    """
-    Inputs that hooks of the real host were given.
-    """
+    """Inputs that hooks of the real host were given."""
     return list(json.loads((DATA / "payloads.json").read_text())["payloads"])
 
 
 @pytest.fixture(scope="session")
 def results() -> dict[str, Any]:
-    """
-    Results of the real host for each answer.
-    """
+    """Results of the real host for each answer."""
     return dict(json.loads((DATA / "results.json").read_text()))

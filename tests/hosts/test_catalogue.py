@@ -1,6 +1,4 @@
-"""
-The known hosts, and the facts about them.
-"""
+"""The known hosts, and the facts about them."""
 
 import subprocess
 import sys
@@ -55,9 +53,7 @@ def test_every_fact_has_a_source(profile):
 
 
 def needed(profile):
-    """
-    The facts about replies that a decision of this profile can name.
-    """
+    """The facts about replies that a decision of this profile can name."""
     events = profile.events.values()
     codes = [code for event in events for code in event.codes or profile.replies.codes]
     answers = [event.answers or profile.replies.answers for event in events]
@@ -101,9 +97,7 @@ def test_every_fact_that_a_decision_names_exists(profile):
 
 
 def loaded_profiles(code):
-    """
-    The folders below ``hosts/profiles`` that a new process imports when it runs some code.
-    """
+    """The folders below ``hosts/profiles`` that a new process imports when it runs some code."""
     found = f"{code}; print(*{{n.split('.')[3] for n in sys.modules if 'hosts.profiles.' in n}})"
     start = "import sys; from pytest_hookharness import hosts; "
     ran = subprocess.run([sys.executable, "-c", start + found], capture_output=True, text=True, check=True)

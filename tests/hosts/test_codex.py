@@ -1,6 +1,4 @@
-"""
-Codex: its strict answers, its patches, its subagents, and stops without a cap.
-"""
+"""Codex: its strict answers, its patches, its subagents, and stops without a cap."""
 
 import json
 
@@ -29,39 +27,29 @@ PATCH = "*** Begin Patch\n{}\n*** End Patch\n"
 
 
 def own(event, **words):
-    """
-    An answer with values for one event.
-    """
+    """An answer with values for one event."""
     return {"hookSpecificOutput": {"hookEventName": event, **words}}
 
 
 def pre(permission, **words):
-    """
-    An answer before a tool.
-    """
+    """An answer before a tool."""
     return own("PreToolUse", permissionDecision=permission, **words)
 
 
 def grant(**words):
-    """
-    An answer to a permission request.
-    """
+    """An answer to a permission request."""
     return own("PermissionRequest", decision=words)
 
 
 @pytest.fixture
 def codex():
-    """
-    The newest Codex.
-    """
+    """The newest Codex."""
     return hosts.find("codex")
 
 
 @pytest.fixture
 def run(play, codex):
-    """
-    A session of Codex whose hooks all give the same answer.
-    """
+    """A session of Codex whose hooks all give the same answer."""
 
     def go(events, acts, answer=None, **given):
         settings = dict.fromkeys(events, "./hook") if isinstance(events, list) else events

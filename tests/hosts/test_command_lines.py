@@ -1,6 +1,4 @@
-"""
-The command lines of hosts, and what hosts print at the end.
-"""
+"""The command lines of hosts, and what hosts print at the end."""
 
 import json
 

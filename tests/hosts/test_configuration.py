@@ -1,6 +1,4 @@
-"""
-The configuration that the host reads from its settings, and the problems of flawed settings.
-"""
+"""The configuration that the host reads from its settings, and the problems of flawed settings."""
 
 import json
 from dataclasses import replace
@@ -15,16 +13,12 @@ LOCAL = "workspace/.claude/settings.local.json"
 
 
 def settings(command, event="Stop", **more):
-    """
-    Return the text of a settings file with one hook.
-    """
+    """Return the text of a settings file with one hook."""
     return json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}, **more})
 
 
 def commands(configuration):
-    """
-    Return the commands of all hooks, in order.
-    """
+    """Return the commands of all hooks, in order."""
     return [hook.command for hook in configuration.hooks]
 
 

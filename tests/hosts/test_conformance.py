@@ -1,6 +1,4 @@
-"""
-The recorded behaviour of the real host: each recorded row must result from a session on plain values.
-"""
+"""The recorded behaviour of the real host: each recorded row must result from a session on plain values."""
 
 import json
 from collections import Counter
@@ -19,9 +17,7 @@ BASH = Tools(calls=(ToolCall(name="Bash", input={"command": "echo visible-out"})
 
 @pytest.fixture(scope="module")
 def tally(request):
-    """
-    Count rows, and print the share that agrees after the last one.
-    """
+    """Count rows, and print the share that agrees after the last one."""
     counts = Counter()
     yield counts
     rows = ", ".join(f"{table} {count}" for table, count in sorted(counts.items()))
@@ -31,9 +27,7 @@ def tally(request):
 
 
 def legend(ended, table, variant):
-    """
-    What the record says about the hook of a variant.
-    """
+    """What the record says about the hook of a variant."""
     given = RESULTS["variants"][table][variant]
     if "command" in given:
         code = {"/nonexistent/hook-script": 127, "@NOEXEC@": 126, "": 0}[given["command"]]
@@ -139,9 +133,7 @@ def test_other_matcher_fires(profile, tally, event, matcher, target):
 
 
 def said(event, what):
-    """
-    Exit code, standard output and standard error of a hook in the visibility table.
-    """
+    """Exit code, standard output and standard error of a hook in the visibility table."""
     special = {"hookEventName": event}
     answers = {
         "additionalContext": {"hookSpecificOutput": {**special, "additionalContext": "MARK"}},

@@ -1,6 +1,4 @@
-"""
-Hosts known from documents alone: how their profiles read answers and settings, and their caps.
-"""
+"""Hosts known from documents alone: how their profiles read answers and settings, and their caps."""
 
 import json
 from dataclasses import replace
@@ -48,9 +46,7 @@ REFUSED = {
 
 
 def stop_event(profile):
-    """
-    The host's name of the stop event.
-    """
+    """The host's name of the stop event."""
     return profile.by_role(hosts.Role.STOP).name
 
 
@@ -133,9 +129,7 @@ def test_results_of_calls(name):
 
 
 def read(ended, name, event, code=0, out="", err="", **hook):
-    """
-    The reply of a hook on an event, as the host reads it.
-    """
+    """The reply of a hook on an event, as the host reads it."""
     text = out if isinstance(out, str) else json.dumps(out)
     return hosts.read_reply(
         hosts.find(name), Hook(event=event, command="x", **hook), event, ended(code, text, err)
@@ -225,9 +219,7 @@ def test_default_reasons_can_name_the_event(ended):
 
 
 def configure(name, path, text):
-    """
-    The configuration of a host with one settings file.
-    """
+    """The configuration of a host with one settings file."""
     return hosts.configure(hosts.find(name), {path: text})
 
 

@@ -1,6 +1,4 @@
-"""
-Explanations of hosts: invented hook runs, read by the functions of the simulation.
-"""
+"""Explanations of hosts: invented hook runs, read by the functions of the simulation."""
 
 import json
 from dataclasses import replace
@@ -17,9 +15,7 @@ CALL = [Prompt(text="go"), RunCommand(command="ls"), Stop(text="done")]
 
 
 def meaning(name, event, case):
-    """
-    What one end of a hook run means on one event of a host; the last case of that name.
-    """
+    """What one end of a hook run means on one event of a host; the last case of that name."""
     (explained,) = hosts.explain(hosts.find(name), event)
     return [one for one in explained.meanings if one.case == case][-1]
 

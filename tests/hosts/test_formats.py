@@ -25,16 +25,12 @@ from pytest_hookharness.hosts.settings.formats import (
 
 
 def reading(profile, **values):
-    """
-    Return the profile with other rules for settings, and with flawed parts dropped.
-    """
+    """Return the profile with other rules for settings, and with flawed parts dropped."""
     return replace(profile, config=replace(profile.config, default_effect=Effect.DROPS, **values))
 
 
 def commands(configuration):
-    """
-    Return event, matcher and command of all hooks.
-    """
+    """Return event, matcher and command of all hooks."""
     return [(hook.event, hook.matcher, hook.command) for hook in configuration.hooks]
 
 

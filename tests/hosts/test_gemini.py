@@ -1,6 +1,4 @@
-"""
-Gemini CLI: what only this host does.
-"""
+"""Gemini CLI: what only this host does."""
 
 import json
 
@@ -26,9 +24,7 @@ DENY = {"decision": "deny", "reason": "no"}
 
 
 def settings(**commands):
-    """
-    Groups with one hook for each event, each with its own matcher if one is given.
-    """
+    """Groups with one hook for each event, each with its own matcher if one is given."""
     return {
         event: [{"matcher": matcher, "hooks": [{"type": "command", "command": "./x"}]}]
         for event, matcher in commands.items()

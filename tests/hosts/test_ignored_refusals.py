@@ -1,6 +1,4 @@
-"""
-Refusals that a host ignores: each is reported, because the hook means to refuse.
-"""
+"""Refusals that a host ignores: each is reported, because the hook means to refuse."""
 
 import json
 
@@ -18,9 +16,7 @@ BESIDE = "exit code 2 has no effect beside an answer"
 
 
 def read(ended, host, role, code=0, answer=None, text="", stderr=""):
-    """
-    What a host reads on its event for a role.
-    """
+    """What a host reads on its event for a role."""
     profile = hosts.find(host)
     event = profile.by_role(role).name
     out = text + (json.dumps(answer) if answer is not None else "")

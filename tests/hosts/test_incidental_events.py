@@ -1,6 +1,4 @@
-"""
-Events that accompany others, and hooks that the host waits for without end.
-"""
+"""Events that accompany others, and hooks that the host waits for without end."""
 
 from dataclasses import replace
 
@@ -17,16 +15,12 @@ GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), RunCommand(command="true",
 
 
 def change(profile, part, **values):
-    """
-    Return the profile with other values in one of its parts.
-    """
+    """Return the profile with other values in one of its parts."""
     return replace(profile, **{part: replace(getattr(profile, part), **values)})
 
 
 def around(profile, name, role, *fields, **values):
-    """
-    Return the profile with one more event, made from an event without side effects.
-    """
+    """Return the profile with one more event, made from an event without side effects."""
     rule = profile.events["SessionEnd"]
     keys = replace(rule.fields, event=name, fields=fields)
     made = replace(rule, **{"fields": keys, "role": role, "target": "", "shared": False, **values})
@@ -60,9 +54,7 @@ def test_a_refused_prompt_of_a_subagent_ends_no_turn(play, profile):
 
 
 def one_call(name, given):
-    """
-    Return one call of a tool.
-    """
+    """Return one call of a tool."""
     return Tools(calls=(ToolCall(name=name, input=given),))
 
 
@@ -151,9 +143,7 @@ def test_which_calls_of_a_batch_failed(play, profile):
 
 
 def cut(after, by, ended=None):
-    """
-    Return the result of a hook run that was cut.
-    """
+    """Return the result of a hook run that was cut."""
     return ProcessResult(ending=TimedOut(after, by=by, ended=ended))
 
 

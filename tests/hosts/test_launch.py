@@ -1,6 +1,4 @@
-"""
-How a hook is started: command line, environment, limits.
-"""
+"""How a hook is started: command line, environment, limits."""
 
 import json
 from dataclasses import replace
@@ -14,9 +12,7 @@ from pytest_hookharness.model.protocol import Basis, Hook
 
 @pytest.fixture
 def launch(profile):
-    """
-    The function that launches a hook of an event.
-    """
+    """The function that launches a hook of an event."""
 
     def launch_one(hook, env=None, *, base=None, **more):
         facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1, env=env)

@@ -1,6 +1,4 @@
-"""
-OpenHands on plain values: what no recorded row covers, and the cap of its branch.
-"""
+"""OpenHands on plain values: what no recorded row covers, and the cap of its branch."""
 
 import json
 from dataclasses import replace
@@ -29,31 +27,23 @@ STOP = {"Stop": [{"hooks": [{"command": "./hook"}]}]}
 
 @pytest.fixture(name="release")
 def give_release():
-    """
-    The newest release.
-    """
+    """The newest release."""
     return hosts.find("openhands")
 
 
 @pytest.fixture(name="branch")
 def give_branch():
-    """
-    The branch with a cap.
-    """
+    """The branch with a cap."""
     return hosts.find("openhands@pr3183")
 
 
 def call(name, **given):
-    """
-    A move with one call.
-    """
+    """A move with one call."""
     return Tools(calls=(ToolCall(name=name, input=given),))
 
 
 def always(answer):
-    """
-    The same answer for every hook.
-    """
+    """The same answer for every hook."""
     return lambda *_: answer
 
 

@@ -1,6 +1,4 @@
-"""
-Values of payloads: calls outside of a session, and calls of a subagent.
-"""
+"""Values of payloads: calls outside of a session, and calls of a subagent."""
 
 import pytest
 
@@ -13,9 +11,7 @@ CALL_KEYS = {"tool_name", "tool_input", "toolName", "toolArgs", "toolCall", "com
 
 
 def facts_of(profile):
-    """
-    Return the facts of a session as the tests drive it.
-    """
+    """Return the facts of a session as the tests drive it."""
     return hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp/x", seed=7)
 
 

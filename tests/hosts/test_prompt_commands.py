@@ -1,6 +1,4 @@
-"""
-Prompts that name a command: which files are commands, and what the model sees of them.
-"""
+"""Prompts that name a command: which files are commands, and what the model sees of them."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Qwen Code: what only this host does, at both versions.
-"""
+"""Qwen Code: what only this host does, at both versions."""
 
 import json
 
@@ -25,9 +23,7 @@ BLOCK = {"decision": "block", "reason": "no"}
 
 
 def permit(decision):
-    """
-    A ruling on a call in the host's own form.
-    """
+    """A ruling on a call in the host's own form."""
     own = {
         "hookEventName": "PreToolUse",
         "permissionDecision": decision,

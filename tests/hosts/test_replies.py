@@ -1,6 +1,4 @@
-"""
-How the host reads one hook run, and the faults that it cannot use.
-"""
+"""How the host reads one hook run, and the faults that it cannot use."""
 
 import json
 
@@ -22,17 +20,13 @@ BLOCK = json.dumps({"decision": "block", "reason": "no"})
 
 
 def special(event, **fields):
-    """
-    Return an answer for one event alone, as text.
-    """
+    """Return an answer for one event alone, as text."""
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, **fields}})
 
 
 @pytest.fixture
 def read(profile, ended):
-    """
-    The function that reads a hook that ended by itself.
-    """
+    """The function that reads a hook that ended by itself."""
 
     def read_one(event, code=0, stdout="", stderr="", **hook):
         given = Hook(event=event, command="./hook", **hook)

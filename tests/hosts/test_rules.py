@@ -1,6 +1,4 @@
-"""
-Single rules of hosts, each on a profile that differs from a known one only in this rule.
-"""
+"""Single rules of hosts, each on a profile that differs from a known one only in this rule."""
 
 import json
 from dataclasses import replace
@@ -40,38 +38,28 @@ GO, DONE = Prompt(text="go"), Stop(text="done")
 
 
 def change(profile, part, **values):
-    """
-    The profile with other values in one of its parts.
-    """
+    """The profile with other values in one of its parts."""
     return replace(profile, **{part: replace(getattr(profile, part), **values)})
 
 
 def of_event(profile, name, **values):
-    """
-    The profile with other values for one event.
-    """
+    """The profile with other values for one event."""
     rule = replace(profile.events[name], **values)
     return replace(profile, events={**profile.events, name: rule})
 
 
 def always(answer):
-    """
-    The same answer for every hook.
-    """
+    """The same answer for every hook."""
     return lambda *_: answer
 
 
 def said(ended, answer, code=0):
-    """
-    A process that prints an answer.
-    """
+    """A process that prints an answer."""
     return ended(code, json.dumps(answer))
 
 
 def knowing(profile, *names):
-    """
-    The profile with facts about replies that only other hosts have.
-    """
+    """The profile with facts about replies that only other hosts have."""
     rules = {**profile.replies.rules, **dict.fromkeys(names, KNOWN)}
     return change(profile, "replies", rules=rules)
 

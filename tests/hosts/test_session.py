@@ -1,6 +1,4 @@
-"""
-The session as a value: the order of events, and how turns go on and end.
-"""
+"""The session as a value: the order of events, and how turns go on and end."""
 
 import json
 
@@ -30,23 +28,17 @@ GO = Prompt(text="go")
 
 
 def special(event, **fields):
-    """
-    Return an answer for one event alone.
-    """
+    """Return an answer for one event alone."""
     return {"hookSpecificOutput": {"hookEventName": event, **fields}}
 
 
 def always(answer):
-    """
-    Return a function that gives the same answer for every hook.
-    """
+    """Return a function that gives the same answer for every hook."""
     return lambda *_: answer
 
 
 def at(event, answer):
-    """
-    Return a function that answers for the hooks of one event, and gives no answer for the others.
-    """
+    """Return a function that answers for the hooks of one event, and gives no answer for the others."""
     return lambda request, _: answer if request.event == event else None
 
 

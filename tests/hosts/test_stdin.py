@@ -1,6 +1,4 @@
-"""
-The standard input of hooks, compared with recordings of the real host.
-"""
+"""The standard input of hooks, compared with recordings of the real host."""
 
 import json
 import posixpath
@@ -33,9 +31,7 @@ IN_SUBAGENT = ("PostToolUse", "PostToolBatch")
 
 
 def shape(value):
-    """
-    Return keys in order and types of values, without the values.
-    """
+    """Return keys in order and types of values, without the values."""
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}, list(value)
     if isinstance(value, list):
@@ -44,9 +40,7 @@ def shape(value):
 
 
 def perform(request):
-    """
-    Return the performance of each call of the scripted agent.
-    """
+    """Return the performance of each call of the scripted agent."""
     match request.operation:
         case RunCommand(command=command) if command.startswith("cd "):
             return Performance(exit=0, folder=posixpath.join("/project", command.removeprefix("cd -- ")))
@@ -62,9 +56,7 @@ def perform(request):
 
 @pytest.fixture
 def asked(play, ended):
-    """
-    All inputs of hooks in one session with many events.
-    """
+    """All inputs of hooks in one session with many events."""
     profile = hosts.find("claude-code")
     settings = dict.fromkeys(profile.events, "./hook")
     task = {"subject": "s", "description": "d"}
@@ -133,9 +125,7 @@ MODE = {"permission_mode": "default", "hook_event_name": "Stop"}
 
 @pytest.fixture
 def facts(profile):
-    """
-    The facts of a session.
-    """
+    """The facts of a session."""
     return hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1)
 
 

@@ -1,6 +1,4 @@
-"""
-The task list of the host as values: what each call does with it, and its part in a session.
-"""
+"""The task list of the host as values: what each call does with it, and its part in a session."""
 
 import pytest
 
@@ -16,9 +14,7 @@ LIST = (ONE, DONE, GONE)
 
 @pytest.fixture
 def plan(profile):
-    """
-    What a call of Claude Code would do with a list of three tasks, one of them deleted.
-    """
+    """What a call of Claude Code would do with a list of three tasks, one of them deleted."""
     return lambda name, **given: profile.tools.tasks(ToolCall(name=name, input=given), LIST)
 
 

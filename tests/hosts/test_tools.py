@@ -1,6 +1,4 @@
-"""
-The tools of Claude Code: calls, their operations, and the form of their results.
-"""
+"""The tools of Claude Code: calls, their operations, and the form of their results."""
 
 import pytest
 
@@ -10,9 +8,7 @@ from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, 
 
 @pytest.fixture
 def tools():
-    """
-    The tools of Claude Code.
-    """
+    """The tools of Claude Code."""
     return hosts.find("claude-code").tools
 
 

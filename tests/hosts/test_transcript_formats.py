@@ -1,6 +1,4 @@
-"""
-The actions of an agent, read from the transcripts of each host.
-"""
+"""The actions of an agent, read from the transcripts of each host."""
 
 import json
 

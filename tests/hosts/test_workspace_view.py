@@ -1,6 +1,4 @@
-"""
-What the session knows of the workspace: its folders, and files that changed behind the agent.
-"""
+"""What the session knows of the workspace: its folders, and files that changed behind the agent."""
 
 from dataclasses import replace
 
@@ -22,17 +20,13 @@ GO = Prompt(text="go")
 
 
 def ends_in(*folders):
-    """
-    Return a function that ends each command in the next folder.
-    """
+    """Return a function that ends each command in the next folder."""
     ends = iter(folders)
     return lambda _: Performance(exit=0, stdout="x\n", folder=next(ends))
 
 
 def performed(played):
-    """
-    Return the folder in which each command was to start.
-    """
+    """Return the folder in which each command was to start."""
     return [request.operation.folder for request in played.requests if isinstance(request, hosts.PerformCall)]
 
 
@@ -175,9 +169,7 @@ STALE = hosts.find("claude-code").tools.stale_notice
 
 @pytest.fixture
 def session():
-    """
-    A session of Claude Code with a running turn.
-    """
+    """A session of Claude Code with a running turn."""
     profile = hosts.find("claude-code")
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     progress = hosts.begin(profile, hosts.configure(profile, {}, inline={}), facts)
@@ -185,9 +177,7 @@ def session():
 
 
 def make(progress, move, *answers):
-    """
-    Return the progress after a move and the answers to the host's requests, until it awaits an act.
-    """
+    """Return the progress after a move and the answers to the host's requests, until it awaits an act."""
     progress = hosts.advance(progress.session, move)
     for answer in answers:
         assert isinstance(progress.request, hosts.PerformCall)

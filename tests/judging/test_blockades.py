@@ -1,6 +1,4 @@
-"""
-What hooks do throughout a session.
-"""
+"""What hooks do throughout a session."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Refusals that name nothing to act on.
-"""
+"""Refusals that name nothing to act on."""
 
 import pytest
 

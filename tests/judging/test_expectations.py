@@ -1,6 +1,4 @@
-"""
-Which expectations of a scenario are met; each is shown met, and broken by another trace.
-"""
+"""Which expectations of a scenario are met; each is shown met, and broken by another trace."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -148,18 +146,14 @@ def broken(
 @pytest.mark.parametrize("promised", VERDICTS)
 @pytest.mark.parametrize("verdict", VERDICTS)
 def test_a_verdict_meets_only_its_own_expectation(promised: Verdict, verdict: Verdict) -> None:
-    """
-    The expected verdict is met by that verdict and by no other.
-    """
+    """The expected verdict is met by that verdict and by no other."""
     word = verdict_name(promised)
     seen = broken(outcome(Expectation(verdict=word), verdict=verdict))
     assert seen == ([] if promised is verdict else ["expect.verdict"])
 
 
 def test_an_undecided_run_meets_no_other_expectation() -> None:
-    """
-    Without an expected verdict, an undecided run is still a broken expectation.
-    """
+    """Without an expected verdict, an undecided run is still a broken expectation."""
     undecided = Undecided(turn=2, why="no end")
     assert broken(outcome(Expectation(), verdict=undecided)) == ["expect.verdict"]
     assert broken(outcome(Expectation())) == []
@@ -167,16 +161,12 @@ def test_an_undecided_run_meets_no_other_expectation() -> None:
 
 @pytest.mark.parametrize("within,expected", [(2, []), (1, ["expect.within"])])
 def test_within_counts_iterations(within: int, expected: list[str]) -> None:
-    """
-    The expected number of iterations is a maximum.
-    """
+    """The expected number of iterations is a maximum."""
     assert broken(outcome(Expectation(verdict="terminated", within=within))) == expected
 
 
 def test_within_is_part_of_a_broken_verdict() -> None:
-    """
-    If the verdict is another one, the expectation names both and is broken once.
-    """
+    """If the verdict is another one, the expectation names both and is broken once."""
     seen = outcome(Expectation(verdict="terminated", within=1), verdict=LOOP)
     found = find_violations(seen, initial={}, final_text=nothing)
     assert found == (Violation(path="expect.verdict", expected="terminated within 1", seen="livelock"),)
@@ -205,9 +195,7 @@ KEPT_AND_BROKEN: list[tuple[Expectation, list[str]]] = [
 
 @pytest.mark.parametrize("expect,expected", KEPT_AND_BROKEN)
 def test_expectations_about_events(expect: Expectation, expected: list[str]) -> None:
-    """
-    Blocks, hook runs, decisions, reasons and required events are checked against the trace.
-    """
+    """Blocks, hook runs, decisions, reasons and required events are checked against the trace."""
     assert broken(outcome(expect)) == expected
 
 
@@ -235,9 +223,7 @@ def test_what_the_agent_must_be_told() -> None:
 
 
 def test_a_refusal_that_was_overridden_is_no_block() -> None:
-    """
-    A refusal that the cap overrode counts as allowed, and not as a block.
-    """
+    """A refusal that the cap overrode counts as allowed, and not as a block."""
     seen = trace(Moved(move=Stop()), asked(ruling=Ruling.DENY, overridden=True))
     expect = Expectation(blocks=Range.exactly(0), decisions={"Stop": ("allow",)})
     assert broken(outcome(expect, seen)) == []
@@ -245,9 +231,7 @@ def test_a_refusal_that_was_overridden_is_no_block() -> None:
 
 
 def test_what_must_happen_needs_a_hook_run() -> None:
-    """
-    An event without a hook run does not count as having happened.
-    """
+    """An event without a hook run does not count as having happened."""
     seen = trace(Moved(move=Stop()), asked(fired=False))
     assert broken(outcome(Expectation(sometimes=("Stop",)), seen)) == ["expect.sometimes[0]"]
 
@@ -262,17 +246,13 @@ def test_what_must_happen_needs_a_hook_run() -> None:
     ],
 )
 def test_expectations_about_the_cycle(expect: Expectation, expected: list[str]) -> None:
-    """
-    Period and evidence are those of the proved loop.
-    """
+    """Period and evidence are those of the proved loop."""
     assert broken(outcome(expect, verdict=LOOP)) == expected
 
 
 @pytest.mark.parametrize("expect", [Expectation(period=2), Expectation(evidence="exact")])
 def test_expectations_about_the_cycle_need_one(expect: Expectation) -> None:
-    """
-    An expectation about the cycle is broken if no loop was proved.
-    """
+    """An expectation about the cycle is broken if no loop was proved."""
     assert len(broken(outcome(expect))) == 1
 
 
@@ -288,9 +268,7 @@ def test_expectations_about_the_cycle_need_one(expect: Expectation) -> None:
     ],
 )
 def test_expectations_about_the_cap(verdict: Verdict, kept_workspace: set[str]) -> None:
-    """
-    A cap is present if it ended or would end this very loop.
-    """
+    """A cap is present if it ended or would end this very loop."""
     promises = {
         "present": CapExpectation(),
         "ninth": CapExpectation(overrides=9),
@@ -321,9 +299,7 @@ CRASH = Finding(code="HH005", name="CRASHED", text="exit code 1")
 def test_findings_are_not_allowed_unless_named(
     named: tuple[str, ...], findings: tuple[Finding, ...], expected: list[str]
 ) -> None:
-    """
-    Every finding must be expected by code or name, and every expected one must occur.
-    """
+    """Every finding must be expected by code or name, and every expected one must occur."""
     assert broken(outcome(Expectation(findings=named), findings=findings)) == expected
 
 
@@ -339,9 +315,7 @@ def test_findings_that_are_made_later_count_the_same(named: tuple[str, ...], exp
 
 
 def test_a_misspelt_finding_gets_the_nearest_name() -> None:
-    """
-    An unknown name of a finding is answered with the most similar name.
-    """
+    """An unknown name of a finding is answered with the most similar name."""
     seen = outcome(Expectation(findings=("CRASHD",)), findings=(CRASH,))
     found = find_violations(seen, initial={}, final_text=nothing)
     assert "nearest is CRASHED" in found[0].expected
@@ -359,16 +333,12 @@ def test_a_misspelt_finding_gets_the_nearest_name() -> None:
 def test_no_process_may_be_left_over_unless_expected(
     left: int, expect: Expectation, expected: list[str]
 ) -> None:
-    """
-    Leftover processes break the expectation unless their number is expected.
-    """
+    """Leftover processes break the expectation unless their number is expected."""
     assert broken(outcome(expect, trace(Moved(move=Stop()), asked(leftovers=left)))) == expected
 
 
 def test_naming_the_finding_names_its_processes() -> None:
-    """
-    A scenario that expects the finding about leftover processes need not count them as well.
-    """
+    """A scenario that expects the finding about leftover processes need not count them as well."""
     finding = Finding(code="HH003", name="LEFTOVER", text="sleep")
     seen = trace(Moved(move=Stop()), asked(leftovers=1))
     assert broken(outcome(Expectation(findings=("LEFTOVER",)), seen, findings=(finding,))) == []
@@ -405,18 +375,14 @@ BEFORE = {"workspace/kept": OLD, "workspace/changed": OLD, "workspace/gone": OLD
     ],
 )
 def test_expectations_about_files(files: FileExpectations, expected: list[str]) -> None:
-    """
-    Files at the end are compared with the expected text, part or absence, and with their first state.
-    """
+    """Files at the end are compared with the expected text, part or absence, and with their first state."""
     texts = {"kept": "a\nb\n"}
     seen = outcome(Expectation(files=files))
     assert broken(seen, initial=BEFORE, final=FILES, final_text=texts.get) == expected
 
 
 def test_the_last_state_is_the_end_unless_entries_are_given() -> None:
-    """
-    Without entries of the end those of the last state are compared.
-    """
+    """Without entries of the end those of the last state are compared."""
     seen = outcome(Expectation(files=FileExpectations(unchanged=("changed",))))
     states = {1: State(files=BEFORE), 2: State(files=FILES)}
     seen = replace(seen, trace=replace(seen.trace, states=states))
@@ -425,9 +391,7 @@ def test_the_last_state_is_the_end_unless_entries_are_given() -> None:
 
 
 def test_an_unreadable_file_never_meets_an_expectation() -> None:
-    """
-    An error while a file is read leaves the check as an error.
-    """
+    """An error while a file is read leaves the check as an error."""
 
     def fail(_file: str) -> str | None:
         raise PermissionError("not readable")
@@ -470,18 +434,14 @@ def performed(of: ToolCall, *, refused: bool = False) -> Performed:
     ],
 )
 def test_expectations_about_one_call(promised: str, became: str, after: list[Exchange]) -> None:
-    """
-    The result of a call is whether it was carried out, and whether the user would have been asked.
-    """
+    """The result of a call is whether it was carried out, and whether the user would have been asked."""
     move = Tools(calls=(call(promised),))
     seen = outcome(Expectation(), trace(Moved(move=move), *after), script=Script(acts=(move,)))
     assert broken(seen) == ([] if became == promised else ["agent[1].expect"])
 
 
 def test_parallel_calls_are_distinguished() -> None:
-    """
-    Of two calls in one turn each is checked by its own result.
-    """
+    """Of two calls in one turn each is checked by its own result."""
     other = replace(BASH, input={"command": "rm"}, label="agent[1]")
     move = Tools(calls=(call("deny"), call("allow", other), call("allow", READ)))
     after: list[Exchange] = [
@@ -507,9 +467,7 @@ def test_a_call_that_the_hooks_changed_is_not_mixed_up() -> None:
 
 
 def test_two_like_calls_need_two_that_were_made() -> None:
-    """
-    One call that was carried out meets the expectation of one call only.
-    """
+    """One call that was carried out meets the expectation of one call only."""
     move = Tools(calls=(call("allow"), call("allow")))
     once = trace(Moved(move=move), performed(BASH))
     twice = trace(Moved(move=move), performed(BASH), performed(BASH))
@@ -518,26 +476,20 @@ def test_two_like_calls_need_two_that_were_made() -> None:
 
 
 def test_a_shell_move_is_judged_like_a_call() -> None:
-    """
-    An expectation about a run, an edit or a read is met by the call that the host made of it.
-    """
+    """An expectation about a run, an edit or a read is met by the call that the host made of it."""
     move = moves.RunCommand(command="ls", expect="deny", label="agent[0]")
     assert broken(outcome(Expectation(), trace(Moved(move=move), pre(Ruling.DENY)))) == []
     assert broken(outcome(Expectation(), trace(Moved(move=move), performed(BASH)))) == ["agent[0].expect"]
 
 
 def test_an_expected_call_that_was_never_made_is_broken() -> None:
-    """
-    A run that ends before an expected call breaks the expectation, whatever it was.
-    """
+    """A run that ends before an expected call breaks the expectation, whatever it was."""
     script = Script(acts=(Prompt(text="Go."), moves.Read(file="x", expect="allow")))
     assert broken(outcome(Expectation(), script=script)) == ["agent[1].expect"]
 
 
 def test_paths_are_those_of_the_variant() -> None:
-    """
-    A broken expectation of a variant is named by the key path in the file.
-    """
+    """A broken expectation of a variant is named by the key path in the file."""
     origin = Origin(file=Path("lint.scenario.yaml"), marks={"variants.old.expect.blocks": (9, 5)})
     seen = outcome(Expectation(blocks=TWO), origin=origin, variant="old")
     assert broken(seen) == ["variants.old.expect.blocks"]

@@ -1,6 +1,4 @@
-"""
-Expectations about loops of the agent's own calls.
-"""
+"""Expectations about loops of the agent's own calls."""
 
 import pytest
 

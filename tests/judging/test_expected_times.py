@@ -1,6 +1,4 @@
-"""
-How long hooks may take, with given times: no test here waits.
-"""
+"""How long hooks may take, with given times: no test here waits."""
 
 from collections.abc import Sequence
 

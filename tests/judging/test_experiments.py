@@ -1,6 +1,4 @@
-"""
-Which perturbations of a state are probed, and what follows from the results.
-"""
+"""Which perturbations of a state are probed, and what follows from the results."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -115,9 +113,7 @@ def test_candidates_for_thresholds_are_tried(parts, options, repetitions):
 
 
 def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
-    """
-    A limit that moves with its counter is no threshold, although perturbing it alone would exceed it.
-    """
+    """A limit that moves with its counter is no threshold, although perturbing it alone would exceed it."""
     result, _ = ask(
         COUNT,
         LIMIT,

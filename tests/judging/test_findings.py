@@ -1,6 +1,4 @@
-"""
-Which defects are found in a trace, and how they are reported.
-"""
+"""Which defects are found in a trace, and how they are reported."""
 
 from dataclasses import dataclass, replace
 
@@ -34,9 +32,7 @@ WAITS = Activity(Process(12, "cat", 0.0), "S", "read", "end of file on stdin")
 
 @dataclass(frozen=True)
 class Problem:
-    """
-    A problem in the hook settings, as a host reports it.
-    """
+    """A problem in the hook settings, as a host reports it."""
 
     kind: str
     source: str = ".claude/settings.json"
@@ -86,9 +82,7 @@ def names(seen: Trace) -> list[str]:
     ],
 )
 def test_what_came_too_late_is_reported(ended: Exited | None, said: bytes, late: str) -> None:
-    """
-    The finding about a hook that was cut after its answer names the answer that came too late.
-    """
+    """The finding about a hook that was cut after its answer names the answer that came too late."""
     cut = TimedOut(after=1.0, by=Cut.LIMIT, ended=ended)
     (finding,) = find(trace(hooked(hook_run(run=ProcessResult(ending=cut, stdout=Output(said, len(said)))))))
 
@@ -110,9 +104,7 @@ def test_a_cancelled_refusal_is_found() -> None:
 
 
 def test_a_clean_trace_has_no_findings() -> None:
-    """
-    Hooks that end, answer and refuse with a reason give no finding.
-    """
+    """Hooks that end, answer and refuse with a reason give no finding."""
     assert (
         find(trace(hooked(hook_run()), hooked(hook_run(Exited(2)), refused=True, reasons=("lint failed",))))
         == ()
@@ -146,16 +138,12 @@ def test_a_clean_trace_has_no_findings() -> None:
 def test_every_ending_and_fault_is_reported_once(
     ending: Ending, fault: str | None, expected: list[str]
 ) -> None:
-    """
-    What a process did and what its host made of it give one finding of the right kind.
-    """
+    """What a process did and what its host made of it give one finding of the right kind."""
     assert names(trace(hooked(hook_run(ending, fault=fault)))) == expected
 
 
 def test_a_cut_at_the_hook_timeout_is_an_assumption() -> None:
-    """
-    Only for a hook run that was cut before its host's limit it is assumed that it never ends.
-    """
+    """Only for a hook run that was cut before its host's limit it is assumed that it never ends."""
     texts = [
         find(trace(hooked(hook_run(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
         for host in (Cut.LIMIT, Cut.HOOK_TIMEOUT)
@@ -165,9 +153,7 @@ def test_a_cut_at_the_hook_timeout_is_an_assumption() -> None:
 
 
 def test_processes_that_are_left_over_are_found() -> None:
-    """
-    A process that outlived its hook is a separate finding, unless it held the output open.
-    """
+    """A process that outlived its hook is a separate finding, unless it held the output open."""
     other = Process(8, "server", 0.1)
     left = ProcessResult(ending=Exited(0), leftovers=(SLEEP,))
     assert names(trace(hooked(hook_run(run=left)))) == ["LEFTOVER"]
@@ -178,9 +164,7 @@ def test_processes_that_are_left_over_are_found() -> None:
 
 
 def test_output_that_the_harness_cut_is_found() -> None:
-    """
-    Output beyond what the harness keeps is a finding.
-    """
+    """Output beyond what the harness keeps is a finding."""
     assert names(trace(hooked(hook_run(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 3)))))) == [
         "OUTPUT-CUT"
     ]
@@ -189,17 +173,13 @@ def test_output_that_the_harness_cut_is_found() -> None:
 
 @pytest.mark.parametrize("reasons,expected", [((), 1), (("  \n",), 1), (("lint failed",), 0)])
 def test_a_refusal_without_a_reason_is_found(reasons: tuple[str, ...], expected: int) -> None:
-    """
-    A refusal is silent exactly if only white space reaches the agent.
-    """
+    """A refusal is silent exactly if only white space reaches the agent."""
     assert names(trace(hooked(hook_run(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
 
 
 @pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
 def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int) -> None:
-    """
-    A refusal by silent hooks has no reason, whatever the host says instead.
-    """
+    """A refusal by silent hooks has no reason, whatever the host says instead."""
     fires = [hook_run(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
     agreed = hook_run(silent=True)
     seen = trace(hooked(*fires, agreed, refused=True, reasons=("[./hook.sh]: No stderr output",)))
@@ -214,9 +194,7 @@ def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int
     ],
 )
 def test_a_run_without_any_hook_run_is_found(configured: tuple[str, ...], words: str) -> None:
-    """
-    A run in which no hook ran is a finding that names the configured events and what took place.
-    """
+    """A run in which no hook ran is a finding that names the configured events and what took place."""
     call = Performed(call=ToolCall(name="Bash", input={}), result=ToolResult())
     course = (Happened(event=Prompt(text="go")), Moved(move=Tools(calls=())), call, Moved(move=Stop()))
     steps = tuple(Step(number=turn, turn=turn, exchange=item) for turn, item in enumerate(course))
@@ -227,9 +205,7 @@ def test_a_run_without_any_hook_run_is_found(configured: tuple[str, ...], words:
 
 
 def test_hooks_that_ran_or_are_unknown_are_not_missed() -> None:
-    """
-    With a hook run, without known settings, or with a reported cause, no hook is missed.
-    """
+    """With a hook run, without known settings, or with a reported cause, no hook is missed."""
     assert find(trace(hooked(hook_run())), configured=("Stop",)) == ()
     assert find(Trace()) == ()
     told = find(Trace(), configured=(), problems=[Problem("malformed")])
@@ -249,18 +225,14 @@ def test_hooks_that_ran_or_are_unknown_are_not_missed() -> None:
     ],
 )
 def test_problems_in_the_settings_are_findings(kind: str, expected: str) -> None:
-    """
-    Unknown and unreached events and ignored options have their own codes; other problems disable hooks.
-    """
+    """Unknown and unreached events and ignored options have their own codes; other problems disable hooks."""
     finding = find(Trace(), problems=[Problem(kind)])[0]
     assert (finding.name, finding.turn, finding.rule) == (expected, 0, RULE)
     assert finding.text == ".claude/settings.json, hooks.Stop[0]: there is no command"
 
 
 def test_one_state_with_two_results_is_a_finding() -> None:
-    """
-    A contradiction among the states is found in the trace, or reported by the loop.
-    """
+    """A contradiction among the states is found in the trace, or reported by the loop."""
     states = {turn: State(digest=digest) for turn, digest in enumerate("aab", 1)}
     flaky = find(trace(hooked(hook_run()), hooked(hook_run()), hooked(hook_run()), states=states))
     assert [(finding.name, finding.turn) for finding in flaky] == [("FLAKY", 3)]
@@ -268,34 +240,26 @@ def test_one_state_with_two_results_is_a_finding() -> None:
 
 
 def test_equal_findings_are_one_with_a_count() -> None:
-    """
-    A defect that occurs in every turn is reported once, with the first turn and the number of times.
-    """
+    """A defect that occurs in every turn is reported once, with the first turn and the number of times."""
     crash = hook_run(Exited(1), fault="crashed: exit code 1")
     findings = find(trace(hooked(hook_run()), hooked(crash), hooked(crash), hooked(crash, crash)))
     assert [(item.name, item.turn, item.times) for item in findings] == [("CRASHED", 2, 4)]
 
 
 def test_defects_that_differ_are_not_mixed() -> None:
-    """
-    Two different exit codes of one hook are two findings.
-    """
+    """Two different exit codes of one hook are two findings."""
     one, three = (hook_run(Exited(code), fault=f"crashed: exit code {code}") for code in (1, 3))
     assert [item.times for item in find(trace(hooked(one, three), hooked(one)))] == [2, 1]
 
 
 def test_process_numbers_do_not_keep_findings_apart() -> None:
-    """
-    The same leftover command of two hook runs is one finding, although its process id differs.
-    """
+    """The same leftover command of two hook runs is one finding, although its process id differs."""
     runs = [ProcessResult(ending=Exited(0), leftovers=(Process(pid, "sleep 9", 0),)) for pid in (7, 8)]
     assert [item.times for item in find(trace(*(hooked(hook_run(run=run)) for run in runs)))] == [2]
 
 
 def test_every_finding_says_what_to_do() -> None:
-    """
-    Every code says what was seen, why it matters and what to do, and is found by number and name.
-    """
+    """Every code says what was seen, why it matters and what to do, and is found by number and name."""
     for code in catalogue():
         assert all((code.what, code.why, code.fix))
         assert look_up(code.code) is look_up(code.name.lower()) is code

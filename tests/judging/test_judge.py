@@ -1,6 +1,4 @@
-"""
-Which verdict a trace and its end get, and why.
-"""
+"""Which verdict a trace and its end get, and why."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -86,9 +84,7 @@ def state(digest: str, *, agent: str = "", visible: int = 0, opaque: str = "", *
 
 
 def refusals(digests: str) -> Trace:
-    """
-    A trace of refused stops, and the state after each.
-    """
+    """A trace of refused stops, and the state after each."""
     known = {turn: state(digest, log=digest) for turn, digest in enumerate(digests, 1)}
     return trace(PROMPT, *(item for _ in digests for item in (STOP, asked(refused=True))), states=known)
 
@@ -98,32 +94,24 @@ def stopped(turn: int) -> RunEnd:
 
 
 def test_an_allowed_stop_is_terminated() -> None:
-    """
-    A run is terminated if the hooks allowed the last stop.
-    """
+    """A run is terminated if the hooks allowed the last stop."""
     seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
     assert judge(JudgeInput(seen, stopped(2))) == Terminated(turn=2)
 
 
 def test_a_stop_without_hooks_is_terminated() -> None:
-    """
-    If no hook is configured for the stop, nothing refuses it.
-    """
+    """If no hook is configured for the stop, nothing refuses it."""
     assert judge(JudgeInput(trace(PROMPT, EDIT, STOP), stopped(2))) == Terminated(turn=2)
 
 
 def test_a_hook_that_halts_everything_terminates() -> None:
-    """
-    A hook that halts everything has ended the run by its own decision.
-    """
+    """A hook that halts everything has ended the run by its own decision."""
     seen = trace(PROMPT, EDIT, asked("PostToolUse", halt="enough"))
     assert judge(JudgeInput(seen, RunEnd(how="halted", turn=1))) == Terminated(turn=1)
 
 
 def test_a_refused_prompt_terminates() -> None:
-    """
-    An agent whose prompt was refused never started, so the run is terminated in turn 0.
-    """
+    """An agent whose prompt was refused never started, so the run is terminated in turn 0."""
     seen = trace(PROMPT, asked("UserPromptSubmit", refused=True))
     assert judge(JudgeInput(seen, RunEnd(how="halted", turn=0))) == Terminated(turn=0)
 
@@ -139,17 +127,13 @@ def test_a_refused_prompt_terminates() -> None:
 )
 @pytest.mark.parametrize("how", ["idle", "stopped", "halted"])
 def test_what_comes_after_a_refused_stop_does_not_undo_it(after: HookEvent, how: How) -> None:
-    """
-    A run with a standing refusal is not terminated, whatever hooks of other events decide later.
-    """
+    """A run with a standing refusal is not terminated, whatever hooks of other events decide later."""
     seen = trace(PROMPT, STOP, asked(refused=True), Happened(event=moves.End()), after)
     assert isinstance(judge(JudgeInput(seen, RunEnd(how=how, turn=1))), Undecided)
 
 
 def test_a_call_that_finishes_is_a_stop() -> None:
-    """
-    A call of the host's finishing tool is an attempt to stop, and its refusal stands like any other.
-    """
+    """A call of the host's finishing tool is an attempt to stop, and its refusal stands like any other."""
     finish = Moved(move=moves.Tools(calls=(moves.ToolCall(name="finish", input={}),)))
     end = RunEnd(how="stopped", turn=1, finishing=("finish",))
     assert judge(JudgeInput(trace(PROMPT, finish, asked()), end)) == Terminated(turn=1)
@@ -158,9 +142,7 @@ def test_a_call_that_finishes_is_a_stop() -> None:
 
 
 def test_a_halt_when_the_session_ends_ends_nothing() -> None:
-    """
-    A session that the script ended in the middle is undecided, although a hook halts its end.
-    """
+    """A session that the script ended in the middle is undecided, although a hook halts its end."""
     seen = trace(PROMPT, EDIT, Happened(event=moves.End()), asked("SessionEnd", halt="enough"))
     assert isinstance(judge(JudgeInput(seen, RunEnd(how="idle", turn=1))), Undecided)
 
@@ -175,18 +157,14 @@ def test_a_halt_when_the_session_ends_ends_nothing() -> None:
     ],
 )
 def test_a_session_that_the_script_ended_is_undecided(seen: Trace, words: str) -> None:
-    """
-    A session that ends without an allowed stop is no proof of termination.
-    """
+    """A session that ends without an allowed stop is no proof of termination."""
     verdict = judge(JudgeInput(seen, stopped(seen.turns)))
     assert isinstance(verdict, Undecided)
     assert words in verdict.why
 
 
 def test_the_cap_makes_it_capped_and_names_what_changed() -> None:
-    """
-    A run that the cap ended is capped, with the files that differ between its last similar turns.
-    """
+    """A run that the cap ended is capped, with the files that differ between its last similar turns."""
     known = {1: state("a", log="1"), 2: state("b", log="2"), 3: state("c", log="3")}
     refused = asked(refused=True)
     seen = trace(PROMPT, STOP, refused, STOP, refused, STOP, asked(overridden=True), states=known)
@@ -195,27 +173,21 @@ def test_the_cap_makes_it_capped_and_names_what_changed() -> None:
 
 
 def test_an_override_after_an_earlier_prompt_is_still_capped() -> None:
-    """
-    A run in which the cap overrode a refusal once is never terminated, whatever came after it.
-    """
+    """A run in which the cap overrode a refusal once is never terminated, whatever came after it."""
     seen = trace(PROMPT, STOP, asked(overridden=True), PROMPT, STOP, asked())
     verdict = judge(JudgeInput(seen, stopped(2), cap=GUARD))
     assert verdict == Capped(turn=1, cap=GUARD)
 
 
 def test_a_cap_without_a_description_gives_the_hosts_sentence() -> None:
-    """
-    A capped run contains the host's own sentence if no cap was described.
-    """
+    """A capped run contains the host's own sentence if no cap was described."""
     verdict = judge(JudgeInput(refusals("ab"), RunEnd(how="capped", turn=2, why="500 steps.", rule=RULE)))
     assert isinstance(verdict, Capped)
     assert verdict.cap == Cap(overrides=None, why="500 steps.", rule=RULE)
 
 
 def test_a_run_that_the_host_ends_carries_its_word() -> None:
-    """
-    The host's own word and reason for the end replace what its cap would have done.
-    """
+    """The host's own word and reason for the end replace what its cap would have done."""
     end = RunEnd(how="capped", turn=2, why="the second denial", rule=RULE, status="error")
     denied = judge(JudgeInput(trace(PROMPT, STOP, asked(overridden=True)), end, cap=GUARD))
     limited = judge(JudgeInput(refusals("ab"), end, cap=replace(GUARD, overrides=None)))
@@ -226,9 +198,7 @@ def test_a_run_that_the_host_ends_carries_its_word() -> None:
 
 
 def test_similar_turns_are_at_one_place_in_the_script() -> None:
-    """
-    Changes are searched between turns at the same place, not between a call and a stop.
-    """
+    """Changes are searched between turns at the same place, not between a call and a stop."""
     known = {
         1: state("a", agent="stop", log="1", call="none"),
         2: state("b", agent="call", log="2", call="there"),
@@ -240,9 +210,7 @@ def test_similar_turns_are_at_one_place_in_the_script() -> None:
 
 
 def test_a_confirmed_lasso_is_a_livelock() -> None:
-    """
-    A lasso that was repeated once is a livelock with exact evidence, its assumptions and the cap.
-    """
+    """A lasso that was repeated once is a livelock with exact evidence, its assumptions and the cap."""
     end = RunEnd(how="lasso", turn=4)
     verdict = judge(
         JudgeInput(refusals("xaaa"), end, cap=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
@@ -252,9 +220,7 @@ def test_a_confirmed_lasso_is_a_livelock() -> None:
 
 
 def test_a_mask_that_hid_a_difference_is_named() -> None:
-    """
-    If a masked path really differed, the evidence is masked and the path is named.
-    """
+    """If a masked path really differed, the evidence is masked and the path is named."""
     masked = frozenset({"workspace/.log"})
     verdict = judge(
         JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), masked=masked)
@@ -266,27 +232,21 @@ def test_a_mask_that_hid_a_difference_is_named() -> None:
 
 @pytest.mark.parametrize("digests", ["aa", "aab", "abab"])
 def test_a_lasso_without_its_confirming_repetition_is_undecided(digests: str) -> None:
-    """
-    The judge checks a lasso again and claims only what the states show.
-    """
+    """The judge checks a lasso again and claims only what the states show."""
     period = 2 if digests == "abab" else 1
     verdict = judge(JudgeInput(refusals(digests), RunEnd(how="lasso", turn=3), lasso=Lasso(1, period)))
     assert isinstance(verdict, Undecided)
 
 
 def test_a_proof_is_found_that_the_loop_did_not_pursue() -> None:
-    """
-    A run that repeats itself until its last turn is a livelock even if the loop did not pursue it.
-    """
+    """A run that repeats itself until its last turn is a livelock even if the loop did not pursue it."""
     verdict = judge(JudgeInput(refusals("xababab"), RunEnd(how="turns", turn=7)))
     assert isinstance(verdict, Livelock)
     assert (verdict.stem, verdict.period) == (3, 2)
 
 
 def test_one_state_with_two_results_is_undecided_and_named() -> None:
-    """
-    A flaky hook gives an undecided verdict that names the turn and what differs between the results.
-    """
+    """A flaky hook gives an undecided verdict that names the turn and what differs between the results."""
     verdict = judge(JudgeInput(refusals("aab"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
     assert "the same state led to two results in turn 3" in verdict.why
@@ -294,26 +254,20 @@ def test_one_state_with_two_results_is_undecided_and_named() -> None:
 
 
 def test_a_flaky_run_is_no_livelock_although_it_circles() -> None:
-    """
-    Once one state led to two results, a later cycle proves nothing.
-    """
+    """Once one state led to two results, a later cycle proves nothing."""
     verdict = judge(JudgeInput(refusals("aabbb"), RunEnd(how="lasso", turn=5), lasso=Lasso(3, 1)))
     assert isinstance(verdict, Undecided)
 
 
 def test_a_difference_that_only_the_loop_saw_is_undecided() -> None:
-    """
-    If the loop saw different contents behind equal digests, nothing is proved.
-    """
+    """If the loop saw different contents behind equal digests, nothing is proved."""
     verdict = judge(JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
     assert "two results in turn 3" in verdict.why
 
 
 def test_an_unknown_state_is_named() -> None:
-    """
-    A state that is not known completely is named as the reason why nothing was proved.
-    """
+    """A state that is not known completely is named as the reason why nothing was proved."""
     seen = trace(PROMPT, STOP, states={1: state("a", opaque="the behaviour remembers a lock")})
     verdict = judge(JudgeInput(seen, RunEnd(how="turns", turn=1)))
     assert isinstance(verdict, Undecided)
@@ -321,9 +275,7 @@ def test_an_unknown_state_is_named() -> None:
 
 
 def test_says_what_else_differs_if_no_file_does() -> None:
-    """
-    If only a counter of the host changes, it is named instead of files.
-    """
+    """If only a counter of the host changes, it is named instead of files."""
     known = {1: state("a", visible=1), 2: state("b", visible=2)}
     verdict = judge(JudgeInput(trace(PROMPT, STOP, STOP, states=known), RunEnd(how="turns", turn=2)))
     assert isinstance(verdict, Undecided)
@@ -339,9 +291,7 @@ def test_says_what_else_differs_if_no_file_does() -> None:
     ],
 )
 def test_a_run_that_was_cut_is_undecided(how: How, words: str) -> None:
-    """
-    A run that a budget or the user ended is undecided.
-    """
+    """A run that a budget or the user ended is undecided."""
     verdict = judge(JudgeInput(refusals("abc"), RunEnd(how=how, turn=3)))
     assert isinstance(verdict, Undecided)
     assert verdict.why == words
@@ -349,18 +299,14 @@ def test_a_run_that_was_cut_is_undecided(how: How, words: str) -> None:
 
 @pytest.mark.parametrize("ending", [TimedOut(5, by=Cut.LIMIT), HeldOpen(Exited(0), 5)])
 def test_a_host_that_waits_for_a_cut_hook_run_is_hung(ending: TimedOut | HeldOpen) -> None:
-    """
-    A run is hung if the host waits for a hook run that was cut or held open.
-    """
+    """A run is hung if the host waits for a hook run that was cut or held open."""
     seen = trace(PROMPT, STOP, asked(run=ProcessResult(ending=ending)), STOP)
     verdict = judge(JudgeInput(seen, RunEnd(how="waiting", turn=2)))
     assert verdict == Hung(turn=1, event="Stop", command="./hook.sh", rule=RULE)
 
 
 def test_a_host_that_waits_for_what_a_hook_asked_is_hung() -> None:
-    """
-    A run is hung if a hook asked a question that nobody answers, also after a hook run that was cut.
-    """
+    """A run is hung if a hook asked a question that nobody answers, also after a hook run that was cut."""
     cut = asked("BeforeTool", run=ProcessResult(ending=TimedOut(5, by=Cut.LIMIT)))
     question = replace(
         asked("BeforeTool"), decision=Decision(event="BeforeTool", ruling=Ruling.ASK, rule=ASSUMED)
@@ -376,9 +322,7 @@ def test_a_host_that_waits_for_what_a_hook_asked_is_hung() -> None:
 
 
 def test_a_host_that_waits_for_a_person_is_undecided() -> None:
-    """
-    A host that waits although no hook run was cut and no hook asked is not hung.
-    """
+    """A host that waits although no hook run was cut and no hook asked is not hung."""
     verdict = judge(
         JudgeInput(trace(PROMPT, EDIT, asked()), RunEnd(how="waiting", turn=1, why="a question is open"))
     )
@@ -387,17 +331,13 @@ def test_a_host_that_waits_for_a_person_is_undecided() -> None:
 
 
 def test_sessions_beyond_a_limit_are_recursing() -> None:
-    """
-    A run that went beyond a limit of depth or number is recursing.
-    """
+    """A run that went beyond a limit of depth or number is recursing."""
     verdict = judge(JudgeInput(trace(PROMPT), RunEnd(how="recursed", turn=1, why="a depth of 3")))
     assert verdict == Recursing(turn=1, limit="a depth of 3")
 
 
 def test_hung_goes_before_everything_else() -> None:
-    """
-    A run that waits forever is hung although the cap acted before and a lasso was closed.
-    """
+    """A run that waits forever is hung although the cap acted before and a lasso was closed."""
     cut = asked(run=ProcessResult(ending=TimedOut(5, by=Cut.LIMIT)))
     known = {turn: state("a") for turn in (1, 2, 3)}
     seen = trace(PROMPT, STOP, asked(overridden=True), STOP, STOP, cut, states=known)
@@ -412,9 +352,7 @@ def test_hung_goes_before_everything_else() -> None:
 def test_a_mask_never_turns_terminated_into_something_else(
     masked: frozenset[str], digests: list[str], flaky: bool
 ) -> None:
-    """
-    A run that the hooks ended stays terminated under every mask, however many states it makes equal.
-    """
+    """A run that the hooks ended stays terminated under every mask, however many states it makes equal."""
     known = {turn: state(digest) for turn, digest in enumerate(digests, 1)}
     exchanges = [item for _ in digests for item in (STOP, asked(refused=True))]
     seen = trace(PROMPT, *exchanges, STOP, asked(), states=known)
@@ -424,9 +362,7 @@ def test_a_mask_never_turns_terminated_into_something_else(
 
 @given(st.sampled_from(get_args(How)), st.booleans(), st.booleans(), st.text("abc", max_size=6))
 def test_never_claims_more_than_it_saw(how: How, overridden: bool, flaky: bool, digests: str) -> None:
-    """
-    No overridden or cut run is terminated, and no flaky run is a livelock, however it ended.
-    """
+    """No overridden or cut run is terminated, and no flaky run is a livelock, however it ended."""
     known = {turn: state(digest) for turn, digest in enumerate(digests, 1)}
     refused = asked(refused=not overridden, overridden=overridden)
     seen = trace(PROMPT, *(item for _ in digests for item in (STOP, refused)), states=known)
@@ -437,9 +373,7 @@ def test_never_claims_more_than_it_saw(how: How, overridden: bool, flaky: bool, 
 
 
 def test_says_which_rules_and_limits_it_assumes() -> None:
-    """
-    Assumed rules and hook runs cut at the hook timeout are among the assumptions, once each.
-    """
+    """Assumed rules and hook runs cut at the hook timeout are among the assumptions, once each."""
     run = ProcessResult(ending=TimedOut(10, by=Cut.HOOK_TIMEOUT))
     seen = trace(STOP, asked(run=run, rule=ASSUMED), STOP, asked(run=run, rule=ASSUMED))
     sentences = gather_assumptions(seen, ["The tier."])
@@ -450,9 +384,7 @@ def test_says_which_rules_and_limits_it_assumes() -> None:
 
 
 def test_says_what_hooks_wrote_elsewhere() -> None:
-    """
-    Files that hooks wrote outside of the covered folders are listed once, the first three and a count.
-    """
+    """Files that hooks wrote outside of the covered folders are listed once, the first three and a count."""
     paths = [f"outside/srv/{name}" for name in "abcde"]
     step = asked()
     hooked = replace(step, changes=tuple(Change(path=path, how="added") for path in paths))
@@ -462,9 +394,7 @@ def test_says_what_hooks_wrote_elsewhere() -> None:
 
 
 def test_a_conclusion_is_verdict_findings_and_assumptions() -> None:
-    """
-    The conclusion contains the verdict, the findings and the assumptions of both.
-    """
+    """The conclusion contains the verdict, the findings and the assumptions of both."""
     seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
     opinion = form_conclusion(JudgeInput(seen, stopped(2)))
     assert opinion.verdict == Terminated(turn=2)
@@ -473,9 +403,7 @@ def test_a_conclusion_is_verdict_findings_and_assumptions() -> None:
 
 
 def test_hooks_are_not_missed_in_a_run_that_was_interrupted() -> None:
-    """
-    A run that the user stopped before the first hook run had ended reports no hook as never fired.
-    """
+    """A run that the user stopped before the first hook run had ended reports no hook as never fired."""
     names = [
         [
             one.name

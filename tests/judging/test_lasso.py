@@ -1,6 +1,4 @@
-"""
-When a lasso is proposed, confirmed and refuted, on machines whose right answer is known.
-"""
+"""When a lasso is proposed, confirmed and refuted, on machines whose right answer is known."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,18 +22,14 @@ from pytest_hookharness.model.trace import State
 
 @dataclass(frozen=True)
 class Machine:
-    """
-    A deterministic machine: the next node of each node, ``None`` for a stop, and what is visible of it.
-    """
+    """A deterministic machine: the next node of each node, ``None`` for a stop, and what is visible of it."""
 
     following: Sequence[int | None]
     seen: Sequence[str]
     opaque: frozenset[int] = frozenset()
 
     def path(self, turns: int) -> list[int]:
-        """
-        The nodes after turn 1, 2 and so on, until it stops or the turns are used up.
-        """
+        """The nodes after turn 1, 2 and so on, until it stops or the turns are used up."""
         nodes: list[int] = []
         node: int | None = 0
         while node is not None and len(nodes) < turns:
@@ -49,9 +43,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Result:
-    """
-    The result of a run: ``stopped``, ``budget``, ``livelock`` or ``flaky``.
-    """
+    """The result of a run: ``stopped``, ``budget``, ``livelock`` or ``flaky``."""
 
     word: str
     lasso: Lasso | None = None
@@ -59,9 +51,7 @@ class Result:
 
 
 def drive(machine: Machine, budget: int) -> Result:
-    """
-    Run the machine as the loop does: one state after each turn, and ask the judge each time.
-    """
+    """Run the machine as the loop does: one state after each turn, and ask the judge each time."""
     states: dict[int, State] = {}
     lasso: Lasso | None = None
     node: int | None = 0
@@ -78,9 +68,7 @@ def drive(machine: Machine, budget: int) -> Result:
 
 
 def oracle(machine: Machine, budget: int) -> Result:
-    """
-    Return the right answer for a fully visible machine, by walking it.
-    """
+    """Return the right answer for a fully visible machine, by walking it."""
     path = machine.path(10 * budget)
     first = next(((path.index(n), i) for i, n in enumerate(path) if path.index(n) < i), None)
     if first is None:
@@ -110,9 +98,7 @@ BUDGETS = st.integers(1, 160)
 
 @given(machines(), BUDGETS)
 def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) -> None:
-    """
-    A lasso is proved exactly if the machine has one whose confirming repetition fits into the budget.
-    """
+    """A lasso is proved exactly if the machine has one whose confirming repetition fits into the budget."""
     expected, seen = oracle(machine, budget), drive(machine, budget)
     assert seen.word == expected.word
     if seen.word == "livelock":
@@ -121,9 +107,7 @@ def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) ->
 
 @given(machines(), BUDGETS)
 def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int) -> None:
-    """
-    The run ends with the turn that completes the confirming repetition.
-    """
+    """The run ends with the turn that completes the confirming repetition."""
     result = drive(machine, budget)
     if result.word == "livelock":
         assert result.lasso is not None
@@ -132,9 +116,7 @@ def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int)
 
 @given(machines(), st.integers(0, 3))
 def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -> None:
-    """
-    Repeating a proved cycle once more proves the same cycle, only later.
-    """
+    """Repeating a proved cycle once more proves the same cycle, only later."""
     result = drive(machine, 160)
     if result.lasso is None:
         return
@@ -169,9 +151,7 @@ def test_hidden_state_that_shows_in_the_repetition_is_no_livelock(machine: Machi
 
 @given(machines(hidden=True), BUDGETS)
 def test_a_contradiction_is_a_state_with_two_results(machine: Machine, budget: int) -> None:
-    """
-    Two different results of one visible state are found exactly if there are any.
-    """
+    """Two different results of one visible state are found exactly if there are any."""
     seen = [machine.seen[node] for node in machine.path(budget)]
     pairs = set(pairwise(seen))
     twice = find_contradiction(states(seen))
@@ -185,9 +165,7 @@ def test_a_contradiction_is_a_state_with_two_results(machine: Machine, budget: i
 def test_what_is_not_known_completely_proves_nothing(
     machine: Machine, budget: int, data: st.DataObject
 ) -> None:
-    """
-    A cycle through a state that is not known completely is never proved.
-    """
+    """A cycle through a state that is not known completely is never proved."""
     expected = oracle(machine, budget)
     if expected.word != "livelock" or expected.lasso is None:
         return
@@ -198,31 +176,23 @@ def test_what_is_not_known_completely_proves_nothing(
 
 
 def counting(limit: int, seen: str = "same") -> Machine:
-    """
-    A hook that allows the stop after some refusals and counts them in a hidden place.
-    """
+    """A hook that allows the stop after some refusals and counts them in a hidden place."""
     return Machine([*range(1, limit), None], [seen] * limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2])
 def test_a_hidden_counter_within_the_repetition_is_no_livelock(limit: int) -> None:
-    """
-    A hidden counter that allows the stop before the repetition is over ends as a stop.
-    """
+    """A hidden counter that allows the stop before the repetition is over ends as a stop."""
     assert drive(counting(limit), 50).word == "stopped"
 
 
 def test_a_lasso_cannot_see_a_hidden_counter_beyond_it() -> None:
-    """
-    A counter outside the state that acts after the confirming repetition is reported as a livelock.
-    """
+    """A counter outside the state that acts after the confirming repetition is reported as a livelock."""
     assert drive(counting(9), 50).word == "livelock"
 
 
 def test_a_counter_that_is_known_to_be_hidden_is_never_a_livelock() -> None:
-    """
-    The same counter ends as a stop if the state says that it is not known completely.
-    """
+    """The same counter ends as a stop if the state says that it is not known completely."""
     machine = counting(9)
     assert drive(Machine(machine.following, machine.seen, frozenset(range(9))), 50).word == "stopped"
 
@@ -242,9 +212,7 @@ def test_a_counter_that_is_known_to_be_hidden_is_never_a_livelock() -> None:
     ],
 )
 def test_proposes_the_smallest_period(digests: str, expected: Lasso | None) -> None:
-    """
-    The newest turn closes the shortest cycle that it can close.
-    """
+    """The newest turn closes the shortest cycle that it can close."""
     assert propose_lasso(states(digests)) == expected
 
 
@@ -261,37 +229,27 @@ def test_proposes_the_smallest_period(digests: str, expected: Lasso | None) -> N
     ],
 )
 def test_one_more_repetition_confirms_or_refutes(digests: str, expected: bool | None) -> None:
-    """
-    A cycle of two turns is confirmed by two more turns, refuted by the first that differs, else open.
-    """
+    """A cycle of two turns is confirmed by two more turns, refuted by the first that differs, else open."""
     assert is_confirmed(Lasso(1, 2), states(digests)) is expected
 
 
 def test_a_gap_in_the_states_confirms_nothing() -> None:
-    """
-    A turn whose state was not taken leaves the question open, even if a later one differs.
-    """
+    """A turn whose state was not taken leaves the question open, even if a later one differs."""
     known: Mapping[int, State] = {1: State(digest="a"), 3: State(digest="a"), 5: State(digest="b")}
     assert is_confirmed(Lasso(1, 2), known) is None
 
 
 def test_states_without_a_digest_are_never_the_same() -> None:
-    """
-    A state whose digest was never computed equals no other state.
-    """
+    """A state whose digest was never computed equals no other state."""
     assert propose_lasso({1: State(), 2: State()}) is None
 
 
 def test_an_inconclusive_repetition_restarts_the_search() -> None:
-    """
-    A lasso that its repetition could not confirm is replaced by the one that the newest turn closes.
-    """
+    """A lasso that its repetition could not confirm is replaced by the one that the newest turn closes."""
     known = states("aaa") | {2: State(digest="a", opaque="?")}
     assert follow_lasso(Lasso(1, 1), known) == (Lasso(1, 2), None)
 
 
 def test_names_where_one_state_had_two_results() -> None:
-    """
-    A contradiction names the turn of the state and the later turn after which it had another result.
-    """
+    """A contradiction names the turn of the state and the later turn after which it had another result."""
     assert find_contradiction(states("abcabd")) == Contradiction(2, 5)

@@ -1,6 +1,4 @@
-"""
-What an exploration means for the verdict, and which expectations are checked again.
-"""
+"""What an exploration means for the verdict, and which expectations are checked again."""
 
 import pytest
 

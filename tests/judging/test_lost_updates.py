@@ -1,6 +1,4 @@
-"""
-What hook runs side by side leave less of than runs one after the other.
-"""
+"""What hook runs side by side leave less of than runs one after the other."""
 
 import pytest
 

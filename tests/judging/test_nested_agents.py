@@ -66,9 +66,7 @@ def child(number: int, parent: int, refused: str = "") -> ChildSession:
 
 
 def test_a_chain_leads_from_the_root_to_what_was_refused() -> None:
-    """
-    The chain contains exactly the sessions that contain the refused one, outermost first.
-    """
+    """The chain contains exactly the sessions that contain the refused one, outermost first."""
     children = (
         child(1, 0),
         child(2, 0),
@@ -84,18 +82,14 @@ def test_a_chain_leads_from_the_root_to_what_was_refused() -> None:
 
 
 def test_a_chain_ends_at_a_circular_record() -> None:
-    """
-    A session whose record names a younger session as its parent has no parent.
-    """
+    """A session whose record names a younger session as its parent has no parent."""
     children = (child(1, 2), child(2, 1, "a depth of 1"))
     assert len(find_chain(trace(hooked("", "", children=children)))) == 2
     assert find_chain(trace(hooked("", "", children=children[:1]))) == ()
 
 
 def test_the_same_change_reverted_twice_is_pingpong() -> None:
-    """
-    A change of the agent that hooks revert twice is found and reported once.
-    """
+    """A change of the agent that hooks revert twice is found and reported once."""
     again = [edited("a", "b"), hooked("b", "a")]
     (finding,) = find(trace(*again, *again, *again))
     assert (finding.code, finding.turn, finding.hook) == ("HH019", 4, "./format.sh")
@@ -115,9 +109,7 @@ def test_the_same_change_reverted_twice_is_pingpong() -> None:
     ids=["once", "formatted", "other changes", "something between", "agent alone", "hooks alone"],
 )
 def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
-    """
-    Reverting once, changing further, and changes of one side alone are not found.
-    """
+    """Reverting once, changing further, and changes of one side alone are not found."""
     assert find(trace(*exchanges)) == ()
 
 
@@ -136,9 +128,7 @@ def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
     ],
 )
 def test_a_missing_agent_is_found(said: str) -> None:
-    """
-    A call of a missing agent is found in the messages of shells, env and Python.
-    """
+    """A call of a missing agent is found in the messages of shells, env and Python."""
     (finding,) = find(trace(hooked("", "", stderr=said)))
     assert finding.name == "AGENT-MISSING"
     assert "fake agent" in finding.advice
@@ -157,16 +147,12 @@ def test_a_missing_agent_is_found(said: str) -> None:
     ],
 )
 def test_other_words_name_no_agent(said: str) -> None:
-    """
-    Another missing command, text about an agent, and a file of its name are no missing agent.
-    """
+    """Another missing command, text about an agent, and a file of its name are no missing agent."""
     assert find(trace(hooked("", "", stderr=said))) == ()
 
 
 def test_expectations_about_nested_calls() -> None:
-    """
-    An expected call of a nested session is broken if it had another result, or was never made.
-    """
+    """An expected call of a nested session is broken if it had another result, or was never made."""
     does = tuple(
         RunCommand(command="x", expect=expect, label=f"commands.claude.does[{place}]")
         for place, expect in enumerate(["deny", "allow", "allow"])
@@ -187,9 +173,7 @@ def test_expectations_about_nested_calls() -> None:
 
 
 def test_a_nested_session_that_only_the_cap_ended_is_found() -> None:
-    """
-    A nested session that its host's cap ended is found, and one whose stop was allowed is not.
-    """
+    """A nested session that its host's cap ended is found, and one whose stop was allowed is not."""
     fires = (ChildHookRun(event="Stop", command="./a.sh", ruling="deny"),)
     held = replace(child(1, 0), ended="capped", hook_runs=fires)
     (finding,) = find(trace(hooked("", "", children=(held, replace(held, number=2, ended="stopped")))))

@@ -1,6 +1,4 @@
-"""
-What can be reached in a state graph: stops, traps, and the paths to them.
-"""
+"""What can be reached in a state graph: stops, traps, and the paths to them."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

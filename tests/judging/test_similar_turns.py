@@ -1,6 +1,4 @@
-"""
-When turns are the same except for numbers, times and ids.
-"""
+"""When turns are the same except for numbers, times and ids."""
 
 import random
 import string

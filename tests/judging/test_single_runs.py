@@ -1,6 +1,4 @@
-"""
-Pitfalls that a single run shows: each is found in a trace that has it, and not in similar traces.
-"""
+"""Pitfalls that a single run shows: each is found in a trace that has it, and not in similar traces."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-Sizes that grow, in the units that a hook may measure.
-"""
+"""Sizes that grow, in the units that a hook may measure."""
 
 import pytest
 

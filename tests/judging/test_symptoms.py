@@ -1,6 +1,4 @@
-"""
-Symptoms: what is wrong in an outcome, for hooks without expectations.
-"""
+"""Symptoms: what is wrong in an outcome, for hooks without expectations."""
 
 import pytest
 

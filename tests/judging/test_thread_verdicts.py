@@ -1,6 +1,4 @@
-"""
-Which verdict several threads get together.
-"""
+"""Which verdict several threads get together."""
 
 import pytest
 

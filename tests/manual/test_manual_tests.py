@@ -1,6 +1,4 @@
-"""
-The manual tests themselves: that they see what they are for, shown with a stand-in for the real agents.
-"""
+"""The manual tests themselves: that they see what they are for, shown with a stand-in for the real agents."""
 
 import fnmatch
 import importlib.util
@@ -24,9 +22,7 @@ STAY = f"86399.{os.getpid()}"
 
 
 def load(name):
-    """
-    A module of the manual test, which no test can import by its name.
-    """
+    """A module of the manual test, which no test can import by its name."""
     spec = importlib.util.spec_from_file_location(f"infinite_block_command_{name}", FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -1,6 +1,4 @@
-"""
-Claims about the package's own dataclass decorator: it makes what the standard one makes, and sooner.
-"""
+"""Claims about the package's own dataclass decorator: it makes what the standard one makes, and sooner."""
 
 import copy
 import dataclasses

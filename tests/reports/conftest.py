@@ -1,6 +1,4 @@
-"""
-Runs as they are read back from trace files, for tests of what is made from them.
-"""
+"""Runs as they are read back from trace files, for tests of what is made from them."""
 
 import json
 from pathlib import Path

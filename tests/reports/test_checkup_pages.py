@@ -1,6 +1,4 @@
-"""
-Claims about the pages that the problems of a check-up name.
-"""
+"""Claims about the pages that the problems of a check-up name."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-Claims about the report of a check-up.
-"""
+"""Claims about the report of a check-up."""
 
 from dataclasses import replace
 from pathlib import Path

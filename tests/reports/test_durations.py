@@ -1,6 +1,4 @@
-"""
-What the table of slow hooks says.
-"""
+"""What the table of slow hooks says."""
 
 import json
 

@@ -48,9 +48,7 @@ AROUND = IncidentContext(
 
 
 def asked(command, reason):
-    """
-    A Stop that a hook refuses.
-    """
+    """A Stop that a hook refuses."""
     fire = HookRun(
         hook=Hook(event="Stop", command=command, source=".claude/settings.json"),
         payload={},
@@ -63,9 +61,7 @@ def asked(command, reason):
 
 
 def outcome(text="no", *, command="./check.sh --all", verdict=None, **more):
-    """
-    A loop of three refusals.
-    """
+    """A loop of three refusals."""
     steps = [Step(number=1, turn=0, exchange=Happened(event=Prompt(text="Go.")))]
     for turn in range(1, 4):
         steps.append(Step(number=2 * turn, turn=turn, exchange=Moved(move=Stop(text="Done."))))
@@ -98,17 +94,13 @@ FINDING = Finding(code="HH001", name="HUNG-HOOK", text="It hung.", advice="Give 
 
 
 def sections(text):
-    """
-    The text of each section, by its heading.
-    """
+    """The text of each section, by its heading."""
     parts = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def outside(text):
-    """
-    What a reader of Markdown would interpret: all but fenced blocks and code spans.
-    """
+    """What a reader of Markdown would interpret: all but fenced blocks and code spans."""
     kept, closing = [], ""
     for line in text.splitlines():
         mark = re.match(r" {0,3}(`{3,}|~{3,})", line)

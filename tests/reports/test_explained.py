@@ -1,6 +1,4 @@
-"""
-What is known of hosts, in lines.
-"""
+"""What is known of hosts, in lines."""
 
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.protocol import Basis, Rule
@@ -11,9 +9,7 @@ OPEN = Rule("the order is not known", Basis.ASSUMED, "chosen")
 
 
 def summary(**values):
-    """
-    A host in one line.
-    """
+    """A host in one line."""
     given = {"id": "a@1", "events": 3, "unreached": 0, "cap": "none", "observed": 1, "documented": 2}
     return HostSummary(**{**given, "assumed": 30, **values})
 

@@ -1,6 +1,4 @@
-"""
-The catalogue of findings as text.
-"""
+"""The catalogue of findings as text."""
 
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.verdicts import FindingCode

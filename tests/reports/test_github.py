@@ -1,6 +1,4 @@
-"""
-What GitHub Actions is told, in its own words and within its limits.
-"""
+"""What GitHub Actions is told, in its own words and within its limits."""
 
 import re
 

@@ -1,6 +1,4 @@
-"""
-One scenario on several hosts: the verdicts side by side, and the facts that part the hosts.
-"""
+"""One scenario on several hosts: the verdicts side by side, and the facts that part the hosts."""
 
 from pytest_hookharness.reports.terminal.host_matrix import HostRun, render_matrix
 

@@ -1,6 +1,4 @@
-"""
-The trace page as text: one file that needs nothing else, in which nothing hostile is more than data.
-"""
+"""The trace page as text: one file that needs nothing else, in which nothing hostile is more than data."""
 
 import base64
 import hashlib
@@ -22,9 +20,7 @@ REACHING_OUT = ("src", "data", "action", "srcset", "ping", "manifest", "poster",
 
 
 class Outline(HTMLParser):
-    """
-    The tags of a page, with their attributes, and what stands in scripts and styles.
-    """
+    """The tags of a page, with their attributes, and what stands in scripts and styles."""
 
     def __init__(self, text):
         super().__init__()
@@ -46,22 +42,16 @@ class Outline(HTMLParser):
         self.tags.append(("!--", data))
 
     def data(self, name):
-        """
-        The value of the data element of this name.
-        """
+        """The value of the data element of this name."""
         return next(json.loads(text) for _, attrs, text in self.inside if attrs.get("id") == name)
 
     def of(self, kind):
-        """
-        The texts of the elements that a browser runs or styles by.
-        """
+        """The texts of the elements that a browser runs or styles by."""
         return [text for tag, attrs, text in self.inside if tag == kind and "type" not in attrs]
 
 
 def shape(text):
-    """
-    The tags of a page without what is told to its readers.
-    """
+    """The tags of a page without what is told to its readers."""
     return [tag for tag in Outline(text).tags if tag[0] != "title"]
 
 

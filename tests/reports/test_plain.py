@@ -1,6 +1,4 @@
-"""
-What becomes of text that a hook, an agent or a file name brings along.
-"""
+"""What becomes of text that a hook, an agent or a file name brings along."""
 
 import unicodedata
 
@@ -31,17 +29,13 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text,expected", HOSTILE.items())
 def test_hostile_text_stays_text(text: str, expected: str) -> None:
-    """
-    Controls, direction marks and invisible characters are shown instead of acted upon.
-    """
+    """Controls, direction marks and invisible characters are shown instead of acted upon."""
     assert " ".join(plain(text).split()) == expected
 
 
 @given(st.text(st.characters(), max_size=300), st.integers(10, 120))
 def test_what_comes_out_is_one_bounded_harmless_line(text: str, most: int) -> None:
-    """
-    No text comes out longer than asked, on two lines, or with a character that acts on a terminal.
-    """
+    """No text comes out longer than asked, on two lines, or with a character that acts on a terminal."""
     line = plain(text, most)
     assert len(line) <= most
     assert not {unicodedata.category(character) for character in line} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -49,9 +43,7 @@ def test_what_comes_out_is_one_bounded_harmless_line(text: str, most: int) -> No
 
 
 def test_a_text_that_was_laid_out_stays_so() -> None:
-    """
-    Lines and blanks of a text stay as they are, and what acts on a terminal is shown in its place.
-    """
+    """Lines and blanks of a text stay as they are, and what acts on a terminal is shown in its place."""
     assert [*plain_lines("  turn 1   a\n\n      b \x1b[31m##[x]\n")] == [
         "  turn 1   a",
         "",
@@ -60,38 +52,28 @@ def test_a_text_that_was_laid_out_stays_so() -> None:
 
 
 def test_a_flood_is_cut_without_being_read() -> None:
-    """
-    Of a text of megabytes only the beginning is looked at, and the cut is shown.
-    """
+    """Of a text of megabytes only the beginning is looked at, and the cut is shown."""
     assert plain("x" * 10_000_000, 10) == "xxxxxxx..."
     assert plain(" " * 10_000_000 + "x", 10) == "..."
 
 
 def test_marks_piled_on_one_letter_are_taken_down() -> None:
-    """
-    A letter keeps at most three of the marks that are piled on it.
-    """
+    """A letter keeps at most three of the marks that are piled on it."""
     assert plain("a" + "\u0301" * 50 + "b") == "a" + "\u0301" * 3 + "b"
 
 
 def test_quotation_marks_inside_are_escaped() -> None:
-    """
-    A quoted text cannot end its own quotation.
-    """
+    """A quoted text cannot end its own quotation."""
     assert quoted('say "no"') == '"say \\"no\\""'
 
 
 @given(st.text(st.characters(), max_size=60).map(plain), st.integers(0, 40))
 def test_a_cell_is_exactly_as_wide_as_asked(text: str, width: int) -> None:
-    """
-    A cell fills its columns exactly, also with letters that are two columns wide.
-    """
+    """A cell fills its columns exactly, also with letters that are two columns wide."""
     assert columns(fit(text, width)) == width
     assert columns(squeeze(text, width)) == width
 
 
 def test_a_name_keeps_its_end() -> None:
-    """
-    A name that is cut in the middle keeps its beginning and its end.
-    """
+    """A name that is cut in the middle keeps its beginning and its end."""
     assert squeeze("always-failing-ci[before-the-fix]", 20) == "always-fa...the-fix]"

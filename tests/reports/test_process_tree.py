@@ -1,6 +1,4 @@
-"""
-How processes and the threads of their hooks are told.
-"""
+"""How processes and the threads of their hooks are told."""
 
 from pytest_hookharness.model.background import BackgroundReport, BackgroundRun, Denial, HookThread
 from pytest_hookharness.reports.terminal.agent_tree import render_background

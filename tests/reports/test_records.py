@@ -1,6 +1,4 @@
-"""
-What stands in the records of a trace file.
-"""
+"""What stands in the records of a trace file."""
 
 import json
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-What is taken out of texts before they are written down, and what is left alone.
-"""
+"""What is taken out of texts before they are written down, and what is left alone."""
 
 import base64
 import json

@@ -1,6 +1,4 @@
-"""
-Trace files that are read back: what is understood, and what is refused with its line.
-"""
+"""Trace files that are read back: what is understood, and what is refused with its line."""
 
 import json
 

@@ -49,9 +49,7 @@ OBJECTS = {
 
 
 def flaws(value, kind="SarifLog", path="$"):
-    """
-    What the standard does not allow, in words.
-    """
+    """What the standard does not allow, in words."""
     known = {field.metadata["schema_property_name"]: field for field in attr.fields(getattr(sarif_om, kind))}
     for name, field in known.items():
         if field.default is attr.NOTHING and name not in value:

@@ -1,6 +1,4 @@
-"""
-How an outcome is told.
-"""
+"""How an outcome is told."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -195,18 +193,14 @@ def outcome(verdict: Verdict, seen: Trace = BLOCKED_ONCE, **others: object) -> O
 
 @pytest.mark.parametrize("verdict,expected", VERDICTS)
 def test_the_first_line_stands_alone(verdict: Verdict, expected: str) -> None:
-    """
-    The first line says the verdict with its turn, its cause and what changed.
-    """
+    """The first line says the verdict with its turn, its cause and what changed."""
     assert first_line(outcome(verdict)) == expected
 
 
 @pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
 @pytest.mark.parametrize("verdict", [verdict for verdict, _ in VERDICTS])
 def test_every_verdict_is_told_with_every_ending(verdict: Verdict, ending: Ending) -> None:
-    """
-    Every verdict with every ending gives a story from its first line to the way to repeat it.
-    """
+    """Every verdict with every ending gives a story from its first line to the way to repeat it."""
     lines = story(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending)))).splitlines()
     assert lines[0] == first_line(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending))))
     assert lines[-1].startswith("  replay:")
@@ -214,17 +208,13 @@ def test_every_verdict_is_told_with_every_ending(verdict: Verdict, ending: Endin
 
 @pytest.mark.parametrize("ending,expected", ENDINGS)
 def test_every_ending_is_said_in_words(ending: Ending, expected: str) -> None:
-    """
-    How a process ended is said in words, with who cut it or who holds its output.
-    """
+    """How a process ended is said in words, with who cut it or who holds its output."""
     told = story(outcome(Terminated(turn=1), trace(STOP, asked(Ruling.NONE, ending=ending))), width=200)
     assert f"Stop   ./lint_or_die.sh  {expected}" in told
 
 
 def test_tells_a_livelock_to_the_end() -> None:
-    """
-    A livelock is told in full, from its turns to its assumptions and to how it can be repeated.
-    """
+    """A livelock is told in full, from its turns to its assumptions and to how it can be repeated."""
     seen = trace(PROMPT, STOP, asked(wall=0.3, told=False), *(STOP, asked()) * 3)
     made = outcome(
         Livelock(stem=2, period=1, cap=GUARD, assumptions=("Ids are derived.",)),
@@ -254,9 +244,7 @@ def test_tells_a_livelock_to_the_end() -> None:
 
 
 def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
-    """
-    Turns that repeat in pairs are told once and then named together.
-    """
+    """Turns that repeat in pairs are told once and then named together."""
     call = Moved(move=moves.RunCommand(command="true"))
     told = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
     assert "  turns 3 to 6  the same as turns 1 and 2\n  and so on forever" in told
@@ -264,9 +252,7 @@ def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
 
 
 def test_turns_that_differ_are_never_folded() -> None:
-    """
-    A turn whose reason differs by one letter is told for itself.
-    """
+    """A turn whose reason differs by one letter is told for itself."""
     seen = trace(*(item for reason in "aab" for item in (STOP, asked(reason=reason))))
     told = story(outcome(Terminated(turn=3), seen))
     assert '-> block "a"' in told
@@ -275,9 +261,7 @@ def test_turns_that_differ_are_never_folded() -> None:
 
 
 def test_a_long_trace_is_told_by_its_ends() -> None:
-    """
-    Of many turns that all differ the first and the last are told and the rest are counted.
-    """
+    """Of many turns that all differ the first and the last are told and the rest are counted."""
     seen = trace(*(item for turn in range(1, 201) for item in (STOP, asked(reason=f"number {turn}"))))
     lines = story(outcome(Undecided(turn=200, why="no end"), seen)).splitlines()
     assert "  ... 190 turns ..." in lines
@@ -288,18 +272,14 @@ def test_a_long_trace_is_told_by_its_ends() -> None:
 
 
 def test_a_long_turn_is_told_by_its_ends() -> None:
-    """
-    Of a turn with very many fires the first and the last are told and the rest are counted.
-    """
+    """Of a turn with very many fires the first and the last are told and the rest are counted."""
     hooked = replace(asked(), hook_runs=asked().hook_runs * 500)
     told = story(outcome(Terminated(turn=1), trace(STOP, hooked)))
     assert "... 487 lines ..." in told
 
 
 def test_says_what_a_cut_tree_was_doing() -> None:
-    """
-    Under a fire that was cut stands what each process was waiting for.
-    """
+    """Under a fire that was cut stands what each process was waiting for."""
     doing = (
         Activity(Process(12, "cat", 0), "S", "read", "end of file on stdin"),
         Activity(Process(13, "git", 0), "S", "wait4"),
@@ -326,9 +306,7 @@ MOVES: list[tuple[Move, str]] = [
 
 @pytest.mark.parametrize("move,expected", MOVES)
 def test_every_move_is_said_in_words(move: Move, expected: str) -> None:
-    """
-    What the agent does is said in words.
-    """
+    """What the agent does is said in words."""
     assert f"agent  {expected}" in story(outcome(Terminated(turn=1), trace(Moved(move=move))))
 
 
@@ -344,9 +322,7 @@ EVENTS: list[tuple[Event, str]] = [
 
 @pytest.mark.parametrize("event,expected", EVENTS)
 def test_every_event_is_said_in_words(event: Event, expected: str) -> None:
-    """
-    What happens to the agent is said in words.
-    """
+    """What happens to the agent is said in words."""
     assert f"script  {expected}" in story(outcome(Terminated(turn=1), trace(Happened(event=event))))
 
 
@@ -364,16 +340,12 @@ def test_every_event_is_said_in_words(event: Event, expected: str) -> None:
     ],
 )
 def test_every_reply_is_said_with_what_the_host_made_of_it(hooked: HookEvent, expected: str) -> None:
-    """
-    What a hook said is told together with whether the host honoured it.
-    """
+    """What a hook said is told together with whether the host honoured it."""
     assert expected in story(outcome(Terminated(turn=1), trace(STOP, hooked)), width=200)
 
 
 def test_a_block_that_no_fire_spoke_is_told() -> None:
-    """
-    Where the host continues the turn by its own rule, the block stands on a line of its own.
-    """
+    """Where the host continues the turn by its own rule, the block stands on a line of its own."""
     hooked = asked(Ruling.NONE)
     decision = replace(hooked.decision, ruling=Ruling.DENY, refused=True, reasons=("go on",))
     told = story(outcome(Terminated(turn=1), trace(STOP, replace(hooked, decision=decision))))
@@ -381,9 +353,7 @@ def test_a_block_that_no_fire_spoke_is_told() -> None:
 
 
 def test_tells_tools_that_were_refused_or_failed() -> None:
-    """
-    A call that was not carried out or that failed is told, one that went well is not.
-    """
+    """A call that was not carried out or that failed is told, one that went well is not."""
     call = ToolCall(name="Bash", input={})
     performed = [
         Performed(call=call, result=ToolResult(), refused=True),
@@ -409,16 +379,12 @@ def test_tells_tools_that_were_refused_or_failed() -> None:
     ],
 )
 def test_the_ways_to_terminate_are_told_apart(seen: Trace, verdict: Verdict, expected: str) -> None:
-    """
-    A refused prompt, a hook that halted everything and a stop that was let through read differently.
-    """
+    """A refused prompt, a hook that halted everything and a stop that was let through read differently."""
     assert expected in first_line(outcome(verdict, seen))
 
 
 def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() -> None:
-    """
-    Where the verdict is as promised, the first line still says what was not.
-    """
+    """Where the verdict is as promised, the first line still says what was not."""
     broken = (
         Violation(path="expect.blocks", expected="2 blocks", seen="1"),
         Violation(path="expect.leftovers", expected="0 processes left over", seen="1"),
@@ -428,9 +394,7 @@ def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() 
 
 
 def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> None:
-    """
-    A call that went otherwise stands before findings, and before a loop that was promised.
-    """
+    """A call that went otherwise stands before findings, and before a loop that was promised."""
     broken = (
         Violation(path="expect.findings", expected="no MANGLED", seen="HH005 MANGLED"),
         Violation(path="agent[1].expect", expected="deny", seen="allow"),
@@ -485,9 +449,7 @@ def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> Non
     ],
 )
 def test_advice_fits_what_was_seen(verdict: Verdict, seen: Trace, expected: str) -> None:
-    """
-    The advice names what this very hook could read, or what this very run could be given.
-    """
+    """The advice names what this very hook could read, or what this very run could be given."""
     assert expected in story(outcome(verdict, seen), width=300)
 
 
@@ -506,33 +468,25 @@ def test_findings_are_told_with_what_to_do() -> None:
 
 @pytest.mark.parametrize("tier", Tier)
 def test_every_tier_is_said_where_it_matters(tier: Tier) -> None:
-    """
-    How fires were kept apart stands under a livelock, and not under what needs no assumption.
-    """
+    """How fires were kept apart stands under a livelock, and not under what needs no assumption."""
     assert "tier:" in story(outcome(Livelock(stem=1, period=1), tier=tier))
     assert "tier:" not in story(outcome(Terminated(turn=2), tier=tier))
 
 
 def test_says_where_the_workspace_was_kept() -> None:
-    """
-    A workspace that was kept is named.
-    """
+    """A workspace that was kept is named."""
     assert "  workspace: /tmp/kept" in story(outcome(Terminated(turn=2), kept_workspace="/tmp/kept"))
 
 
 def test_a_scenario_without_a_file_is_repeated_by_its_seed() -> None:
-    """
-    Where there is no file to name, the scenario and its seed are named.
-    """
+    """Where there is no file to name, the scenario and its seed are named."""
     made = outcome(Terminated(turn=2))
     made = replace(made, scenario=replace(made.scenario, origin=None))
     assert story(made).endswith("replay: the same scenario (lint[claude-code]) with seed 7")
 
 
 def test_a_hostile_name_stays_one_word_of_the_shell() -> None:
-    """
-    The command that repeats a run is quoted for a shell.
-    """
+    """The command that repeats a run is quoted for a shell."""
     origin = replace(ORIGIN, file=Path("it's; rm -rf $HOME.scenario.yaml"))
     made = outcome(Terminated(turn=2))
     last = story(replace(made, scenario=replace(made.scenario, origin=origin))).splitlines()[-1]
@@ -598,9 +552,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
 
 
 def test_no_line_of_a_story_commands_a_runner() -> None:
-    """
-    A word that a runner would obey at the beginning of a line is escaped where wrapping puts it there.
-    """
+    """A word that a runner would obey at the beginning of a line is escaped where wrapping puts it there."""
     text = " ".join(["::error::no"] * 30)
     finding = Finding(code="HH005", name="CRASHED", text=text, advice=text)
 
@@ -611,17 +563,13 @@ def test_no_line_of_a_story_commands_a_runner() -> None:
 
 
 def test_the_turns_keep_to_the_terminal() -> None:
-    """
-    No line of a turn is wider than the terminal.
-    """
+    """No line of a turn is wider than the terminal."""
     lines = story(outcome(Terminated(turn=1), trace(STOP, asked(reason="漢" * 200))), width=60).splitlines()
     assert max(columns(line) for line in lines[1:-1]) <= 60
 
 
 def test_only_the_first_line_is_coloured() -> None:
-    """
-    Colour begins and ends on the first line, and is left out unless asked for.
-    """
+    """Colour begins and ends on the first line, and is left out unless asked for."""
     coloured = story(outcome(Terminated(turn=2)), colour=True)
     assert coloured.count("\x1b") == coloured.splitlines()[0].count("\x1b") == 2
     assert "\x1b" not in story(outcome(Terminated(turn=2)))

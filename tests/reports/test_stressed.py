@@ -1,6 +1,4 @@
-"""
-Claims about the table of a matrix.
-"""
+"""Claims about the table of a matrix."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-What each turn of a run came to, for the comparison of hosts.
-"""
+"""What each turn of a run came to, for the comparison of hosts."""
 
 import json
 
@@ -16,9 +14,7 @@ EVENT = Rule("a hint undoes a refusal", Basis.OBSERVED, "a host")
 
 
 def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
-    """
-    One asking of one hook in turn 1.
-    """
+    """One asking of one hook in turn 1."""
     payload = {} if flag is None else {"stop_hook_active": flag}
     reply = Reply(fault=fault, ruling=ruling, rule=READING)
     fire = HookRun(hook=Hook(event="Stop", command="./x"), payload=payload, run=None, reply=reply)
@@ -31,9 +27,7 @@ def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
 
 
 def came(*asked):
-    """
-    What a turn with these askings came to.
-    """
+    """What a turn with these askings came to."""
     steps = tuple(Step(number=number, turn=1, exchange=one) for number, one in enumerate(asked))
     trace = Trace(steps=steps)
     turns = path_of(Outcome(scenario=Scenario(name="x"), host="a", trace=trace, verdict=Terminated(turn=1)))

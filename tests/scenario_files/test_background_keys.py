@@ -1,6 +1,4 @@
-"""
-Process hooks in scenario files.
-"""
+"""Process hooks in scenario files."""
 
 import jsonschema
 import pytest

@@ -1,6 +1,4 @@
-"""
-Malformed files, generated from the tables of keys: every key with every kind of mistake.
-"""
+"""Malformed files, generated from the tables of keys: every key with every kind of mistake."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -38,16 +36,12 @@ VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
 
 
 class Pairs(list):
-    """
-    A mapping as pairs, so that a key can occur twice.
-    """
+    """A mapping as pairs, so that a key can occur twice."""
 
 
 @dataclass
 class Paper:
-    """
-    Writes values as YAML, and records the position of each.
-    """
+    """Writes values as YAML, and records the position of each."""
 
     lines: list[str] = field(default_factory=list)
     keys: dict[str, list[tuple[int, int]]] = field(default_factory=dict)

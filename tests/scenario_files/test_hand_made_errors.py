@@ -1,6 +1,4 @@
-"""
-Malformed files written by hand, and their error messages.
-"""
+"""Malformed files written by hand, and their error messages."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-JSON records from untrusted files.
-"""
+"""JSON records from untrusted files."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""
-Laws of loading, for all texts, all bytes and all valid mappings.
-"""
+"""Laws of loading, for all texts, all bytes and all valid mappings."""
 
 import json
 from dataclasses import replace

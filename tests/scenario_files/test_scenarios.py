@@ -1,6 +1,4 @@
-"""
-Values that valid files, texts and mappings become.
-"""
+"""Values that valid files, texts and mappings become."""
 
 import time
 from pathlib import Path

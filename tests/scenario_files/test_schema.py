@@ -1,6 +1,4 @@
-"""
-The exported JSON Schema: it is the shipped one, and it agrees with the loader.
-"""
+"""The exported JSON Schema: it is the shipped one, and it agrees with the loader."""
 
 import json
 from pathlib import Path

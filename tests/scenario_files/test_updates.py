@@ -1,6 +1,4 @@
-"""
-Expectations in files that are updated to the observed values, while everything else stays.
-"""
+"""Expectations in files that are updated to the observed values, while everything else stays."""
 
 import json
 import random
@@ -28,18 +26,14 @@ SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.scenario.yam
 
 
 def saw(verdict="terminated", iterations=2, blocks=1, reasons=("run the tests",), unmet=()):
-    """
-    Return the observed values of one item; the blocks are those of stops.
-    """
+    """Return the observed values of one item; the blocks are those of stops."""
     return ObservedRun(
         verdict=verdict, iterations=iterations, blocks={"Stop": blocks}, reasons=reasons, unmet=unmet
     )
 
 
 def updated(text, *runs, trouble=False, **seen):
-    """
-    Return text and refusals after an update with values of the base and other items.
-    """
+    """Return text and refusals after an update with values of the base and other items."""
     told = {f"x[{name.replace('_', '-')}]": [one] for name, one in seen.items()}
     made = update(text, HERE, {BASE: list(runs), **told} if runs else told, trouble=trouble)
     return made.text, made.refused
@@ -306,9 +300,7 @@ def test_a_mistake_of_the_editor_is_detected(monkeypatch):
 
 
 def laid_out(chance, pairs, depth):
-    """
-    Return a strategy for block mappings with random comments, blank lines and spaces.
-    """
+    """Return a strategy for block mappings with random comments, blank lines and spaces."""
     indent = " " * depth
     for key, value in pairs:
         for _ in range(chance.randrange(3)):

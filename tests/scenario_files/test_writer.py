@@ -1,6 +1,4 @@
-"""
-Scenario files that are written by a program.
-"""
+"""Scenario files that are written by a program."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-Claims about the rules hook of scenarios/infinite-block-command, each made with real processes.
-"""
+"""Claims about the rules hook of scenarios/infinite-block-command, each made with real processes."""
 
 import itertools
 import json
@@ -21,9 +19,7 @@ ACTIONS = ("prompt", "command")
 
 
 class Project:
-    """
-    A committed copy of the scenario's project, and the hook in it.
-    """
+    """A committed copy of the scenario's project, and the hook in it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

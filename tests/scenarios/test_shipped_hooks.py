@@ -1,6 +1,4 @@
-"""
-Claims about the shipped scenarios as files: complete, readable, and about hooks that are really there.
-"""
+"""Claims about the shipped scenarios as files: complete, readable, and about hooks that are really there."""
 
 import ast
 import json

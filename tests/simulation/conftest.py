@@ -1,6 +1,4 @@
-"""
-The shared harness of all simulation tests: starting its supervisor is what takes time.
-"""
+"""The shared harness of all simulation tests: starting its supervisor is what takes time."""
 
 import json
 from dataclasses import replace

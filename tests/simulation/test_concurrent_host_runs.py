@@ -1,6 +1,4 @@
-"""
-Simulations on several hosts at the same time, most of them with plain values instead of outcomes.
-"""
+"""Simulations on several hosts at the same time, most of them with plain values instead of outcomes."""
 
 import threading
 import time

@@ -1,6 +1,4 @@
-"""
-The current folder of the agent's shell, with real shells and hooks.
-"""
+"""The current folder of the agent's shell, with real shells and hooks."""
 
 import pytest
 

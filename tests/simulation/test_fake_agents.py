@@ -1,6 +1,4 @@
-"""
-Fake agents: sessions that hooks start, inside the same sandbox and with real hooks.
-"""
+"""Fake agents: sessions that hooks start, inside the same sandbox and with real hooks."""
 
 import json
 from dataclasses import replace

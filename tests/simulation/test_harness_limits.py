@@ -1,6 +1,4 @@
-"""
-Limits of the harness on what the turn limit does not end, and options of hosts.
-"""
+"""Limits of the harness on what the turn limit does not end, and options of hosts."""
 
 import pytest
 

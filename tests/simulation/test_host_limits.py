@@ -1,6 +1,4 @@
-"""
-Hosts that end a run by limits of their own, with real hooks in real processes.
-"""
+"""Hosts that end a run by limits of their own, with real hooks in real processes."""
 
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.reports.terminal import story

@@ -1,6 +1,4 @@
-"""
-Unusual folders and disks around hooks.
-"""
+"""Unusual folders and disks around hooks."""
 
 from pathlib import Path
 

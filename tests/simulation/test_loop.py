@@ -1,6 +1,4 @@
-"""
-The loop as a whole, with real hooks in real processes.
-"""
+"""The loop as a whole, with real hooks in real processes."""
 
 import dataclasses
 import json

@@ -1,6 +1,4 @@
-"""
-Observers: what they are told, and that they change nothing.
-"""
+"""Observers: what they are told, and that they change nothing."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-Hooks that write outside of their project.
-"""
+"""Hooks that write outside of their project."""
 
 import os
 import uuid

@@ -1,6 +1,4 @@
-"""
-Jobs that run at the same time, with plain functions as jobs.
-"""
+"""Jobs that run at the same time, with plain functions as jobs."""
 
 import os
 import threading

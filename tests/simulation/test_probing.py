@@ -1,6 +1,4 @@
-"""
-Loops whose state never repeats exactly: probes find out what decides, with real hooks.
-"""
+"""Loops whose state never repeats exactly: probes find out what decides, with real hooks."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""
-Threads that process hooks spawn, with real processes and real hooks.
-"""
+"""Threads that process hooks spawn, with real processes and real hooks."""
 
 import json
 import resource

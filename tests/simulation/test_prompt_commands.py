@@ -1,6 +1,4 @@
-"""
-Prompts that name a command, with real hooks that refuse or allow the expansion.
-"""
+"""Prompts that name a command, with real hooks that refuse or allow the expansion."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-Scenarios whose project is the repository that they are in.
-"""
+"""Scenarios whose project is the repository that they are in."""
 
 import contextlib
 import json

@@ -1,6 +1,4 @@
-"""
-How a session starts: with a setup, and in a worktree; with real hooks and a real git.
-"""
+"""How a session starts: with a setup, and in a worktree; with real hooks and a real git."""
 
 import pytest
 
@@ -12,9 +10,7 @@ STOP = [{"prompt": "go"}, {"stop": "Done."}]
 
 
 def events(outcome):
-    """
-    The events whose hooks were asked, in order.
-    """
+    """The events whose hooks were asked, in order."""
     return [hooked.event for _, hooked in outcome.trace.hooked()]
 
 

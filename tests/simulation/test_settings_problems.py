@@ -1,6 +1,4 @@
-"""
-Problems of hook settings, and where they are reported.
-"""
+"""Problems of hook settings, and where they are reported."""
 
 from types import SimpleNamespace
 

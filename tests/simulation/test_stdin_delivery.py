@@ -1,6 +1,4 @@
-"""
-Standard input that reaches hooks in another way than from their host.
-"""
+"""Standard input that reaches hooks in another way than from their host."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-The host's task list, with real hooks that refuse or allow tasks.
-"""
+"""The host's task list, with real hooks that refuse or allow tasks."""
 
 import pytest
 

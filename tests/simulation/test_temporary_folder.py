@@ -1,6 +1,4 @@
-"""
-What is left of the folder below which a harness writes.
-"""
+"""What is left of the folder below which a harness writes."""
 
 import tempfile
 

@@ -1,6 +1,4 @@
-"""
-Time that passes for the hooks only: waits, paces, and the verdicts on them.
-"""
+"""Time that passes for the hooks only: waits, paces, and the verdicts on them."""
 
 import shutil
 

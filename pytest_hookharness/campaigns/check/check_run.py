@@ -78,9 +78,7 @@ class CheckRun:
     _undecided: list[str] = field(default_factory=list[str])
 
     def run(self) -> CheckReport:
-        """
-        Play everything, and return the report; after Ctrl-C, of what was seen so far.
-        """
+        """Play everything, and return the report; after Ctrl-C, of what was seen so far."""
         interrupted = False
         try:
             self._search()
@@ -109,9 +107,7 @@ class CheckRun:
         return bool(self.only and self._problems)
 
     def _search(self) -> None:
-        """
-        Play all sessions and confirm what they show, or stop when the wanted problem is confirmed.
-        """
+        """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""
         for _ in self._play_all():
             if self.only:
                 self._confirm(self._wanted())
@@ -158,9 +154,7 @@ class CheckRun:
         yield
 
     def _play_first(self, session: CheckSession) -> PlayedSession:
-        """
-        Play the first session; if it is undecided, once more with hooks in a fixed order.
-        """
+        """Play the first session; if it is undecided, once more with hooks in a fixed order."""
         (first,) = self._play("a usual session", [session])
         calm = checkups.in_order(self.place, session)
         if first.outcome is None or first.outcome.verdict_name != "undecided" or calm == session:
@@ -172,9 +166,7 @@ class CheckRun:
         return again
 
     def _prove(self, commands: Sequence[str], files: Sequence[str]) -> None:
-        """
-        Play the sessions that prove what looked wrong when refused commands were reworded.
-        """
+        """Play the sessions that prove what looked wrong when refused commands were reworded."""
         suspects: list[str] = []
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
             if outcome.scenario.script.acts == reword(self.place.host, commands, files):
@@ -183,9 +175,7 @@ class CheckRun:
         self._play("wordings", [*checkups.plan_proofs(self.place, suspects)])
 
     def _refused(self) -> dict[str, Act]:
-        """
-        Return one refused call for each hook that refused any, preferably a shell command.
-        """
+        """Return one refused call for each hook that refused any, preferably a shell command."""
         found: dict[str, Act] = {}
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
             for hook, move in checkups.refused_moves(outcome):
@@ -196,9 +186,7 @@ class CheckRun:
         return found
 
     def _is_written_before_calls(self) -> bool:
-        """
-        Return whether hooks that run before tool calls write files of the project.
-        """
+        """Return whether hooks that run before tool calls write files of the project."""
         return any(
             checkups.is_asked_before(self.place.host, hooked.event)
             and any(change.path.startswith("workspace/") for change in hooked.changes)
@@ -246,9 +234,7 @@ class CheckRun:
         return simulate(session.scenario, settings=settings, supervisor=self.supervisor, base=base, slot=slot)
 
     def _ask(self, session: CheckSession, settings: Settings, slot: CpuSlot | None, base: Path) -> Outcome:
-        """
-        Run the hooks of one event, outside of any session.
-        """
+        """Run the hooks of one event, outside of any session."""
         with Testbed.open(session.scenario, settings, self.supervisor, base, slot) as testbed:
             hooked = run_event(testbed, session.event, session.fields).hooked
         trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
@@ -271,9 +257,7 @@ class CheckRun:
         return [one for one in group(self._played, mark=corpora.MARKER) if self.only in ("", one.id)]
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
-        """
-        Look for a small session that confirms each symptom; what no session confirms is not a problem.
-        """
+        """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
         for done, (evidence, small) in enumerate(self._in_parallel([*map(self._shrink, wanted)]), 1):
             self.on_step("evidence", done, len(wanted))
             if small is None:
@@ -303,9 +287,7 @@ class CheckRun:
         return job
 
     def _attribute(self, scenario: Scenario, symptom: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
-        """
-        Return the symptom with the one hook that shows it alone, if several ran in parallel.
-        """
+        """Return the symptom with the one hook that shows it alone, if several ran in parallel."""
         if not symptom.shared:
             return symptom
         for hook in (hook for hook in self.place.hooks if hook.command in symptom.hook.split(", ")):
@@ -327,9 +309,7 @@ class CheckRun:
         return next((one for one in found if one.cause == wanted.cause), None)
 
     def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
-        """
-        Return whether a scenario fails its expectation and shows a given symptom.
-        """
+        """Return whether a scenario fails its expectation and shows a given symptom."""
         session = CheckSession(title="the scenario that was written", scenario=scenario)
         try:
             outcome = self._simulate(session, self.settings.wall, None, self.base)

@@ -101,9 +101,7 @@ def _found(pattern: re.Pattern[str], sources: Sequence[str]) -> list[str]:
 
 
 def usual_work(seed: int) -> Iterator[RunCommand | Edit | Read]:
-    """
-    Yield usual work: commands, files of several languages with generated names, and reading them.
-    """
+    """Yield usual work: commands, files of several languages with generated names, and reading them."""
     from faker import Faker  # noqa: PLC0415 - slower to import than everything else together
 
     faker = Faker()
@@ -134,9 +132,7 @@ def work_in_steps() -> Iterator[Edit | Read]:
 
 
 def hostile_texts(seed: int, made_up: int = 3) -> tuple[str, ...]:
-    """
-    Return texts that break programs, some of them generated: by Hypothesis if it is installed.
-    """
+    """Return texts that break programs, some of them generated: by Hypothesis if it is installed."""
     try:
         more = _by_hypothesis(seed, made_up)
     except ImportError:
@@ -172,9 +168,7 @@ def _by_hypothesis(seed: int, number: int) -> list[str]:
 
 @contextmanager
 def _without_storage() -> Generator[None]:
-    """
-    Keep Hypothesis from writing its character tables into the current folder.
-    """
+    """Keep Hypothesis from writing its character tables into the current folder."""
     from hypothesis import configuration  # noqa: PLC0415 - an extra
 
     # There is no public way to read the current setting.
@@ -193,9 +187,7 @@ def _by_chance(seed: int, number: int) -> list[str]:
 
 
 def hostile_work(texts: Sequence[str]) -> Iterator[RunCommand | Edit | Read]:
-    """
-    Yield harmless calls that contain such texts: as an argument, as file contents and as a file name.
-    """
+    """Yield harmless calls that contain such texts: as an argument, as file contents and as a file name."""
     for number, text in enumerate(texts):
         yield RunCommand(command=f"echo {text}", given=GIVEN)
         name = re.sub(r"[\x00-\x1f/]", "_", text)

@@ -62,9 +62,7 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
 
 
 def _reader_of(file: Path, host: str) -> tuple[hosts.Profile, str]:
-    """
-    Return the host that reads a settings file, and the path of the file in its project.
-    """
+    """Return the host that reads a settings file, and the path of the file in its project."""
     profiles = (hosts.find(host),) if host else hosts.known()
     for profile in profiles:
         for pattern in profile.settings_paths:

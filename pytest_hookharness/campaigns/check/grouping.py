@@ -1,6 +1,4 @@
-"""
-Symptoms of many sessions grouped by cause, and what the sessions did not show.
-"""
+"""Symptoms of many sessions grouped by cause, and what the sessions did not show."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 @dataclass(frozen=True, slots=True)
 class PlayedSession:
-    """
-    A session with its outcome, or why it could not be played.
-    """
+    """A session with its outcome, or why it could not be played."""
 
     session: CheckSession
     outcome: Outcome | None = None
@@ -59,9 +55,7 @@ class SymptomEvidence:
 
     @property
     def problem(self) -> Problem:
-        """
-        The problem, with the whole session.
-        """
+        """The problem, with the whole session."""
         return Problem(
             id=self.id,
             symptom=self.symptom,
@@ -71,9 +65,7 @@ class SymptomEvidence:
         )
 
     def shown_again(self, scenario: Scenario, symptom: Symptom) -> Problem:
-        """
-        Return the problem that a smaller scenario showed again.
-        """
+        """Return the problem that a smaller scenario showed again."""
         whole = scenario == self.session.scenario
         return replace(
             self.problem,
@@ -140,9 +132,7 @@ def _evidence(
 
 
 def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
-    """
-    Return what the sessions of a hook set show beside their symptoms.
-    """
+    """Return what the sessions of a hook set show beside their symptoms."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}

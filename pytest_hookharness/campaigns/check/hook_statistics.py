@@ -1,6 +1,4 @@
-"""
-Problems that all hook runs of a hook show together, and the names of problems.
-"""
+"""Problems that all hook runs of a hook show together, and the names of problems."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ _NEAR = 0.5
 
 
 def short_name(command: str) -> str:
-    """
-    Return the name of the script in a command, without its suffix; the program if there is no script.
-    """
+    """Return the name of the script in a command, without its suffix; the program if there is no script."""
     words = [word.rpartition("/")[2] for word in command.split(",", maxsplit=1)[0].split()]
     scripts = [word for word in words if re.search(r"\.\w{1,5}\W*$", word)]
     found = _NAME.search((scripts or words or [""])[0])
@@ -39,9 +35,7 @@ def short_name(command: str) -> str:
 
 
 def find_never_run(hook_set: HookSet, outcomes: Sequence[Outcome]) -> list[Hook]:
-    """
-    Return the hooks that no session triggered.
-    """
+    """Return the hooks that no session triggered."""
     fired = {_key(hook_run.hook) for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()}
     return [hook for hook in hook_set.hooks if _key(hook) not in fired]
 
@@ -51,9 +45,7 @@ def _key(hook: Hook) -> tuple[str, str, str | None, str]:
 
 
 def find_problems(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
-    """
-    Yield the problems that all hook runs show together, one for each hook and kind.
-    """
+    """Yield the problems that all hook runs show together, one for each hook and kind."""
     for hook in find_never_run(hook_set, outcomes):
         if names := misnamed_tools(hook_set, hook):
             correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
@@ -70,9 +62,7 @@ def find_problems(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Pr
 
 
 def _find_without_effect(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Hook]:
-    """
-    Yield the hooks that ran and showed no effect: no output, no decision, no change.
-    """
+    """Yield the hooks that ran and showed no effect: no output, no decision, no change."""
     for hook in {hook.command: hook for hook in hook_set.hooks}.values():
         hook_runs = [
             (hooked, hook_run)
@@ -94,9 +84,7 @@ def _find_without_effect(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iter
 
 
 def _is_of_hook(change: Change) -> bool:
-    """
-    Return whether a hook made a change, and not the host, which adds a transcript at its first event.
-    """
+    """Return whether a hook made a change, and not the host, which adds a transcript at its first event."""
     return change.path.startswith("workspace/") or change.how != "added"
 
 
@@ -119,9 +107,7 @@ def _runs(command: str, outcomes: Sequence[Outcome]) -> Iterator[ProcessResult]:
 
 
 def percentile(times: Sequence[float]) -> float:
-    """
-    Return the 95th percentile of some times by nearest rank; 0 for none.
-    """
+    """Return the 95th percentile of some times by nearest rank; 0 for none."""
     return sorted(times)[math.ceil(_P95 * len(times)) - 1] if times else 0.0
 
 

@@ -48,17 +48,13 @@ def _mention(files: Sequence[str]) -> Iterator[Edit]:
 
 
 def _described(host: str, words: str) -> ToolCall:
-    """
-    Return a harmless call with a command's words as its description, where they have no effect.
-    """
+    """Return a harmless call with a command's words as its description, where they have no effect."""
     call = hosts.find(host).tools.call(RunCommand(command=HARMLESS, given=GIVEN), "/")
     return replace(call, input={**call.input, "description": words})
 
 
 def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
-    """
-    Yield the commands that were refused as data in a form in which harmless words were allowed.
-    """
+    """Yield the commands that were refused as data in a form in which harmless words were allowed."""
     refused, passed = {*_texts(outcome, refused=True)}, {*_texts(outcome, refused=False)}
     harmless = {one.form: one.text for one in forms_of(HARMLESS)}
     for command in commands:
@@ -69,9 +65,7 @@ def refused_as_data(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
 
 
 def allowed_as_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
-    """
-    Yield sentences about the forms of code in which a refused command was allowed.
-    """
+    """Yield sentences about the forms of code in which a refused command was allowed."""
     passed = {*_texts(outcome, refused=False)}
     for command in commands:
         forms = [one.form for one in forms_of(command) if one.code and one.text in passed]
@@ -104,9 +98,7 @@ _USUAL = (
 
 
 def known_tools(host: str) -> frozenset[str]:
-    """
-    Return the known names of a host's tools.
-    """
+    """Return the known names of a host's tools."""
     profile = hosts.find(host)
     tools = profile.tools
     others = (*tools.gated, *tools.edits, *((tools.subagent,) if tools.subagent else ()))
@@ -115,16 +107,12 @@ def known_tools(host: str) -> frozenset[str]:
 
 
 def _usual_tools(profile: hosts.Profile) -> Iterator[str]:
-    """
-    Return the names of the tools that run commands and read and write files.
-    """
+    """Return the names of the tools that run commands and read and write files."""
     return (profile.tools.call(operation, "/w").name for operation in _USUAL)
 
 
 def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
-    """
-    Return the tool names in the matcher of a hook.
-    """
+    """Return the tool names in the matcher of a hook."""
     rule = hosts.find(hook_set.host).events.get(hook.event)
     if rule is None or rule.target != "tool_name" or hook.matcher is None:
         return ()

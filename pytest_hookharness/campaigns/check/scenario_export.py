@@ -72,9 +72,7 @@ def _project(hook_set: HookSet, folder: Path) -> str:
 
 
 def _copy(project: Path, folder: Path) -> None:
-    """
-    Copy a project into a folder. If the folder is part of the project, it is left out of the copy.
-    """
+    """Copy a project into a folder. If the folder is part of the project, it is left out of the copy."""
     with TemporaryDirectory(prefix="hookharness-check-") as base:
         fresh = Path(base, _COPY)
         fresh.mkdir()

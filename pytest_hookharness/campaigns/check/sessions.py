@@ -81,25 +81,19 @@ _INPUT: dict[str, Json] = {
 
 
 def roles(hook_set: HookSet) -> frozenset[hosts.Role]:
-    """
-    Return the roles of the events that a hook set waits for.
-    """
+    """Return the roles of the events that a hook set waits for."""
     events = hosts.find(hook_set.host).events
     return frozenset(events[hook.event].role for hook in hook_set.hooks if hook.event in events)
 
 
 def is_asked_before(host: str, event: str) -> bool:
-    """
-    Return whether hooks of an event run before a tool call.
-    """
+    """Return whether hooks of an event run before a tool call."""
     rule = hosts.find(host).events.get(event)
     return rule is not None and rule.role in (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
 
 
 def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
-    """
-    Return the first session: usual work of an agent, with every event that hooks wait for.
-    """
+    """Return the first session: usual work of an agent, with every event that hooks wait for."""
     found = roles(hook_set)
     steps = corpora.work_in_steps() if hosts.Role.AFTER_TOOL in found else ()
     acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *steps, *_unknown_tools(hook_set)]
@@ -114,9 +108,7 @@ def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
 
 
 def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
-    """
-    Return the same session with the hooks of each event one after the other, not in parallel.
-    """
+    """Return the same session with the hooks of each event one after the other, not in parallel."""
     sets = Counter(hook.event for hook in hook_set.hooks)
     order = {event: tuple(range(1, number + 1)) for event, number in sets.items() if number > 1}
     return replace(session, scenario=replace(session.scenario, order=order))
@@ -141,9 +133,7 @@ def plan_further(hook_set: HookSet, seed: int, *, endless: bool = False) -> Iter
 
 
 def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
-    """
-    Yield sessions of agents that react to a refused stop, the most revealing first.
-    """
+    """Yield sessions of agents that react to a refused stop, the most revealing first."""
     short = (FIRST_PROMPT, RunCommand(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
     for name in _BEHAVIOURS if roles(hook_set) & _STOPS else ():
         yield CheckSession(
@@ -152,9 +142,7 @@ def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:
 
 
 def _cut_short(title: str, scenario: Scenario) -> CheckSession:
-    """
-    Return a session that ends after its acts, however often a stop is refused.
-    """
+    """Return a session that ends after its acts, however often a stop is refused."""
     return CheckSession(title=title, scenario=replace(scenario, turns=len(scenario.script.acts)), ends=False)
 
 
@@ -168,17 +156,13 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
 
 
 def plan_rewordings(hook_set: HookSet, commands: Sequence[str], files: Sequence[str]) -> CheckSession:
-    """
-    Return the session that rewords refused commands, and mentions refused files.
-    """
+    """Return the session that rewords refused commands, and mentions refused files."""
     acts = reword(hook_set.host, commands, files)
     return _cut_short("other forms of what was refused", _scenario(hook_set, acts))
 
 
 def plan_proofs(hook_set: HookSet, commands: Sequence[str]) -> Iterator[CheckSession]:
-    """
-    Yield the sessions that prove that a command is refused where its words are only data.
-    """
+    """Yield the sessions that prove that a command is refused where its words are only data."""
     for command in commands:
         asked = _scenario(hook_set, (FIRST_PROMPT, RunCommand(command=command, given=corpora.GIVEN)))
         session = _cut_short(f"the wording of `{command}` varied", _varied(asked, "words", "quoting"))
@@ -256,9 +240,7 @@ def _varied(scenario: Scenario, *families: str) -> Scenario:
 
 
 def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
-    """
-    Yield the moves that hooks refused, each with the command of the refusing hook.
-    """
+    """Yield the moves that hooks refused, each with the command of the refusing hook."""
     moves = {
         step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
     }
@@ -296,9 +278,7 @@ def _without_stuck_detection(host: str) -> dict[str, bool | int | float | str]:
 
 
 def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
-    """
-    Return the scenario with these hooks and no others.
-    """
+    """Return the scenario with these hooks and no others."""
     config = hosts.find(scenario.host).config
     configured: dict[str, list[Json]] = {}
     for hook in hooks:
@@ -311,18 +291,14 @@ def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
 
 
 def _answers(hook_set: HookSet) -> Iterator[Answer]:
-    """
-    Yield empty answers for handlers that are not commands, so that the other hooks can be played.
-    """
+    """Yield empty answers for handlers that are not commands, so that the other hooks can be played."""
     for event, kind in dict.fromkeys((hook.event, hook.type) for hook in hook_set.hooks):
         if kind != "command":
             yield Answer(event=event, type=kind)
 
 
 def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
-    """
-    Return fake agents for the agent programs that the hooks mention, so that nested hooks are seen too.
-    """
+    """Return fake agents for the agent programs that the hooks mention, so that nested hooks are seen too."""
     words = {
         word
         for text in (*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks))
@@ -332,9 +308,7 @@ def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
 
 
 def _unknown_tools(hook_set: HookSet) -> Iterator[Tools]:
-    """
-    Yield calls of the tools that only matchers name.
-    """
+    """Yield calls of the tools that only matchers name."""
     known = {name.casefold() for name in known_tools(hook_set.host)}
     for name in dict.fromkeys(name for hook in hook_set.hooks for name in matched_tools(hook_set, hook)):
         if name.casefold() not in known:

@@ -64,9 +64,7 @@ class _Search:
     _seen: list[Scenario] = field(default_factory=list[Scenario])
 
     def try_out(self, scenario: Scenario) -> bool:
-        """
-        Play a scenario, and keep it if it shows the problem.
-        """
+        """Play a scenario, and keep it if it shows the problem."""
         if self.left <= 0 or scenario in self._seen:
             return False
         self.left -= 1
@@ -125,9 +123,7 @@ def _is_varied(scenario: Scenario) -> bool:
 
 
 def _single(scenario: Scenario, families: Sequence[str]) -> Iterator[Scenario]:
-    """
-    Yield the scenario with each of some families alone.
-    """
+    """Yield the scenario with each of some families alone."""
     for request in scenario.vary:
         if request.family in families:
             yield replace(scenario, vary=(request,), parallel=None)
@@ -141,9 +137,7 @@ def _with(scenario: Scenario, acts: Sequence[Act], script: Script | None = None)
 
 
 def _drop_acts(search: _Search, scenario: Scenario) -> None:
-    """
-    Remove ever smaller groups of acts, but keep the first act.
-    """
+    """Remove ever smaller groups of acts, but keep the first act."""
     first, *acts = scenario.script.acts or (FIRST_PROMPT,)
     size = max(1, len(acts) // 2)
     while size and len(acts) > _is_varied(scenario):
@@ -166,9 +160,7 @@ def _shorten_texts(search: _Search) -> None:
 
 
 def _shorten(search: _Search, position: int) -> None:
-    """
-    Halve the text of one act, at its end or its beginning, as long as the problem shows.
-    """
+    """Halve the text of one act, at its end or its beginning, as long as the problem shows."""
     going = True
     while going and search.left and search.best is not None:
         scenario = search.best[0]

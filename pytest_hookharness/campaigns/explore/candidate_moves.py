@@ -66,18 +66,14 @@ _OWN = (".claude", ".codex", ".gemini", ".qwen", ".cursor", ".git", ".github", "
 
 
 class Reach(Enum):
-    """
-    What a command can reach that only a hook names, perhaps as a warning against it.
-    """
+    """What a command can reach that only a hook names, perhaps as a warning against it."""
 
     CONTAINED = "only the sandbox"
     WORKSPACE = "the folders of the scenario in the sandbox, and others of the machine"
     MACHINE = "the machine and the network"
 
     def withholds(self, command: str) -> bool:
-        """
-        Return whether a command that only a hook names must not be run.
-        """
+        """Return whether a command that only a hook names must not be run."""
         if self is Reach.MACHINE:
             return _REMOVAL.fullmatch(command) is None
         return self is Reach.WORKSPACE and _ELSEWHERE.search(command) is not None
@@ -130,9 +126,7 @@ class CandidateMoves:
         self._suggest(suggestions.named)
 
     def learn(self, steps: Iterable[Step]) -> None:
-        """
-        Add the moves that hooks named in some steps.
-        """
+        """Add the moves that hooks named in some steps."""
         for step in steps:
             if isinstance(step.exchange, HookEvent):
                 decision = step.exchange.decision
@@ -161,9 +155,7 @@ class CandidateMoves:
 
 
 def suggest(testbed: Testbed) -> Suggestions:
-    """
-    Return what script, doubles, hooks and workspace suggest.
-    """
+    """Return what script, doubles, hooks and workspace suggest."""
     doubles = testbed.scenario.commands.items()
     runs = (RunCommand(command=name) for name, double in doubles if not (double.hangs or double.prompts))
     return Suggestions(
@@ -199,9 +191,7 @@ def _suggested(testbed: Testbed) -> Iterator[Move]:
 
 
 def _is_seen(testbed: Testbed, move: Edit | Read) -> bool:
-    """
-    Return whether some hook is asked about calls of this move's tool.
-    """
+    """Return whether some hook is asked about calls of this move's tool."""
     call = testbed.profile.tools.call(move, testbed.facts.workspace)
     return any(
         hosts.select(
@@ -213,9 +203,7 @@ def _is_seen(testbed: Testbed, move: Edit | Read) -> bool:
 
 
 def scripted(script: Script) -> Iterator[Move]:
-    """
-    Yield the moves of a script and of its reactions, without those that hooks are expected to refuse.
-    """
+    """Yield the moves of a script and of its reactions, without those that hooks are expected to refuse."""
     moves = (*script.acts, *(move for reaction in script.reactions for move in reaction.moves))
     for move in moves:
         match move:
@@ -279,9 +267,7 @@ def _is_own(path: str) -> bool:
 
 
 def _matched(testbed: Testbed) -> Iterator[Move]:
-    """
-    Yield calls of tools that matchers name and no other move uses; their result is given.
-    """
+    """Yield calls of tools that matchers name and no other move uses; their result is given."""
     tools, place = testbed.profile.tools, testbed.facts.workspace
     plain = (
         RunCommand(command="true"),

@@ -65,9 +65,7 @@ class ExpansionTask:
 
 
 def expand(task: ExpansionTask, resources: Resources) -> Expansion:
-    """
-    Go to the state of a task, and try every move there.
-    """
+    """Go to the state of a task, and try every move there."""
     if time.time() > task.until:
         return Expansion(digest="", why=LATE)
     testbed = Testbed.open(task.scenario, task.settings, resources.supervisor, resources.base, resources.slot)
@@ -76,9 +74,7 @@ def expand(task: ExpansionTask, resources: Resources) -> Expansion:
 
 
 def expand_in_new_process(task: ExpansionTask) -> Expansion:
-    """
-    Expand a state in a process that has neither a supervisor nor a folder yet.
-    """
+    """Expand a state in a process that has neither a supervisor nor a folder yet."""
     with tempfile.TemporaryDirectory(prefix="hookharness-") as folder, Supervisor() as supervisor:
         return expand(task, Resources(supervisor=supervisor, base=Path(folder)))
 
@@ -104,9 +100,7 @@ def expand_here(resources: Resources, tasks: Sequence[ExpansionTask]) -> Generat
 
 
 def expand_with(executor: Executor) -> ExpandAll:
-    """
-    Return a function that expands states with an executor, in its processes and on its machines.
-    """
+    """Return a function that expands states with an executor, in its processes and on its machines."""
 
     def expand_all(tasks: Sequence[ExpansionTask]) -> Iterable[tuple[int, Expansion]]:
         places = {executor.submit(expand_in_new_process, task): place for place, task in enumerate(tasks)}
@@ -121,9 +115,7 @@ def expand_with(executor: Executor) -> ExpandAll:
 
 
 class _StateExpansion:
-    """
-    One task on its testbed.
-    """
+    """One task on its testbed."""
 
     def __init__(self, testbed: Testbed, task: ExpansionTask) -> None:
         self._testbed = testbed
@@ -137,9 +129,7 @@ class _StateExpansion:
         self._began: hosts.Session | None = None
 
     def run(self) -> Expansion:
-        """
-        Follow the path, then try each move from its end.
-        """
+        """Follow the path, then try each move from its end."""
         driver = self._driver
         request = self._follow_path()
         steps = tuple(driver.steps)
@@ -161,9 +151,7 @@ class _StateExpansion:
         return Expansion(digest=digest, successors=tuple(successors), steps=steps)
 
     def _follow_path(self) -> hosts.NextAct | None:
-        """
-        Follow the path; return the host's request at its end, ``None`` if it asks for no move there.
-        """
+        """Follow the path; return the host's request at its end, ``None`` if it asks for no move there."""
         driver = self._driver
         request = driver.drive(self._remaining)
         for act in self._task.path:
@@ -198,9 +186,7 @@ class _StateExpansion:
         return replace(self._judge(driver, ended), steps=steps)
 
     def _judge(self, driver: SessionDriver, ended: hosts.Ended | None) -> Successor:
-        """
-        Return what the end of a turn means to an agent that wants to stop.
-        """
+        """Return what the end of a turn means to an agent that wants to stop."""
         end = driver.run_end(ended) if ended is not None else RunEnd(how="idle", turn=driver.turn)
         formed = conclusion.form_conclusion(JudgeInput(Trace(steps=tuple(driver.steps)), end))
         undecided = [finding.name for finding in formed.findings if finding.name in INCONCLUSIVE_FINDINGS]
@@ -222,9 +208,7 @@ class _StateExpansion:
         return max(0.0, self._task.until - time.time())
 
     def _reset_caps(self, driver: SessionDriver) -> None:
-        """
-        Reset what the host counts for its caps, which would end what the hooks do not.
-        """
+        """Reset what the host counts for its caps, which would end what the hooks do not."""
         session = driver.progress.session
         self._began = self._began or session
         reset = session.with_host_counts_of(self._began)

@@ -74,9 +74,7 @@ def check_explorable(scenario: Scenario) -> None:
 
 
 def initial_path(script: Script) -> tuple[Act, ...]:
-    """
-    Return the acts before the agent's first move.
-    """
+    """Return the acts before the agent's first move."""
     acts = (
         script.acts
         if any(isinstance(act, Prompt) for act in script.acts[:1])
@@ -86,9 +84,7 @@ def initial_path(script: Script) -> tuple[Act, ...]:
 
 
 def path_to(outcome: Outcome, turn: int) -> tuple[Act, ...]:
-    """
-    Return all acts of a run up to the end of a turn.
-    """
+    """Return all acts of a run up to the end of a turn."""
     acts: list[Act] = []
     for step in outcome.trace.steps:
         match step.exchange:
@@ -209,9 +205,7 @@ class Explorer:
         return roots
 
     def _search(self) -> None:
-        """
-        Try all moves in all states, round after round, until none is left or the time for it is over.
-        """
+        """Try all moves in all states, round after round, until none is left or the time for it is over."""
         graph, moves = self._graph, self._candidates.moves
         while time.monotonic() < self._began + self._search_seconds:
             open_states = [state for state, tried in enumerate(graph.successors) if len(tried) < len(moves)]
@@ -237,9 +231,7 @@ class Explorer:
     def _expand(
         self, asked: Sequence[tuple[tuple[Act, ...], tuple[Move, ...]]], seconds: float
     ) -> list[Expansion | None]:
-        """
-        Try moves at the ends of paths, until some seconds after the beginning of the exploration.
-        """
+        """Try moves at the ends of paths, until some seconds after the beginning of the exploration."""
         until = time.time() + max(0.0, self._began + seconds - time.monotonic())
         tasks = [replace(self._plain, path=path, moves=moves, until=until) for path, moves in asked]
         found: list[Expansion | None] = [None] * len(tasks)
@@ -248,9 +240,7 @@ class Explorer:
         return found
 
     def _add_successors(self, state: int, successors: Sequence[Successor]) -> None:
-        """
-        Add the successors of the next moves of a state, and the moves that hooks named meanwhile.
-        """
+        """Add the successors of the next moves of a state, and the moves that hooks named meanwhile."""
         tried = self._graph.successors[state]
         for successor in successors:
             if successor.fate == "state":
@@ -275,9 +265,7 @@ class Explorer:
         return {why: number for why, number in sorted(reasons.items()) if number}
 
     def _find_trap(self) -> TrapState | None:
-        """
-        Return the trap state that is nearest to a start, confirmed by a second run.
-        """
+        """Return the trap state that is nearest to a start, confirmed by a second run."""
         graph, moves = self._graph, self._candidates.moves
         lengths = {root: len(graph.paths[root]) for root in self._roots}
         while True:
@@ -320,9 +308,7 @@ class Explorer:
 
 
 def _trace(steps: Sequence[Step], successors: Sequence[Successor]) -> Trace:
-    """
-    Return the steps on a path as one run.
-    """
+    """Return the steps on a path as one run."""
     joined, first = [*steps], max((step.turn for step in steps), default=0)
     for turn, successor in enumerate(successors, first + 1):
         joined += [replace(step, turn=turn) for step in successor.steps]

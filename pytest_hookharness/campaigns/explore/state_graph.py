@@ -34,15 +34,11 @@ class StateGraph:
         self._limit = limit
 
     def find(self, digest: str) -> int | None:
-        """
-        Return the number of a state; ``None`` if it is not in the graph.
-        """
+        """Return the number of a state; ``None`` if it is not in the graph."""
         return self._numbers.get(digest)
 
     def add(self, digest: str, path: tuple[Act, ...]) -> int | None:
-        """
-        Add a state if it is new, and return its number; ``None`` if the graph is full.
-        """
+        """Add a state if it is new, and return its number; ``None`` if the graph is full."""
         if digest not in self._numbers and len(self.paths) < self._limit:
             self._numbers[digest] = len(self.paths)
             self.paths.append(path)
@@ -51,33 +47,25 @@ class StateGraph:
         return self.find(digest)
 
     def retract(self, state: int, move: int, why: str) -> None:
-        """
-        Make the successor of a move unknown again.
-        """
+        """Make the successor of a move unknown again."""
         steps = self.successors[state][move].steps
         self.successors[state][move] = Successor(fate="unknown", why=why, steps=steps)
 
     def targets(self, moves: int) -> Graph:
-        """
-        Return the successor of every state under every move; untried moves lead to `UNKNOWN`.
-        """
+        """Return the successor of every state under every move; untried moves lead to `UNKNOWN`."""
         return [
             [*map(self._target, tried), *[Exit.UNKNOWN] * (moves - len(tried))] for tried in self.successors
         ]
 
     def follow(self, state: int, moves: Sequence[int]) -> Iterator[tuple[int, Successor]]:
-        """
-        Yield the states on a path of moves from a state, each with the successor that led to it.
-        """
+        """Yield the states on a path of moves from a state, each with the successor that led to it."""
         for move in moves:
             successor = self.successors[state][move]
             state = self._numbers[successor.digest]
             yield state, successor
 
     def refusals(self, states: Sequence[int]) -> tuple[HookRun, ...]:
-        """
-        Return one refusal of each hook that refuses something in some states.
-        """
+        """Return one refusal of each hook that refuses something in some states."""
         successors = (successor for state in states for successor in self.successors[state])
         refusals = (run for successor in successors for run in successor.refusals)
         return tuple({(run.hook.event, run.hook.command): run for run in refusals}.values())

@@ -73,9 +73,7 @@ class RaceSetup:
 
 
 class UnjudgedError(Exception):
-    """
-    A round that shows nothing, and why.
-    """
+    """A round that shows nothing, and why."""
 
 
 class Race(ABC, Generic[Measure]):
@@ -120,15 +118,11 @@ class Race(ABC, Generic[Measure]):
         return ()
 
     def _check(self, measure: Measure) -> None:
-        """
-        Refuse a race whose runs one after the other leave nothing to compare.
-        """
+        """Refuse a race whose runs one after the other leave nothing to compare."""
         del measure
 
     def _is_certain(self) -> bool:
-        """
-        Whether one round side by side is as good as many.
-        """
+        """Whether one round side by side is as good as many."""
         return False
 
     @abstractmethod
@@ -150,9 +144,7 @@ class Race(ABC, Generic[Measure]):
         return [(hook, result) for hook, result in pairs if isinstance(result, ProcessResult)]
 
     def _round(self, run: Callable[[], Ran]) -> list[Measure]:
-        """
-        Run all waves, undo everything, and return the measure after each wave.
-        """
+        """Run all waves, undo everything, and return the measure after each wave."""
         # What the scanner has seen until now is not of this round.
         self._testbed.scan()
         try:
@@ -169,9 +161,7 @@ class Race(ABC, Generic[Measure]):
     def _compare(
         self, alone: Sequence[Sequence[Measure]], together: Sequence[Measure]
     ) -> tuple[Finding, ...]:
-        """
-        Return the differences of the first wave that has any.
-        """
+        """Return the differences of the first wave that has any."""
         for number, wave in enumerate(together):
             found = tuple(self._compare_wave([one[number] for one in alone], wave))
             if found:
@@ -259,9 +249,7 @@ class _Counts:
 
 
 class CountedRace(Race[_Counts]):
-    """
-    A race that is steered, and that shows in the counters of a scenario.
-    """
+    """A race that is steered, and that shows in the counters of a scenario."""
 
     def __init__(self, setup: RaceSetup, hooks: Sequence[Hook]) -> None:
         super().__init__(setup, hooks)
@@ -276,9 +264,7 @@ class CountedRace(Race[_Counts]):
 
     @property
     def note(self) -> str:
-        """
-        How it was tried, as a sentence.
-        """
+        """How it was tried, as a sentence."""
         waves = self._setup.parallel.waves or self.waves
         often = "once" if waves == 1 else f"{waves} times over"
         tried = f"{self._setup.event} started {self._number} hook runs side by side, {often}: "

@@ -1,6 +1,4 @@
-"""
-Hook traits: what the hooks of a scenario suggest to try.
-"""
+"""Hook traits: what the hooks of a scenario suggest to try."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ class HookTraits:
 
     @classmethod
     def of(cls, testbed: Testbed, trace: Trace) -> HookTraits:
-        """
-        Return the traits of the hooks in a testbed in which a scenario was run.
-        """
+        """Return the traits of the hooks in a testbed in which a scenario was run."""
         sets: dict[str, int] = {}
         for hook in testbed.configuration.hooks:
             sets[hook.event] = sets.get(hook.event, 0) + 1
@@ -64,9 +60,7 @@ class HookTraits:
         )
 
     def has(self, command: str) -> bool:
-        """
-        Whether hooks find a command on their PATH.
-        """
+        """Whether hooks find a command on their PATH."""
         return shutil.which(command, path=self.environment.get("PATH", os.defpath)) is not None
 
     @property

@@ -45,9 +45,7 @@ class Evidence:
 
 
 def strongest(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """
-    Return the most telling piece of evidence for each hook and kind of payload.
-    """
+    """Return the most telling piece of evidence for each hook and kind of payload."""
     found: dict[tuple[str, str], Evidence] = {}
     for one in evidence:
         key = one.hook, one.payload
@@ -81,9 +79,7 @@ class NotTried:
 
     @property
     def result(self) -> TrialResult:
-        """
-        The row of a table that says so.
-        """
+        """The row of a table that says so."""
         return TrialResult(family=self.family, mutation=self.mutation, outcome="not tried", evidence=self.why)
 
 
@@ -112,58 +108,42 @@ class Mutation:
 
     @property
     def family(self) -> str:
-        """
-        The family: a word of `vary`, or one of its fault families.
-        """
+        """The family: a word of `vary`, or one of its fault families."""
         return self._family
 
     @property
     def as_fault(self) -> bool:
-        """
-        Whether it is judged as a fault; otherwise it must not matter.
-        """
+        """Whether it is judged as a fault; otherwise it must not matter."""
         return self._fault
 
     @property
     def subject(self) -> str:
-        """
-        What the mutation is about, such as a command; empty where the family says it.
-        """
+        """What the mutation is about, such as a command; empty where the family says it."""
         return ""
 
     @property
     def name(self) -> str:
-        """
-        Which mutation of that subject it is, in a word or two.
-        """
+        """Which mutation of that subject it is, in a word or two."""
         return self._name
 
     @property
     def waits(self) -> bool:
-        """
-        Whether its run mostly waits, so that other trials can use the processor meanwhile.
-        """
+        """Whether its run mostly waits, so that other trials can use the processor meanwhile."""
         return False
 
     @property
     def explains_127(self) -> bool:
-        """
-        Whether a script that did run can end with exit code 126 or 127 because of it.
-        """
+        """Whether a script that did run can end with exit code 126 or 127 because of it."""
         return False
 
     @property
     def group(self) -> str:
-        """
-        Which findings with the same code and hook are joined: those of mutations with the same group.
-        """
+        """Which findings with the same code and hook are joined: those of mutations with the same group."""
         return self.family if self.as_fault else ""
 
     @property
     def reference(self) -> Mutation | None:
-        """
-        The mutation whose run this one's is compared with; ``None`` for the unchanged scenario.
-        """
+        """The mutation whose run this one's is compared with; ``None`` for the unchanged scenario."""
         return None
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
@@ -177,9 +157,7 @@ class Mutation:
         raise NotImplementedError
 
     def was_met(self, outcome: Outcome) -> str:
-        """
-        Return why a run with the mutation shows nothing; empty if it met a hook, or that is not known.
-        """
+        """Return why a run with the mutation shows nothing; empty if it met a hook, or that is not known."""
         del outcome
         return ""
 
@@ -202,37 +180,27 @@ class Mutation:
         return (Evidence(hook=finding.hook, outcome=outcome, text=text, finding=finding),)
 
     def find_difference(self, usual: Trace, seen: Trace) -> Finding | None:
-        """
-        Return the defect of a hook to which a difference that must not matter does matter.
-        """
+        """Return the defect of a hook to which a difference that must not matter does matter."""
         return find_first(self, usual, seen, self.look)
 
     def look(self, pair: Pair) -> Defect | None:
-        """
-        Return the defect that one event of both runs shows.
-        """
+        """Return the defect that one event of both runs shows."""
         raise NotImplementedError
 
     def outcome_of(self, finding: Finding, usual: Trace, seen: Trace) -> FaultOutcome:
-        """
-        Return the word for a difference in the table: that of the fault outcome of the same hook.
-        """
+        """Return the word for a difference in the table: that of the fault outcome of the same hook."""
         found = find_reactions(usual, seen, explains_127=self.explains_127)
         same = (one for one in strongest(map(self._evidence_of, found)) if one.hook == finding.hook)
         outcomes: list[FaultOutcome] = [one.outcome for one in same if one.outcome != "as declared"]
         return outcomes[0] if outcomes else "differs"
 
     def explain(self, usual: Trace, seen: Trace) -> str:
-        """
-        Return a note on what went otherwise and is no defect; empty for nothing.
-        """
+        """Return a note on what went otherwise and is no defect; empty for nothing."""
         del usual, seen
         return ""
 
     def describe_input(self, hook_run: HookRun) -> str:
-        """
-        Return what a hook run with this fault did with its input, to be appended to the evidence.
-        """
+        """Return what a hook run with this fault did with its input, to be appended to the evidence."""
         del hook_run
         return ""
 
@@ -268,9 +236,7 @@ class Mutation:
 
 
 class Family(Protocol):
-    """
-    A module of mutations.
-    """
+    """A module of mutations."""
 
     def plan(
         self, request: VaryRequest, outcome: Outcome, traits: HookTraits

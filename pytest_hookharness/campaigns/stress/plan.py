@@ -42,24 +42,18 @@ class TestMatrix:
 
     @property
     def begun(self) -> tuple[int, ...]:
-        """
-        The places of the trials in the order in which they begin: those that wait first.
-        """
+        """The places of the trials in the order in which they begin: those that wait first."""
         return tuple(sorted(range(len(self.trials)), key=lambda place: not self.trials[place].waits))
 
     @property
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """
-        Family and words of everything that is tried.
-        """
+        """Family and words of everything that is tried."""
         race = () if self.race is None else ((RACE, str(self.race)),)
         return (*((trial.family, str(trial)) for trial in self.trials), *race)
 
 
 def plan_trials(outcome: Outcome, traits: HookTraits) -> tuple[list[Mutation], list[NotTried]]:
-    """
-    Return the mutations that a scenario asks for, and what of them cannot be tried.
-    """
+    """Return the mutations that a scenario asks for, and what of them cannot be tried."""
     planned = [
         one
         for request in outcome.scenario.vary

@@ -91,9 +91,7 @@ class _RacingDriver(SessionDriver):
 
     @property
     def is_done(self) -> bool:
-        """
-        Whether nothing more is to be tried: counters are counted at the first event.
-        """
+        """Whether nothing more is to be tried: counters are counted at the first event."""
         return self.met and bool(self._parallel.counts)
 
     def _run_hooks(self, request: hosts.RunHooks, budget: float) -> None:
@@ -120,9 +118,7 @@ class _RacingDriver(SessionDriver):
         self.notes.append(race.note)
 
     def _is_new(self, event: str, hooks: Sequence[Hook]) -> bool:
-        """
-        Whether these hooks were not tried together at that event; from now on they are.
-        """
+        """Whether these hooks were not tried together at that event; from now on they are."""
         key = (event, *(hook.command for hook in hooks))
         new = key not in self._tried
         self._tried.add(key)

@@ -1,6 +1,4 @@
-"""
-Replays: a scenario to be run again, with the moves of an earlier run.
-"""
+"""Replays: a scenario to be run again, with the moves of an earlier run."""
 
 from __future__ import annotations
 
@@ -30,21 +28,15 @@ class ReplayScript:
 
     @classmethod
     def of(cls, trace: Trace) -> ReplayScript:
-        """
-        Return the acts of a run.
-        """
+        """Return the acts of a run."""
         return cls(tuple(_acts(trace)))
 
     def until(self, turn: int) -> tuple[Act, ...]:
-        """
-        Return all acts before those of a turn.
-        """
+        """Return all acts before those of a turn."""
         return tuple(act for number, act in self.acts if number < turn)
 
     def move(self, turn: int) -> Act | None:
-        """
-        Return the move of a turn.
-        """
+        """Return the move of a turn."""
         return next((act for number, act in self.acts if number == turn), None)
 
 
@@ -60,9 +52,7 @@ def _acts(trace: Trace) -> Iterator[tuple[int, Act]]:
 
 
 def without_expectations(scenario: Scenario) -> Scenario:
-    """
-    Return a scenario to be run again: without expectations, mutations and parallel hook runs.
-    """
+    """Return a scenario to be run again: without expectations, mutations and parallel hook runs."""
     return replace(scenario, vary=(), parallel=None, expect=Expectation())
 
 

@@ -1,6 +1,4 @@
-"""
-The stress run: every trial of a scenario, side by side, and what they have shown.
-"""
+"""The stress run: every trial of a scenario, side by side, and what they have shown."""
 
 from __future__ import annotations
 
@@ -73,9 +71,7 @@ def vary(
 
 
 class _Series:
-    """
-    The trials of one scenario, within one time budget.
-    """
+    """The trials of one scenario, within one time budget."""
 
     def __init__(self, base: Outcome, settings: Settings) -> None:
         self._base = base
@@ -86,9 +82,7 @@ class _Series:
     def jobs(
         self, matrix: TestMatrix, runner: TrialRunner
     ) -> Iterator[Callable[[TrialRunner], TrialOutcome]]:
-        """
-        Yield one job for each trial, and one that looks for failures of first hook runs.
-        """
+        """Yield one job for each trial, and one that looks for failures of first hook runs."""
         faults = any(trial.as_fault for trial in matrix.trials)
         faultless = self._run(runner, self._trials.fixed).trace if faults else self._base.trace
         for trial in matrix.trials:

@@ -1,6 +1,4 @@
-"""
-The summary of a stress run: the outcome of a scenario with what its trials have shown.
-"""
+"""The summary of a stress run: the outcome of a scenario with what its trials have shown."""
 
 from __future__ import annotations
 
@@ -118,9 +116,7 @@ def _left_out(row: TrialResult) -> str:
 
 
 def list_tried(trials: Iterable[Mutation]) -> str:
-    """
-    Return what was tried by family, such as ``key-order; tools jq (missing, failing, hanging)``.
-    """
+    """Return what was tried by family, such as ``key-order; tools jq (missing, failing, hanging)``."""
     families: dict[str, dict[str, list[str]]] = {}
     for trial in trials:
         families.setdefault(trial.family, {}).setdefault(trial.subject, []).append(trial.name)

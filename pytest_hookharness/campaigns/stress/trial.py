@@ -51,9 +51,7 @@ class TrialOutcome:
 
     @property
     def tells_something(self) -> bool:
-        """
-        Whether anything was seen but that all went as usual.
-        """
+        """Whether anything was seen but that all went as usual."""
         return bool(self.findings or self.notes or any(one.finding for one in self.evidence))
 
 
@@ -83,9 +81,7 @@ class Controls:
         self._made: list[Trace] = []
 
     def take(self, number: int, play: Play) -> Sequence[Trace]:
-        """
-        Return a number of runs, and make those that are missing.
-        """
+        """Return a number of runs, and make those that are missing."""
         while len(self._made) < number:
             self._made.append(play(self._scenario).trace)
         return self._made[:number]
@@ -128,18 +124,14 @@ class Trials:
             return tried if trial.as_fault else replace(tried, notes=(note,), impossible=True)
 
     def find_first_failure(self, play: Play) -> Finding | None:
-        """
-        Return the finding for a hook whose first run alone fails, each time that the scenario is run.
-        """
+        """Return the finding for a hook whose first run alone fails, each time that the scenario is run."""
         first = find_first_failure(self._base.trace)
         if first is None:
             return None
         return first if all(map(find_first_failure, self._unchanged.take(_CONTROLS, play))) else None
 
     def _try_invariant(self, trial: Mutation, play: Play) -> TrialOutcome:
-        """
-        Try what must not matter.
-        """
+        """Try what must not matter."""
 
         def mutated(other: Mutation) -> Outcome:
             return play(other.apply(self._free, self._replay))
@@ -164,9 +156,7 @@ class Trials:
         return replace(leave(trial, f"{why}: {seen}"), notes=(note,))
 
     def _of_every_hook(self, trial: Mutation, evidence: Sequence[Evidence]) -> TrialOutcome:
-        """
-        Return an outcome in which hooks without evidence did as usual.
-        """
+        """Return an outcome in which hooks without evidence did as usual."""
         about = {one.hook: one for one in evidence}
         hooks = dict.fromkeys([*self._hooks, *about])
         rows = (about.get(hook) or Evidence(hook=hook, outcome="as declared", text="") for hook in hooks)
@@ -213,9 +203,7 @@ class Trials:
 
 
 def declare(evidence: Evidence, directions: Mapping[str, Direction]) -> Evidence:
-    """
-    Return evidence without its defect if the hook is declared to take faults in that way.
-    """
+    """Return evidence without its defect if the hook is declared to take faults in that way."""
     if is_declared(directions, evidence.hook, evidence.outcome):
         return replace(evidence, outcome="as declared", finding=None)
     return evidence

@@ -101,9 +101,7 @@ class BackgroundArea:
         return ProcessSpec(argv=argv, cwd="/", env=env, limit=_ONE_DAY, hook_timeout=_ONE_DAY)
 
     def start(self, name: str, command: str, stop_after: float | None) -> None:
-        """
-        Have a process started.
-        """
+        """Have a process started."""
         place = self._processes / name
         place.mkdir()
         order = {
@@ -117,9 +115,7 @@ class BackgroundArea:
         os.write(self._orders, os.fsencode(name) + b"\n")
 
     def count(self) -> None:
-        """
-        Ask which other processes live in the area, besides the harness's own.
-        """
+        """Ask which other processes live in the area, besides the harness's own."""
         os.write(self._orders, watcher.COUNT.encode() + b"\n")
 
     def events(self, wait: float) -> Iterator[Mapping[str, Any]]:
@@ -140,15 +136,11 @@ class BackgroundArea:
             raise ExecutionError("the background processes were lost: the program that keeps them ended")
 
     def requests(self) -> tuple[DoubleCall, ...]:
-        """
-        Return what was asked for from inside the area so far, in order.
-        """
+        """Return what was asked for from inside the area so far, in order."""
         return self._doubles.calls(DETACH)
 
     def kill_watcher(self) -> None:
-        """
-        End the watcher with SIGKILL; what it had not passed on is lost.
-        """
+        """End the watcher with SIGKILL; what it had not passed on is lost."""
         os.write(self._control, watcher.KILL)
         for seen in self._poll_states("does not die"):
             if seen & select.POLLIN:
@@ -158,21 +150,15 @@ class BackgroundArea:
         self._rest = b""
 
     def has_ended(self, name: str) -> bool:
-        """
-        Return whether the end of a process was written down, with or without a watcher.
-        """
+        """Return whether the end of a process was written down, with or without a watcher."""
         return (self._processes / name / watcher.END).exists()
 
     def pause(self) -> None:
-        """
-        Wait a few milliseconds while no watcher runs.
-        """
+        """Wait a few milliseconds while no watcher runs."""
         select.select([], [], [], _PAUSE)
 
     def start_watcher(self) -> None:
-        """
-        Start a new watcher, which first reports what ended meanwhile.
-        """
+        """Start a new watcher, which first reports what ended meanwhile."""
         os.write(self._control, watcher.START)
         for seen in self._poll_states("does not start"):
             if not seen or seen & select.POLLIN:
@@ -191,9 +177,7 @@ class BackgroundArea:
         raise ExecutionError(f"the watcher of the background processes {trouble}")
 
     def save(self, text: str) -> None:
-        """
-        Keep a text, completely or not at all, where no background process can reach it.
-        """
+        """Keep a text, completely or not at all, where no background process can reach it."""
         new = self._memory.with_suffix(".new")
         with new.open("w", encoding="utf-8") as file:
             file.write(text)
@@ -203,15 +187,11 @@ class BackgroundArea:
         new.replace(self._memory)
 
     def load(self) -> str:
-        """
-        Return the text that was kept last.
-        """
+        """Return the text that was kept last."""
         return self._memory.read_text(encoding="utf-8")
 
     def close(self) -> None:
-        """
-        End everything in it.
-        """
+        """End everything in it."""
         self._stack.close()
 
     def __enter__(self) -> Self:

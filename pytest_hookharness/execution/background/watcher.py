@@ -42,9 +42,7 @@ _ALIVE = 3
 
 
 def main(folder: str) -> None:
-    """
-    Be the guardian: keep a watcher, and kill it or start another one on request.
-    """
+    """Be the guardian: keep a watcher, and kill it or start another one on request."""
     os.chdir(os.path.join(folder, PROCESSES))
     # The write end stays open in this process alone: watchers and monitors close it after the fork.
     os.dup2(os.pipe()[0], _ALIVE)
@@ -75,9 +73,7 @@ def _fork_watcher(item_supervisor: int) -> int:
 
 
 class Watcher:
-    """
-    Starts process monitors as ordered, and passes on their reports.
-    """
+    """Starts process monitors as ordered, and passes on their reports."""
 
     def __init__(self, item_supervisor: int) -> None:
         self._item_supervisor = item_supervisor
@@ -89,9 +85,7 @@ class Watcher:
         self._partial = b""
 
     def run(self) -> None:
-        """
-        Continue where an earlier watcher stopped, then serve until killed.
-        """
+        """Continue where an earlier watcher stopped, then serve until killed."""
         for name in sorted(os.listdir()):
             if _has_ended(name):
                 with open(f"{name}/{END}", "rb") as end:
@@ -155,9 +149,7 @@ def _has_ended(name: str) -> bool:
 
 
 def others(item_supervisor: int) -> list[str]:
-    """
-    List the command lines of the processes below the item supervisor that are not this program's own.
-    """
+    """List the command lines of the processes below the item supervisor that are not this program's own."""
     # Not at the top: only this needs the package, and this program must start quickly. It is started by its
     # path, so the folder that holds the package must be added to the search path.
     sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
@@ -182,9 +174,7 @@ def _line(name: str, what: str, **more: Any) -> bytes:
 
 
 def monitor(name: str) -> None:
-    """
-    Become a process monitor; never returns.
-    """
+    """Become a process monitor; never returns."""
     try:
         os.closerange(_ALIVE + 1, 1 << 16)
         os.setsid()
@@ -196,9 +186,7 @@ def monitor(name: str) -> None:
 
 
 class ProcessMonitor:
-    """
-    One background process, its output and its end.
-    """
+    """One background process, its output and its end."""
 
     def __init__(self, name: str) -> None:
         with open(f"{name}/{ORDER}", encoding="utf-8") as order:
@@ -211,9 +199,7 @@ class ProcessMonitor:
         self._poll = select.poll()
 
     def run(self) -> None:
-        """
-        Start the process and stay with it to its end.
-        """
+        """Start the process and stay with it to its end."""
         ended, wake = os.pipe()
         os.set_blocking(wake, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -237,9 +223,7 @@ class ProcessMonitor:
                 orphaned = _ALIVE in self._poll_once(ended, _LOOK_INTERVAL)
 
     def _await_end(self, pid: int, ended: int) -> None:
-        """
-        Stay with the process until it has ended, and write that down.
-        """
+        """Stay with the process until it has ended, and write that down."""
         stop_after = self._order["stop_after"]
         until = None if stop_after is None else time.monotonic() + stop_after
         signals = [signal.SIGTERM, signal.SIGKILL]
@@ -255,9 +239,7 @@ class ProcessMonitor:
         self._end(os.waitstatus_to_exitcode(status))
 
     def _poll_once(self, ended: int, wait: float | None) -> set[int]:
-        """
-        Pass on what was printed meanwhile; return the descriptors that are ready.
-        """
+        """Pass on what was printed meanwhile; return the descriptors that are ready."""
         ready = {descriptor for descriptor, _ in self._poll.poll(None if wait is None else wait * 1000)}
         for descriptor in sorted(ready & self._pieces.keys()):
             self._read(descriptor)
@@ -286,9 +268,7 @@ class ProcessMonitor:
             os._exit(127)
 
     def _read(self, descriptor: int) -> bool:
-        """
-        Pass on the lines that are there; return false if nothing is left to read.
-        """
+        """Pass on the lines that are there; return false if nothing is left to read."""
         try:
             data = os.read(descriptor, _READ)
         except BlockingIOError:
@@ -328,9 +308,7 @@ class ProcessMonitor:
         self._send(end)
 
     def _send(self, data: bytes) -> None:
-        """
-        Send to the watcher, if there is one.
-        """
+        """Send to the watcher, if there is one."""
         view = memoryview(data)
         while view:
             try:

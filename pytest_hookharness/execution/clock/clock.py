@@ -52,9 +52,7 @@ class Clock:
 
     @property
     def now(self) -> float:
-        """
-        Its time, in seconds of the epoch.
-        """
+        """Its time, in seconds of the epoch."""
         return time.time() + self.seconds
 
     def advance(self, seconds: float) -> None:
@@ -69,9 +67,7 @@ class Clock:
             self.set_shift(self.seconds + seconds)
 
     def set_shift(self, seconds: float) -> None:
-        """
-        Set how far this clock is ahead of the machine's, from now on.
-        """
+        """Set how far this clock is ahead of the machine's, from now on."""
         if seconds == self.seconds:
             return
         self._shims.set_shift(seconds)
@@ -86,15 +82,11 @@ class Clock:
         return self._shims.environment(env, self._doubles) if self.seconds else env
 
     def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
-        """
-        Return a process spec whose processes see this clock.
-        """
+        """Return a process spec whose processes see this clock."""
         return replace(spec, env=self.environment(spec.env)) if self.seconds else spec
 
     def set_time_of(self, path: str | Path) -> None:
-        """
-        Set the time of a file that the host has just written, by this clock.
-        """
+        """Set the time of a file that the host has just written, by this clock."""
         if self.seconds:
             _shift(str(path), os.lstat(path), self.now - os.lstat(path).st_mtime)
 
@@ -119,16 +111,12 @@ class Clock:
                 _shift(place, status, self.seconds)
 
     def accept(self) -> None:
-        """
-        Take the present times of all files as times of this clock.
-        """
+        """Take the present times of all files as times of this clock."""
         if self.seconds:
             self._since = _next_tick()
 
     def shift(self, seconds: float, since: float) -> None:
-        """
-        Move the times of files that were written since a time, in seconds of the epoch by this clock.
-        """
+        """Move the times of files that were written since a time, in seconds of the epoch by this clock."""
         for place, status in self._files():
             if status.st_mtime >= since:
                 _shift(place, status, seconds)

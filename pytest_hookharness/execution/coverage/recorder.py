@@ -50,16 +50,12 @@ _SUFFIX = ".recording.json"
 
 
 def write_recording(folder: Path, recording: ScriptCoverage) -> None:
-    """
-    Write the coverage that one simulation recorded.
-    """
+    """Write the coverage that one simulation recorded."""
     write_bytes(folder / f"{uuid.uuid4()}{_SUFFIX}", json.dumps(asdict(recording)).encode())
 
 
 def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
-    """
-    Yield the coverage that all simulations recorded.
-    """
+    """Yield the coverage that all simulations recorded."""
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         given = json.loads(path.read_bytes())
         yield ScriptCoverage(
@@ -135,9 +131,7 @@ class Recorder:
             write_bytes(path, text.encode())
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
-        """
-        Return an environment whose shells and Pythons record what they run.
-        """
+        """Return an environment whose shells and Pythons record what they run."""
         own = env.get("BASH_ENV", "")
         places = (str(self._folder / _PYTHON), env.get("PYTHONPATH"))
         return {
@@ -149,9 +143,7 @@ class Recorder:
         }
 
     def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
-        """
-        Return a process spec that is recorded, and expect data from the scripts that it names.
-        """
+        """Return a process spec that is recorded, and expect data from the scripts that it names."""
         called = dict.fromkeys(called_scripts(spec))
         self._note_self_tracing(called)
         self._called |= called
@@ -172,9 +164,7 @@ class Recorder:
             write_bytes(self._folder / _LOADS, f"{loads_trace(self._loadable)}\n".encode())
 
     def settle(self) -> None:
-        """
-        Read what was traced since the last time. No process of a hook run may live.
-        """
+        """Read what was traced since the last time. No process of a hook run may live."""
         try:
             data = read_bytes(self._trace, most=_MAX_TRACE) or b""
             if data:
@@ -189,9 +179,7 @@ class Recorder:
         self._records |= dict.fromkeys(read_trace(data))
 
     def close(self) -> None:
-        """
-        Write the recording to the coverage store.
-        """
+        """Write the recording to the coverage store."""
         self.settle()
         shell: dict[str, list[TracedLine]] = {}
         # Scripts that a command line names and of which nothing was recorded; each is reported with the
@@ -292,31 +280,23 @@ class Instruments:
         self.seen = recorder.seen if recorder is not None else ()
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
-        """
-        Return an environment whose programs see the clock, and are recorded if coverage is wanted.
-        """
+        """Return an environment whose programs see the clock, and are recorded if coverage is wanted."""
         env = self._clock.environment(env)
         return env if self._recorder is None else self._recorder.environment(env)
 
     def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
-        """
-        Return the process spec of a hook that sees the clock and is recorded.
-        """
+        """Return the process spec of a hook that sees the clock and is recorded."""
         spec = self._clock.apply_to(spec)
         return spec if self._recorder is None else self._recorder.apply_to(spec)
 
     def settle(self) -> None:
-        """
-        Collect what a hook run left for the instruments. No process of it may live.
-        """
+        """Collect what a hook run left for the instruments. No process of it may live."""
         self._clock.settle()
         if self._recorder is not None:
             self._recorder.settle()
 
     def close(self) -> None:
-        """
-        Close the instruments, while the workspace still exists.
-        """
+        """Close the instruments, while the workspace still exists."""
         if self._recorder is not None:
             self._recorder.close()
             self._recorder = None

@@ -56,9 +56,7 @@ class SourceMap:
     own: tuple[Path, ...]
 
     def find(self, script: str) -> str | Gap | None:
-        """
-        Return the project's file; a gap where there is none, and ``None`` for a script of the harness.
-        """
+        """Return the project's file; a gap where there is none, and ``None`` for a script of the harness."""
         path = Path(script)
         if any(path.is_relative_to(folder) for folder in self.own):
             return None
@@ -82,9 +80,7 @@ def _text(path: Path) -> bytes | None:
 
 
 def called_scripts(spec: ProcessSpec) -> Iterator[str]:
-    """
-    Yield the scripts that a command line names.
-    """
+    """Yield the scripts that a command line names."""
     for word in _words(spec.argv):
         filled = _VARIABLE.sub(lambda found: spec.env.get(found[1] or found[2], ""), word)
         path = os.path.normpath(os.path.join(spec.cwd, filled))
@@ -102,9 +98,7 @@ def _words(argv: Sequence[str]) -> Iterator[str]:
 
 
 def why_silent(script: str) -> str:
-    """
-    Explain why nothing was recorded of a script that ran.
-    """
+    """Explain why nothing was recorded of a script that ran."""
     first = (_text(Path(script)) or b"").split(b"\n", 1)[0]
     if _BASH.match(first) or (not first.startswith(b"#!") and script.endswith((".sh", ".bash"))):
         return _SILENT["bash"]

@@ -35,9 +35,7 @@ _PRAGMA = "pragma: no cover"
 
 
 class ShellExtraMissing(ImportError):
-    """
-    The libraries that read shell scripts are not installed.
-    """
+    """The libraries that read shell scripts are not installed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -76,9 +74,7 @@ class ScriptLines:
 
     @property
     def lines(self) -> frozenset[int]:
-        """
-        The lines that count.
-        """
+        """The lines that count."""
         return frozenset(statement.first for statement in self.statements)
 
 
@@ -159,9 +155,7 @@ def _head(node: Node, begins: str, body: str) -> Statement:
 
 
 def _beginning(command: Node) -> str:
-    """
-    Return the first words of a command, up to the first that is not traced as it stands there.
-    """
+    """Return the first words of a command, up to the first that is not traced as it stands there."""
     words: list[str] = []
     for child in command.named_children:
         if child.type == "variable_assignment" and not words:
@@ -178,9 +172,7 @@ def _text(node: Node) -> str:
 
 
 def _excluded(root: Node) -> Iterator[int]:
-    """
-    Yield lines with coverage's own comment, and all lines of what begins on them.
-    """
+    """Yield lines with coverage's own comment, and all lines of what begins on them."""
     marked = {
         node.start_point.row for node in _nodes(root) if node.type == "comment" and _PRAGMA in _text(node)
     }
@@ -200,9 +192,7 @@ def _nodes(root: Node) -> Iterator[Node]:
 
 
 def lines_run(statements: Sequence[Statement], traced: Iterable[TracedLine]) -> frozenset[int]:
-    """
-    Return the lines of the statements that ran.
-    """
+    """Return the lines of the statements that ran."""
     at: dict[int, list[Statement]] = {}
     for statement in statements:
         for line in range(statement.first, statement.last + 1):

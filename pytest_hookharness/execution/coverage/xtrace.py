@@ -49,16 +49,12 @@ class TraceLine:
 
     @property
     def clears_environment(self) -> bool:
-        """
-        Whether it starts a process with a cleared environment, which cannot be recorded.
-        """
+        """Whether it starts a process with a cleared environment, which cannot be recorded."""
         return _CLEARING.match(self.text) is not None
 
     @property
     def traces_itself(self) -> bool:
-        """
-        Whether it turned on a trace of its own, which went to the recorder instead.
-        """
+        """Whether it turned on a trace of its own, which went to the recorder instead."""
         return _TRACING.match(self.text) is not None
 
 
@@ -80,9 +76,7 @@ def _sourced(text: bytes) -> bytes:
 
 
 def read_trace(data: bytes) -> Iterator[TraceLine]:
-    """
-    Yield the commands in the trace of one hook run, each place and text once.
-    """
+    """Yield the commands in the trace of one hook run, each place and text once."""
     # A script is identified by the path it was called by, which a later `cd` does not change.
     places: dict[tuple[bytes, bytes], str] = {}
     seen: set[TraceLine] = set()
@@ -119,9 +113,7 @@ _MAX_NAMES, _MAX_FILES, _MAX_SIZE = 20_000, 1000, 256 << 10
 
 
 def find_loadable(folder: Path) -> Mapping[Path, str]:
-    """
-    Return the text files below a folder that a shell may load, at most 1000.
-    """
+    """Return the text files below a folder that a shell may load, at most 1000."""
     # Bounded, since a hook's folder may be a whole project; what lies beyond the bound counts as not
     # self-tracing.
     found: dict[Path, str] = {}
@@ -143,9 +135,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def loads_trace(texts: Mapping[Path, str]) -> str:
-    """
-    Return a pattern for scripts that load a self-tracing text, or may do so; empty if none does.
-    """
+    """Return a pattern for scripts that load a self-tracing text, or may do so; empty if none does."""
     tracing = _files_matching(texts, SELF_TRACING)
     while tracing:
         names = "|".join(re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) for name in sorted(tracing))

@@ -1,6 +1,4 @@
-"""
-What a sandbox separates from the machine, and what its tier cannot guarantee.
-"""
+"""What a sandbox separates from the machine, and what its tier cannot guarantee."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ class Confinement:
 
 
 def notes_of(tier: Tier, confinement: Confinement, reason: str) -> tuple[str, ...]:
-    """
-    Return what a tier cannot guarantee, in sentences.
-    """
+    """Return what a tier cannot guarantee, in sentences."""
     notes = [f"namespaces are not available here: {reason}"] if reason else []
     if tier is not Tier.NAMESPACES:
         if not confinement.network:
@@ -63,9 +59,7 @@ def notes_of(tier: Tier, confinement: Confinement, reason: str) -> tuple[str, ..
 def notes_on_writes(
     tier: Tier, confinement: Confinement, contained: Sequence[str], refusals: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """
-    Yield where writes outside of the covered folders reach the machine although they should not.
-    """
+    """Yield where writes outside of the covered folders reach the machine although they should not."""
     if tier is not Tier.NAMESPACES or not confinement.outside:
         return
     for place, reason in refusals:

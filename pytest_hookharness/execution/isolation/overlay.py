@@ -94,9 +94,7 @@ class OverlayView:
             mounts.forbid_writing(path)
 
     def _try_whole_machine(self, own_users: bool) -> bool:
-        """
-        Show all of the machine through overlays; return false if that is refused.
-        """
+        """Show all of the machine through overlays; return false if that is refused."""
         if not self._outside or own_users:
             return False
         try:
@@ -108,9 +106,7 @@ class OverlayView:
         return True
 
     def _overlay_whole_machine(self, root: str) -> None:
-        """
-        Build the view beside the root, then make it the root; nothing is left of it if that fails.
-        """
+        """Build the view beside the root, then make it the root; nothing is left of it if that fails."""
         os.mkdir(root)
         self._layer("/", mounts.hold("/"), self._make_layers("/"), root, own_users=False)
         try:
@@ -134,9 +130,7 @@ class OverlayView:
             raise
 
     def _add_file_systems(self, root: str) -> None:
-        """
-        Show the machine's other file systems, for an overlay shows only that of its lower folder.
-        """
+        """Show the machine's other file systems, for an overlay shows only that of its lower folder."""
         as_it_is: list[str] = []
         for place, for_files in mounts.mounted():
             above = (*as_it_is, *self._points)
@@ -154,9 +148,7 @@ class OverlayView:
                 mounts.forbid_writing(root + place)
 
     def _overlay_in_place(self, own_users: bool) -> None:
-        """
-        Mount over the places themselves, with overlays only over the developer's own folders.
-        """
+        """Mount over the places themselves, with overlays only over the developer's own folders."""
         kinds = self._plan(self._own_roots)
         # Everything is held before the first mount, for mounts cover each other's sources: folders and
         # visible paths commonly lie below /tmp themselves.
@@ -176,9 +168,7 @@ class OverlayView:
             self._bind(mounts.hold(real), name)
 
     def _own_folders(self) -> list[str]:
-        """
-        List the topmost folders of this user on the way to what must be visible.
-        """
+        """List the topmost folders of this user on the way to what must be visible."""
         uid, places = os.geteuid(), [place for place, _ in mounts.mounted()]
         found = set()
         for path in self._visible:
@@ -198,9 +188,7 @@ class OverlayView:
         return sorted(found)
 
     def _plan(self, layered: Iterable[str]) -> dict[str, str]:
-        """
-        Decide what is mounted where; everything else is seen through the mount above it.
-        """
+        """Decide what is mounted where; everything else is seen through the mount above it."""
         kinds = {**dict.fromkeys(layered, _LAYERED), **dict.fromkeys(self._points, _PRIVATE)}
         for path in self._visible:
             above = kinds.get(_nearest(path, kinds))
@@ -214,9 +202,7 @@ class OverlayView:
         return kinds
 
     def _make_all_stubs(self, kinds: dict[str, str]) -> dict[str, str]:
-        """
-        Make the mount points; return the other names that need one, with what they stand for.
-        """
+        """Make the mount points; return the other names that need one, with what they stand for."""
         done, aliases = dict(kinds), {}
         for place in sorted(kinds):
             self._make_stubs(place, kinds)
@@ -235,9 +221,7 @@ class OverlayView:
     def _layer_or_bind(
         self, place: str, held: int, layers: tuple[int, int], target: str, *, own_users: bool
     ) -> None:
-        """
-        Mount an overlay over a place, or show the place unchanged if the kernel refuses.
-        """
+        """Mount an overlay over a place, or show the place unchanged if the kernel refuses."""
         copy = os.dup(held)
         try:
             self._layer(place, held, layers, target, own_users=own_users)
@@ -278,9 +262,7 @@ class OverlayView:
         return mounts.hold(upper + path), mounts.hold(work)
 
     def _make_stubs(self, place: str, kinds: dict[str, str]) -> None:
-        """
-        Make the mount point for a path inside the private folder that hides it.
-        """
+        """Make the mount point for a path inside the private folder that hides it."""
         point = _nearest(place, kinds)
         if kinds.get(point) != _PRIVATE:
             return
@@ -302,7 +284,5 @@ def _below(path: str, folder: str) -> bool:
 
 
 def _nearest(path: str, places: Iterable[str]) -> str:
-    """
-    Return the deepest of the places that lie above a path; empty if there is none.
-    """
+    """Return the deepest of the places that lie above a path; empty if there is none."""
     return max((place for place in places if _below(path, place)), key=len, default="")

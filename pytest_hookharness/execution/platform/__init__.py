@@ -18,54 +18,42 @@ if TYPE_CHECKING:
 
 
 def processes() -> Processes:
-    """
-    Return the process table.
-    """
+    """Return the process table."""
     from pytest_hookharness.execution.platform import linux
 
     return linux
 
 
 def spawning() -> Spawning:
-    """
-    Return what ties a process to its parent.
-    """
+    """Return what ties a process to its parent."""
     from pytest_hookharness.execution.platform import linux
 
     return linux
 
 
 def files() -> Files:
-    """
-    Return the file times and attributes that Python does not offer on every system.
-    """
+    """Return the file times and attributes that Python does not offer on every system."""
     from pytest_hookharness.execution.platform import linux
 
     return linux
 
 
 def isolation() -> Isolation:
-    """
-    Return namespaces and mounts.
-    """
+    """Return namespaces and mounts."""
     from pytest_hookharness.execution.platform import linux_namespaces
 
     return linux_namespaces
 
 
 def watch_pool() -> WatchPool:
-    """
-    Return a new pool of watches for changed files.
-    """
+    """Return a new pool of watches for changed files."""
     from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 
     return InotifyPool()
 
 
 def tracing() -> Tracing:
-    """
-    Return the tracer that stops processes before they change a file.
-    """
+    """Return the tracer that stops processes before they change a file."""
     from pytest_hookharness.execution.platform import linux_ptrace
 
     return linux_ptrace

@@ -32,9 +32,7 @@ class TouchedPaths:
     lost: bool = False
 
     def add(self, later: TouchedPaths) -> None:
-        """
-        Add what happened afterwards.
-        """
+        """Add what happened afterwards."""
         self.paths |= later.paths
         self.folders |= later.folders
         self.opened |= later.opened
@@ -43,9 +41,7 @@ class TouchedPaths:
 
 
 class Watch(Protocol):
-    """
-    A watch on folders for writes, and on single files for being opened.
-    """
+    """A watch on folders for writes, and on single files for being opened."""
 
     def add_folder(self, path: str) -> None:
         """
@@ -65,31 +61,21 @@ class Watch(Protocol):
         ...
 
     def forget_below(self, path: str) -> None:
-        """
-        End the watches on a folder and on everything below it.
-        """
+        """End the watches on a folder and on everything below it."""
 
     def look(self) -> TouchedPaths:
-        """
-        Return what happened since the last look.
-        """
+        """Return what happened since the last look."""
         ...
 
     def forget_all(self) -> None:
-        """
-        End the watches on everything; the object can be used for something else.
-        """
+        """End the watches on everything; the object can be used for something else."""
 
     def close(self) -> None:
-        """
-        End all watches.
-        """
+        """End all watches."""
 
 
 class WatchPool(Protocol):
-    """
-    Watches, for one user after the other.
-    """
+    """Watches, for one user after the other."""
 
     def take(self) -> Watch:
         """
@@ -101,11 +87,7 @@ class WatchPool(Protocol):
         ...
 
     def give_back(self, watch: Watch) -> None:
-        """
-        Keep a watch for the next user.
-        """
+        """Keep a watch for the next user."""
 
     def close(self) -> None:
-        """
-        Close the watches that nobody uses.
-        """
+        """Close the watches that nobody uses."""

@@ -1,6 +1,4 @@
-"""
-Linux: inotify, which tells which paths below some folders were touched since the last look.
-"""
+"""Linux: inotify, which tells which paths below some folders were touched since the last look."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ class InotifyWatch:
         return True
 
     def forget_below(self, path: str) -> None:
-        """
-        End the watches on a folder and on all folders below it.
-        """
+        """End the watches on a folder and on all folders below it."""
         inside = path + "/"
         for number in [n for n, at in self._folders.items() if at == path or at.startswith(inside)]:
             del self._folders[number]
@@ -84,9 +80,7 @@ class InotifyWatch:
             self._remove(self._fd, number)
 
     def look(self) -> TouchedPaths:
-        """
-        Return what happened since the last look.
-        """
+        """Return what happened since the last look."""
         touched = TouchedPaths()
         while True:
             try:
@@ -126,9 +120,7 @@ class InotifyWatch:
             touched.folders.add(path)
 
     def forget_all(self) -> None:
-        """
-        End the watches on everything; the object can be used for something else.
-        """
+        """End the watches on everything; the object can be used for something else."""
         for number in (*self._folders, *self._files):
             self._remove(self._fd, number)
         self._folders.clear()
@@ -142,9 +134,7 @@ class InotifyWatch:
         return number
 
     def close(self) -> None:
-        """
-        End all watches.
-        """
+        """End all watches."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -173,16 +163,12 @@ class InotifyPool:
             return InotifyWatch()
 
     def give_back(self, watch: Watch) -> None:
-        """
-        Keep a watch for the next user.
-        """
+        """Keep a watch for the next user."""
         watch.forget_all()
         self._spare.append(watch)
 
     def close(self) -> None:
-        """
-        Close the watches that nobody uses.
-        """
+        """Close the watches that nobody uses."""
         while self._spare:
             self._spare.pop().close()
 

@@ -84,9 +84,7 @@ def set_up(network: bool) -> None:
 
 
 def _raise_loopback() -> None:
-    """
-    Start the loopback device of a new network, as programs expect it.
-    """
+    """Start the loopback device of a new network, as programs expect it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as control:
         request = struct.pack("16sh14x", b"lo", 0)
         _, flags = struct.unpack("16sh14x", fcntl.ioctl(control, _SIOCGIFFLAGS, request))
@@ -101,23 +99,17 @@ def _mount(source: str, target: str, kind: str | None, flags: int, what: str, da
 
 
 def _make_all_private() -> None:
-    """
-    Keep later mounts inside this namespace.
-    """
+    """Keep later mounts inside this namespace."""
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
 
 
 def _mount_proc() -> None:
-    """
-    Show the processes of this namespace, and no others.
-    """
+    """Show the processes of this namespace, and no others."""
     _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "mounting /proc")
 
 
 def hold(path: str) -> int:
-    """
-    Open a path, so that it can be mounted even when something else covers it.
-    """
+    """Open a path, so that it can be mounted even when something else covers it."""
     return os.open(path, os.O_PATH | os.O_CLOEXEC)
 
 
@@ -126,25 +118,19 @@ def _held(descriptor: int) -> str:
 
 
 def bind(held: int, target: str) -> None:
-    """
-    Show a held path at another place, with everything that is mounted below it.
-    """
+    """Show a held path at another place, with everything that is mounted below it."""
     _mount(_held(held), target, None, _MS_BIND | _MS_REC, f"binding over {target}")
 
 
 def forbid_writing(target: str) -> None:
-    """
-    Make a mount read-only.
-    """
+    """Make a mount read-only."""
     # Inherited flags must be repeated, or an unprivileged user is refused.
     flags = os.statvfs(target).f_flag & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
     _mount("none", target, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags, f"forbidding to write {target}")
 
 
 def mount_full(target: str) -> None:
-    """
-    Mount a file system without a free byte over an empty folder.
-    """
+    """Mount a file system without a free byte over an empty folder."""
     _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, f"a full disk over {target}", "size=4k")
     descriptor = os.open(f"{target}/.full", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
     try:
@@ -177,16 +163,12 @@ def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) 
 
 
 def detach(target: str) -> None:
-    """
-    Remove a mount with everything below it.
-    """
+    """Remove a mount with everything below it."""
     check(libc.umount2(os.fsencode(target), _MNT_DETACH), f"unmounting {target}")
 
 
 def become_root(folder: str) -> None:
-    """
-    Make a mount the root of all paths, with everything that is mounted below it.
-    """
+    """Make a mount the root of all paths, with everything that is mounted below it."""
     os.chdir(folder)
     # Moved onto the old root and not only entered: where the root is not the topmost mount, the kernel
     # refuses new namespaces to the programs inside.
@@ -196,9 +178,7 @@ def become_root(folder: str) -> None:
 
 
 def mounted() -> Iterator[tuple[str, bool]]:
-    """
-    Yield what is mounted below the root: each place once, and whether files can be written there.
-    """
+    """Yield what is mounted below the root: each place once, and whether files can be written there."""
     with open("/proc/self/mountinfo", "rb") as table:
         lines = table.read().splitlines()
     found: dict[str, bool] = {}

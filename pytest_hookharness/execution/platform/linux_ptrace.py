@@ -61,9 +61,7 @@ def _ptrace(request: int, pid: int, address: int, data: object) -> int:
 
 
 def filter_calls() -> None:
-    """
-    Have the kernel stop this process, and all that it becomes and starts, before each call that writes.
-    """
+    """Have the kernel stop this process, and all that it becomes and starts, before each call that writes."""
     machine = os.uname().machine
     numbers = sorted(_CALLS[machine])
     # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
@@ -101,18 +99,14 @@ def try_filter() -> None:
 
 
 def seize(pid: int) -> None:
-    """
-    Begin to trace a process, and everything that it will start.
-    """
+    """Begin to trace a process, and everything that it will start."""
     if os.uname().machine not in _CALLS:
         raise OSError(f"the system calls of {os.uname().machine} are not known")
     _ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def resume(pid: int, number: int = 0) -> None:
-    """
-    Resume a stopped task, with a signal if there was one.
-    """
+    """Resume a stopped task, with a signal if there was one."""
     try:
         _ptrace(_CONT, pid, 0, number)
     except OSError:
@@ -120,9 +114,7 @@ def resume(pid: int, number: int = 0) -> None:
 
 
 def keep_stopped(pid: int) -> None:
-    """
-    Leave a task stopped that a signal stopped, until another signal resumes it.
-    """
+    """Leave a task stopped that a signal stopped, until another signal resumes it."""
     try:
         _ptrace(_LISTEN, pid, 0, 0)
     except OSError:
@@ -130,9 +122,7 @@ def keep_stopped(pid: int) -> None:
 
 
 def started(pid: int) -> set[int]:
-    """
-    Return the task that a stopped one has just started; nothing if that is no longer known.
-    """
+    """Return the task that a stopped one has just started; nothing if that is no longer known."""
     number = ctypes.c_ulong()
     try:
         _ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
@@ -142,9 +132,7 @@ def started(pid: int) -> set[int]:
 
 
 def changes(pid: int, paths: Collection[str]) -> bool:
-    """
-    Return whether the call before which a task stopped changes one of these files.
-    """
+    """Return whether the call before which a task stopped changes one of these files."""
     info = ctypes.create_string_buffer(88)
     try:
         _ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
@@ -171,9 +159,7 @@ def changes(pid: int, paths: Collection[str]) -> bool:
 
 
 def _match_path(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
-    """
-    Return the file of ``paths`` that a task means; empty if it means another one.
-    """
+    """Return the file of ``paths`` that a task means; empty if it means another one."""
     path = os.fsdecode(written)
     if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
         return ""
@@ -191,9 +177,7 @@ def _link(path: str) -> str:
 
 
 def _memory(pid: int, address: int, size: int) -> bytes:
-    """
-    Return the bytes at an address, up to the end of the next page at most.
-    """
+    """Return the bytes at an address, up to the end of the next page at most."""
     try:
         memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -213,9 +197,7 @@ def _memory(pid: int, address: int, size: int) -> bytes:
 
 
 def relatives(task: int) -> list[int]:
-    """
-    List the process that a task belongs to and the parent of that process.
-    """
+    """List the process that a task belongs to and the parent of that process."""
     found = {}
     try:
         with open(f"/proc/{task}/status", "rb") as status:
@@ -228,9 +210,7 @@ def relatives(task: int) -> list[int]:
 
 
 def sleeps(task: int) -> bool:
-    """
-    Return whether a task sleeps, or is gone.
-    """
+    """Return whether a task sleeps, or is gone."""
     try:
         with open(f"/proc/{task}/stat", "rb") as stat:
             return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")

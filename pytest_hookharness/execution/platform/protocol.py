@@ -42,44 +42,30 @@ class Processes(Protocol):
     TICK: float  # seconds: the resolution of the table's times
 
     def row(self, pid: int) -> ProcessRow | None:
-        """
-        Look up one process; ``None`` if it is gone.
-        """
+        """Look up one process; ``None`` if it is gone."""
 
     def all_rows(self) -> Sequence[ProcessRow]:
-        """
-        List all processes that can be seen.
-        """
+        """List all processes that can be seen."""
         ...
 
     def children(self, pid: int) -> list[int]:
-        """
-        List the children of a process.
-        """
+        """List the children of a process."""
         ...
 
     def command_line(self, pid: int) -> str:
-        """
-        Return the command line of a process, cut to a bounded length.
-        """
+        """Return the command line of a process, cut to a bounded length."""
         ...
 
     def name(self, pid: int) -> str:
-        """
-        Return the short name of a process; empty if it is gone.
-        """
+        """Return the short name of a process; empty if it is gone."""
         ...
 
     def boot_clock(self) -> float:
-        """
-        Return the seconds since the machine started, on the clock of `ProcessRow.started`.
-        """
+        """Return the seconds since the machine started, on the clock of `ProcessRow.started`."""
         ...
 
     def open_files(self, pid: int) -> Iterator[str]:
-        """
-        Yield the names of the files that a process has open, as `link` gives them.
-        """
+        """Yield the names of the files that a process has open, as `link` gives them."""
         ...
 
     def link(self, pid: int, descriptor: int | str) -> str:
@@ -91,9 +77,7 @@ class Processes(Protocol):
         ...
 
     def stream_name(self, descriptor: int, *, socket: bool) -> str:
-        """
-        Return the name that `link` gives to a pipe or a socket of this process.
-        """
+        """Return the name that `link` gives to a pipe or a socket of this process."""
         ...
 
     def blocked_call(self, pid: int, state: str) -> tuple[str, int | None]:
@@ -105,16 +89,12 @@ class Processes(Protocol):
         ...
 
     def polled_files(self, pid: int, descriptor: int) -> list[int]:
-        """
-        List the descriptors that an event loop waits for, by the descriptor of the loop itself.
-        """
+        """List the descriptors that an event loop waits for, by the descriptor of the loop itself."""
         ...
 
 
 class Spawning(Protocol):
-    """
-    What ties a process to its parent, and what a generated shell script can learn of its own streams.
-    """
+    """What ties a process to its parent, and what a generated shell script can learn of its own streams."""
 
     SHELL_STDIN: str  # the path by which a shell reaches its own standard input
     # Text of a shell function ``has_own_stdin``: whether standard input was made for this script and not
@@ -138,24 +118,18 @@ class Spawning(Protocol):
         """
 
     def open_process(self, pid: int) -> int:
-        """
-        Return a descriptor that becomes readable when a process ends; -1 if the system has none.
-        """
+        """Return a descriptor that becomes readable when a process ends; -1 if the system has none."""
         ...
 
 
 class Files(Protocol):
-    """
-    Times and attributes of files.
-    """
+    """Times and attributes of files."""
 
     # Whether `file_clock` works. Without it the clock of hooks cannot be moved, for file times must follow.
     SHIFTS_TIME: bool
 
     def file_clock(self) -> int:
-        """
-        Return the time, in nanoseconds, of the clock by which the kernel stamps files.
-        """
+        """Return the time, in nanoseconds, of the clock by which the kernel stamps files."""
         ...
 
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
@@ -179,9 +153,7 @@ class Files(Protocol):
 
 
 class Isolation(Protocol):
-    """
-    Namespaces and mounts. What the kernel refuses is an ``OSError``.
-    """
+    """Namespaces and mounts. What the kernel refuses is an ``OSError``."""
 
     def enter(self, network: bool) -> bool:
         """
@@ -196,30 +168,20 @@ class Isolation(Protocol):
         ...
 
     def set_up(self, network: bool) -> None:
-        """
-        Prepare the new namespaces from their first process: process table, mounts, loopback device.
-        """
+        """Prepare the new namespaces from their first process: process table, mounts, loopback device."""
 
     def hold(self, path: str) -> int:
-        """
-        Open a path, so that it can be mounted even when something else covers it.
-        """
+        """Open a path, so that it can be mounted even when something else covers it."""
         ...
 
     def bind(self, held: int, target: str) -> None:
-        """
-        Show a held path at another place, with everything that is mounted below it.
-        """
+        """Show a held path at another place, with everything that is mounted below it."""
 
     def forbid_writing(self, target: str) -> None:
-        """
-        Make a mount read-only.
-        """
+        """Make a mount read-only."""
 
     def mount_full(self, target: str) -> None:
-        """
-        Mount a file system without a free byte over an empty folder.
-        """
+        """Mount a file system without a free byte over an empty folder."""
 
     def overlay(self, lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:
         """
@@ -234,26 +196,18 @@ class Isolation(Protocol):
         """
 
     def detach(self, target: str) -> None:
-        """
-        Remove a mount with everything below it.
-        """
+        """Remove a mount with everything below it."""
 
     def become_root(self, folder: str) -> None:
-        """
-        Make a mount the root of all paths, with everything that is mounted below it.
-        """
+        """Make a mount the root of all paths, with everything that is mounted below it."""
 
     def mounted(self) -> Iterator[tuple[str, bool]]:
-        """
-        Yield what is mounted below the root: each place once, and whether files can be written there.
-        """
+        """Yield what is mounted below the root: each place once, and whether files can be written there."""
         ...
 
 
 class Tracing(Protocol):
-    """
-    Stops processes just before they change a file. Only the interleaving scheduler needs it.
-    """
+    """Stops processes just before they change a file. Only the interleaving scheduler needs it."""
 
     ALL_TASKS: int  # flag for ``waitpid``: threads too
     # Events with which a traced task stops: it started another task; it is about to make a filtered call; it
@@ -284,35 +238,23 @@ class Tracing(Protocol):
         """
 
     def resume(self, pid: int, number: int = 0) -> None:
-        """
-        Resume a stopped task, with a signal if there was one.
-        """
+        """Resume a stopped task, with a signal if there was one."""
 
     def keep_stopped(self, pid: int) -> None:
-        """
-        Leave a task stopped that a signal stopped, until another signal resumes it.
-        """
+        """Leave a task stopped that a signal stopped, until another signal resumes it."""
 
     def started(self, pid: int) -> set[int]:
-        """
-        Return the task that a stopped one has just started; nothing if that is no longer known.
-        """
+        """Return the task that a stopped one has just started; nothing if that is no longer known."""
         ...
 
     def changes(self, pid: int, paths: Collection[str]) -> bool:
-        """
-        Return whether the call before which a task stopped changes one of these files.
-        """
+        """Return whether the call before which a task stopped changes one of these files."""
         ...
 
     def relatives(self, task: int) -> list[int]:
-        """
-        List the process that a task belongs to and the parent of that process.
-        """
+        """List the process that a task belongs to and the parent of that process."""
         ...
 
     def sleeps(self, task: int) -> bool:
-        """
-        Return whether a task sleeps, or is gone.
-        """
+        """Return whether a task sleeps, or is gone."""
         ...

@@ -61,9 +61,7 @@ class Load:
         self._state = WORKS
 
     def look(self, now: float) -> str | None:
-        """
-        Return the new state if it has changed: they work, or they wait.
-        """
+        """Return the new state if it has changed: they work, or they wait."""
         rows = [found for pid in process_tree.descendants(os.getpid()) if (found := _table.row(pid))]
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows), self._cpu_time
@@ -145,18 +143,14 @@ class Batch:
         return [hook.report(first) for hook in hooks]
 
     def members(self, hook: HookProcess) -> list[int]:
-        """
-        List the living processes that belong to a hook.
-        """
+        """List the living processes that belong to a hook."""
         others = [pid for pid, other in self._by_pid.items() if other is not hook]
         # Once the hook was reaped, another process may have its number.
         lives = hook.pid in self._by_pid
         return self.tree.members(hook.pid, lives, others, self._pending == [hook])
 
     def only_hooks_alive(self) -> bool:
-        """
-        Return whether it is proved that no process lives but hooks that still run.
-        """
+        """Return whether it is proved that no process lives but hooks that still run."""
         if not self.tree.sees_all:
             return False
         if self._all_gone:
@@ -168,9 +162,7 @@ class Batch:
         return all(child in self._by_pid for child in _table.children(os.getpid()))
 
     def _turn(self) -> None:
-        """
-        Wait for the next event and attend to it.
-        """
+        """Wait for the next event and attend to it."""
         if self._changed:
             self._rebuild()
         now = _monotonic()
@@ -193,9 +185,7 @@ class Batch:
         self._attend(now)
 
     def _rebuild(self) -> None:
-        """
-        Register exactly what is open now.
-        """
+        """Register exactly what is open now."""
         # A new poll object each time, for the number of a closed descriptor is soon reused.
         self._poll = poll = select.poll()
         watched: dict[int, OutputReader | InputWriter | None] = {
@@ -241,9 +231,7 @@ class Batch:
         raise EOFError("the other side ended the batch")
 
     def _reap(self, now: float) -> None:
-        """
-        Reap all children that ended; one that is not a hook is an orphan.
-        """
+        """Reap all children that ended; one that is not a hook is an orphan."""
         # All children are reaped before any hook reacts, so that each sees which others are gone.
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:
@@ -261,9 +249,7 @@ class Batch:
             hook.exited(status, usage, now)
 
     def _attend(self, now: float) -> None:
-        """
-        Let every hook do what is due.
-        """
+        """Let every hook do what is due."""
         if now >= self._load.due and (change := self._load.look(now)) is not None:
             framing.send(self._control, ("load", change))
         # A copy, for hooks that are done leave the list.

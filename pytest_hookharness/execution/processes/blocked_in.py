@@ -36,9 +36,7 @@ AT_TERMINAL = "input from the terminal"
 
 
 class Streams:
-    """
-    The state of a hook's three streams.
-    """
+    """The state of a hook's three streams."""
 
     __slots__ = ("closes", "names", "writing")
 
@@ -51,9 +49,7 @@ class Streams:
 def describe_activities(
     pids: list[int], boot_time: float, streams: Streams
 ) -> list[tuple[int, str, float, str, str, str]]:
-    """
-    Describe each process: what it is, its state, the call it is blocked in, and what that waits for.
-    """
+    """Describe each process: what it is, its state, the call it is blocked in, and what that waits for."""
     seen = []
     for pid in pids:
         found = _table.row(pid)
@@ -64,9 +60,7 @@ def describe_activities(
 
 
 def _blocked(pid: int, state: str, pids: list[int], streams: Streams) -> tuple[str, str]:
-    """
-    Return the call a process is blocked in, and what that waits for.
-    """
+    """Return the call a process is blocked in, and what that waits for."""
     if state in "Tt":
         return "", "a signal to continue: it is stopped"
     call, first = _table.blocked_call(pid, state)
@@ -74,9 +68,7 @@ def _blocked(pid: int, state: str, pids: list[int], streams: Streams) -> tuple[s
 
 
 def _describe_wait(pid: int, call: str, first: int, pids: list[int], streams: Streams) -> str:
-    """
-    Describe what a call waits for.
-    """
+    """Describe what a call waits for."""
     if call in _CHILD:
         return _children(pid) or "a child"
     if call in _READING:
@@ -112,9 +104,7 @@ def _describe_stdin(streams: Streams) -> str:
 
 
 def _describe_input(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
-    """
-    Describe what a read waits for.
-    """
+    """Describe what a read waits for."""
     stream = streams.names.get(name)
     if name.startswith(("/dev/pts/", "/dev/tty")):
         return AT_TERMINAL
@@ -128,9 +118,7 @@ def _describe_input(pid: int, name: str, descriptor: int, pids: list[int], strea
 
 
 def _describe_output(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
-    """
-    Describe what a write waits for.
-    """
+    """Describe what a write waits for."""
     stream = streams.names.get(name)
     if stream is not None:
         return f"room in {_STREAMS[stream]}"
@@ -138,9 +126,7 @@ def _describe_output(pid: int, name: str, descriptor: int, pids: list[int], stre
 
 
 def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
-    """
-    Name the file behind a descriptor, with the other processes that share it.
-    """
+    """Name the file behind a descriptor, with the other processes that share it."""
     if not name.startswith(("pipe:", "/")) or name.startswith("/dev/null"):
         return "a socket" if name.startswith("socket:") else f"descriptor {descriptor} ({name or 'closed'})"
     sharers = [other for other in pids if other != pid and has_open(other, {name})]
@@ -151,9 +137,7 @@ def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str
 
 
 def _describe_event_loop(pid: int, descriptor: int, streams: Streams) -> str:
-    """
-    Describe what an event loop waits for; node and similar programs read stdin in one.
-    """
+    """Describe what an event loop waits for; node and similar programs read stdin in one."""
     names = [_table.link(pid, number) for number in _table.polled_files(pid, descriptor)]
     if any(streams.names.get(name) == 0 for name in names):
         return f"events in its loop, one of them {_describe_stdin(streams)}"

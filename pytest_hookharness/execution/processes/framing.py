@@ -19,9 +19,7 @@ _PIECE = 1 << 16  # a larger buffer would be mapped and unmapped for every value
 
 
 def send(peer: socket.socket, value: Any) -> None:
-    """
-    Send one value.
-    """
+    """Send one value."""
     # marshal, because both ends are the same interpreter and it is several times faster than pickle or JSON.
     body = marshal.dumps(value)
     peer.sendall(_HEAD.pack(len(body)) + body)
@@ -64,9 +62,7 @@ CHILD, GROUP, TREE = "child", "group", "tree"
 
 
 class ProcessRequest:
-    """
-    One `ProcessSpec`, encoded: words, folder and environment are bytes already.
-    """
+    """One `ProcessSpec`, encoded: words, folder and environment are bytes already."""
 
     __slots__ = (
         "argv",

@@ -24,23 +24,17 @@ if TYPE_CHECKING:
     from pytest_hookharness.execution.processes.spawn import Spawner
 
     class BatchView(Protocol):
-        """
-        What a hook process needs of the batch around it.
-        """
+        """What a hook process needs of the batch around it."""
 
         spawner: Spawner
         tree: process_tree.Descendants | process_tree.ProcessGroup
 
         def members(self, hook: HookProcess) -> list[int]:
-            """
-            List the living processes that belong to a hook.
-            """
+            """List the living processes that belong to a hook."""
             ...
 
         def only_hooks_alive(self) -> bool:
-            """
-            Return whether it is proved that no process lives but hooks that still run.
-            """
+            """Return whether it is proved that no process lives but hooks that still run."""
             ...
 
 
@@ -55,9 +49,7 @@ _monotonic = time.monotonic
 
 
 class HookProcess:
-    """
-    One hook from its start to the end of everything that it started.
-    """
+    """One hook from its start to the end of everything that it started."""
 
     __slots__ = (
         "_batch", "_boot", "_channels", "_dead", "_ending", "_exit", "_leftovers", "_read", "_sent",
@@ -79,9 +71,7 @@ class HookProcess:
         self._read: int | None = None
 
     def start(self, budget_end: float) -> None:
-        """
-        Start the hook, with as much of its input written beforehand as the system accepts.
-        """
+        """Start the hook, with as much of its input written beforehand as the system accepts."""
         request = self.request
         self._channels = channels = HookStdio(request)
         self.source, self.sinks = channels.source, channels.sinks
@@ -104,9 +94,7 @@ class HookProcess:
             self._ending = "not started", explain_refusal(request, refusal)
 
     def exited(self, status: int, usage: Any, now: float) -> None:
-        """
-        Record how the hook ended, and how much of its input it had read.
-        """
+        """Record how the hook ended, and how much of its input it had read."""
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
         self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
@@ -125,9 +113,7 @@ class HookProcess:
             self.settle(now)
 
     def _drain(self) -> None:
-        """
-        Read what the hook wrote before it ended; descendants that keep writing do not prolong this.
-        """
+        """Read what the hook wrote before it ended; descendants that keep writing do not prolong this."""
         open_ends = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
         if not open_ends:
             return
@@ -143,9 +129,7 @@ class HookProcess:
                 return
 
     def settle(self, now: float) -> None:
-        """
-        Enter the next phase as soon as there is nothing left to wait for.
-        """
+        """Enter the next phase as soon as there is nothing left to wait for."""
         all_gone = self._batch.only_hooks_alive()
         # In the order of the phases, so that a hook passes several of them at once if nothing holds it.
         if self.phase == CUTTING and self._dead and (all_gone or not self._targets()):
@@ -165,9 +149,7 @@ class HookProcess:
         return self.sinks[0].fd < 0 and self.sinks[1].fd < 0
 
     def _targets(self) -> list[int]:
-        """
-        List the living processes that the host signals.
-        """
+        """List the living processes that the host signals."""
         if self.request.scope == CHILD:
             return [] if self._dead else [self.pid]
         members = self._batch.members(self)
@@ -176,9 +158,7 @@ class HookProcess:
         return members
 
     def _await_output(self, now: float) -> None:
-        """
-        Wait for the output of a hook that was cut, as long as the host does.
-        """
+        """Wait for the output of a hook that was cut, as long as the host does."""
         wait = self.request.close_wait
         until = self._hook_timeout_end(now) if wait is None else now + wait
         self.phase, self.deadline = CLOSING, until
@@ -192,9 +172,7 @@ class HookProcess:
         self.phase, self.deadline = LINGERING, now + self.request.linger
 
     def on_deadline(self, now: float) -> None:
-        """
-        Do what is due when the deadline of the present phase has passed.
-        """
+        """Do what is due when the deadline of the present phase has passed."""
         if self.phase == RUNNING:
             self._cut(now)
         elif self.phase == CUTTING:
@@ -210,9 +188,7 @@ class HookProcess:
             self._end_leftovers()
 
     def _cut(self, now: float) -> None:
-        """
-        Record what the processes are doing, then begin to end them.
-        """
+        """Record what the processes are doing, then begin to end them."""
         members = self._batch.members(self)
         streams = blocked_in.Streams(self._channels.stream_names(), self.source.waiting, self.request.close)
         activities = blocked_in.describe_activities(members, self._boot, streams)
@@ -229,17 +205,13 @@ class HookProcess:
         self.settle(now)
 
     def _blame_hook_timeout(self) -> None:
-        """
-        Record that the harness stopped waiting, and not the host.
-        """
+        """Record that the harness stopped waiting, and not the host."""
         if self.request.close_wait is None:
             kind, _, _, ignored, activities, ended = self._ending
             self._ending = kind, self.request.hook_timeout, "hook_timeout", ignored, activities, ended
 
     def _escalate(self, now: float) -> None:
-        """
-        Send the host's next signal; after the last one kill everything that is left.
-        """
+        """Send the host's next signal; after the last one kill everything that is left."""
         signals, sent = self.request.signals, self._sent
         if sent == 1:
             kind, after, by, _, activities, ended = self._ending
@@ -281,15 +253,11 @@ class HookProcess:
         self.phase = DONE
 
     def close(self) -> None:
-        """
-        Close all descriptors.
-        """
+        """Close all descriptors."""
         self._channels.close()
 
     def report(self, first: float) -> tuple[Any, ...]:
-        """
-        Return the report that ``translation.decode`` reads.
-        """
+        """Return the report that ``translation.decode`` reads."""
         stdout, stderr = self.sinks
         cpu, peak = self._usage
         return (

@@ -30,9 +30,7 @@ NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
 
 
 def describe_error(problem: BaseException) -> str:
-    """
-    Return an exception and the frames it passed through, as text.
-    """
+    """Return an exception and the frames it passed through, as text."""
     # Without ``traceback``, whose import would cost several milliseconds at every start.
     frames = []
     frame = problem.__traceback__
@@ -44,9 +42,7 @@ def describe_error(problem: BaseException) -> str:
 
 
 def watch_children() -> int:
-    """
-    Return a descriptor that becomes readable when a child ends.
-    """
+    """Return a descriptor that becomes readable when a child ends."""
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
     os.set_blocking(write_end, False)
@@ -82,9 +78,7 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
 
 
 def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
-    """
-    Enter namespaces and let their first process serve; return when that and everything inside is gone.
-    """
+    """Enter namespaces and let their first process serve; return when that and everything inside is gone."""
     try:
         # A new process namespace begins with the next child, so this process stays outside and waits for it.
         own_users = platform.isolation().enter(network)
@@ -113,9 +107,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
 
 
 def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | ProcessGroup) -> None:
-    """
-    Run one batch after the other until the other side is gone, then kill everything that is left.
-    """
+    """Run one batch after the other until the other side is gone, then kill everything that is left."""
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)
     # No folder of the item may be kept in use by this process.
@@ -139,17 +131,13 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
 
 
 def _on_hangup(number: int, _frame: object) -> None:
-    """
-    End as if the other side were gone; the supervisor sends SIGHUP when that cannot be seen from here.
-    """
+    """End as if the other side were gone; the supervisor sends SIGHUP when that cannot be seen from here."""
     signal.signal(number, lambda *_: None)
     raise EOFError("the supervisor ends")
 
 
 def _clear(wake: int) -> None:
-    """
-    Discard the wake-ups for children that ended after the last batch.
-    """
+    """Discard the wake-ups for children that ended after the last batch."""
     with contextlib.suppress(BlockingIOError):
         os.read(wake, 4096)
 
@@ -175,9 +163,7 @@ class NestedProcesses:
         self._control, self._other_end = socket.socketpair()
 
     def run(self, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
-        """
-        Start all processes at once and return their results in the same order.
-        """
+        """Start all processes at once and return their results in the same order."""
         from pytest_hookharness.execution.processes.translation import decode, encode
 
         batch = Batch(self._tree, self._spawner, self._control, self._wake)

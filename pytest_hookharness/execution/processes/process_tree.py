@@ -22,9 +22,7 @@ _KILL_TIMEOUT = 10.0
 
 
 def descendants(pid: int) -> list[int]:
-    """
-    List all descendants of a process, nearest first.
-    """
+    """List all descendants of a process, nearest first."""
     found: list[int] = []
     level = [pid]
     while level:
@@ -53,15 +51,11 @@ def has_open(pid: int, names: set[str]) -> bool:
 
 
 class SurvivorError(Exception):
-    """
-    Processes that the kernel does not end although they were sent SIGKILL.
-    """
+    """Processes that the kernel does not end although they were sent SIGKILL."""
 
 
 def send(pids: Collection[int], number: int) -> None:
-    """
-    Send a signal to processes, some of which may be gone.
-    """
+    """Send a signal to processes, some of which may be gone."""
     for pid in pids:
         try:
             os.kill(pid, number)
@@ -70,9 +64,7 @@ def send(pids: Collection[int], number: int) -> None:
 
 
 def send_group(pid: int, number: int) -> None:
-    """
-    Send a signal to the group that a process leads.
-    """
+    """Send a signal to the group that a process leads."""
     try:
         os.killpg(pid, number)
     except (ProcessLookupError, PermissionError):  # macOS reports the second for a group of zombies
@@ -113,9 +105,7 @@ class Descendants:
         return found
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
-        """
-        Describe the processes that have one of these files open.
-        """
+        """Describe the processes that have one of these files open."""
         below = descendants(os.getpid())
         return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
 
@@ -145,9 +135,7 @@ class Descendants:
             send(descendants(os.getpid()), signal.SIGKILL)
 
     def _reap(self, until: float) -> bool:
-        """
-        Reap what ends; return true when no child is left.
-        """
+        """Reap what ends; return true when no child is left."""
         pause = 0.0002
         while time.monotonic() < until:
             try:
@@ -161,16 +149,12 @@ class Descendants:
 
 
 class ProcessGroup:
-    """
-    The process tree as a process group: a process that leaves the group is out of reach.
-    """
+    """The process tree as a process group: a process that leaves the group is out of reach."""
 
     sees_all = False
 
     def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:  # noqa: ARG002
-        """
-        List the living processes of a hook, the hook first if it lives.
-        """
+        """List the living processes of a hook, the hook first if it lives."""
         if not self._lives(pid):
             return []
         rows = [each for each in _table.all_rows() if each.group == pid and each.pid != pid]
@@ -184,9 +168,7 @@ class ProcessGroup:
         return True
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
-        """
-        Describe the processes that have one of these files open.
-        """
+        """Describe the processes that have one of these files open."""
         everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
         return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
 
@@ -218,8 +200,6 @@ def _is_of(pid: int, hook: int) -> bool:
 
 
 def is_in_group(pid: int, leader: int) -> bool:
-    """
-    Return whether a process is in the group that another one leads.
-    """
+    """Return whether a process is in the group that another one leads."""
     found = _table.row(pid)
     return found is not None and found.group == leader

@@ -86,9 +86,7 @@ class Conversation:
         self._log.note(Asked(_last_line(f"{terminal.before}{terminal.after}"), answer.send))
 
     def end(self) -> None:
-        """
-        Close the terminal.
-        """
+        """Close the terminal."""
         os.close(self._theirs)
         self._ended = time.monotonic()
         self._thread.join()
@@ -96,9 +94,7 @@ class Conversation:
 
     @property
     def dialogue(self) -> Dialogue:
-        """
-        What passed over the terminal.
-        """
+        """What passed over the terminal."""
         return self._log.dialogue
 
 
@@ -117,30 +113,22 @@ class _DialogueLog:
         self._asked: list[Asked] = []
 
     def write(self, text: str) -> None:
-        """
-        Keep what was shown, up to the limit.
-        """
+        """Keep what was shown, up to the limit."""
         data = text.encode()
         self._total += len(data)
         self._shown += data[: _MAX_OUTPUT - len(self._shown)]
 
     def flush(self) -> None:
-        """
-        Nothing to do; pexpect calls it.
-        """
+        """Nothing to do; pexpect calls it."""
 
     def note(self, asked: Asked) -> None:
-        """
-        Keep a question with its answer.
-        """
+        """Keep a question with its answer."""
         if len(self._asked) < _MAX_QUESTIONS:
             self._asked.append(asked)
 
     @property
     def dialogue(self) -> Dialogue:
-        """
-        The whole log as a value.
-        """
+        """The whole log as a value."""
         return Dialogue(
             shown=bytes(self._shown),
             total=self._total,
@@ -151,9 +139,7 @@ class _DialogueLog:
 
 @contextmanager
 def open_terminals(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
-    """
-    Open the terminals of hooks that are started together; all are closed at the end of the block.
-    """
+    """Open the terminals of hooks that are started together; all are closed at the end of the block."""
     with ExitStack() as stack:
         opened: list[Conversation | None] = []
         for terminal in terminals:
@@ -165,9 +151,7 @@ def open_terminals(terminals: Sequence[Terminal | None]) -> Generator[list[Conve
 
 
 def with_dialogue(run: ProcessResult, conversation: Conversation | None) -> ProcessResult:
-    """
-    Return a result with what passed over its terminal.
-    """
+    """Return a result with what passed over its terminal."""
     if conversation is None:
         return run
     dialogue, ending = conversation.dialogue, run.ending
@@ -182,9 +166,7 @@ def _with_question(activity: Activity, question: str) -> Activity:
 
 
 def _open() -> tuple[int, int]:
-    """
-    Open a terminal that does not echo what is typed, so that what is read is what was asked.
-    """
+    """Open a terminal that does not echo what is typed, so that what is read is what was asked."""
     ours, theirs = os.openpty()
     modes = termios.tcgetattr(theirs)
     modes[1] &= ~termios.ONLCR

@@ -36,9 +36,7 @@ _PLAIN, _ANY = b"g", b"o"
 
 
 class ExecutionError(Exception):
-    """
-    The harness itself failed. Never counted as a pass or as an exit code of a hook.
-    """
+    """The harness itself failed. Never counted as a pass or as an exit code of a hook."""
 
 
 class Sandbox:
@@ -134,17 +132,13 @@ class Sandbox:
         return value
 
     def start_lasting(self, spec: ProcessSpec) -> None:
-        """
-        Start one process that runs until the sandbox is closed; nothing else can be run in the sandbox.
-        """
+        """Start one process that runs until the sandbox is closed; nothing else can be run in the sandbox."""
         self._busy = True
         framing.send(self._peer, ([encode(spec)], None))
 
     @property
     def ended(self) -> bool:
-        """
-        Whether the process that should last has ended.
-        """
+        """Whether the process that should last has ended."""
         return bool(select.select([self._peer], [], [], 0)[0])
 
     def _ask(self, *requests: object) -> Any:
@@ -159,9 +153,7 @@ class Sandbox:
             raise ExecutionError(f"the item supervisor was lost: {problem}") from problem
 
     def close(self) -> None:
-        """
-        End every process in the sandbox; return when all are dead.
-        """
+        """End every process in the sandbox; return when all are dead."""
         if self._closed:
             return
         self._closed = True
@@ -208,32 +200,24 @@ class Supervisor:
 
     @property
     def pid(self) -> int | None:
-        """
-        The number of its process; ``None`` if it was not started.
-        """
+        """The number of its process; ``None`` if it was not started."""
         return self._process.pid if self._process else None
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
-        """
-        Open a sandbox; without a slot, the simulation is the only one and always has the CPU.
-        """
+        """Open a sandbox; without a slot, the simulation is the only one and always has the CPU."""
         return Sandbox(
             self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, slot or CpuSlot()
         )
 
     def tiers(self) -> Mapping[Tier, str]:
-        """
-        Return every tier with the reason why it is not available here, empty if it is.
-        """
+        """Return every tier with the reason why it is not available here, empty if it is."""
         with self._connect(plain=True) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
             framing.send(peer, ("tiers",))
             return {Tier(name): reason for name, reason in framing.receive(peer).items()}
 
     def _connect(self, *, plain: bool) -> socket.socket:
-        """
-        Have an item supervisor forked; return our end of the socket to it.
-        """
+        """Have an item supervisor forked; return our end of the socket to it."""
         with self._starting:
             channel = self._channel or self._start()
         ours, theirs = socket.socketpair()
@@ -277,9 +261,7 @@ class Supervisor:
         return self._channel
 
     def close(self) -> None:
-        """
-        End the supervisor, and with it all sandboxes that are still open.
-        """
+        """End the supervisor, and with it all sandboxes that are still open."""
         self.watches.close()
         if self._channel is None or self._process is None:
             return
@@ -302,17 +284,13 @@ class Supervisor:
 
 
 def available_tiers() -> tuple[Tier, ...]:
-    """
-    List the tiers that work here, best first.
-    """
+    """List the tiers that work here, best first."""
     with Supervisor() as supervisor:
         return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
 
 
 def _longest(specs: Sequence[ProcessSpec]) -> float:
-    """
-    Return the most seconds that a batch may take.
-    """
+    """Return the most seconds that a batch may take."""
     times = [
         (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
         + each.kill.grace * len(each.kill.signals)

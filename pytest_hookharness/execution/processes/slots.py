@@ -23,9 +23,7 @@ class NoFreeSlot(Exception):
 
 
 def processors() -> int:
-    """
-    Return how many CPUs we may use; a worker of pytest-xdist has its share of them.
-    """
+    """Return how many CPUs we may use; a worker of pytest-xdist has its share of them."""
     usable = getattr(os, "sched_getaffinity", None)
     number = len(usable(0)) if usable is not None else os.cpu_count() or 1
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "")
@@ -47,14 +45,10 @@ class CpuSlot:
         self.waited = 0.0
 
     def take(self) -> None:
-        """
-        Wait until the slot is free, and take it.
-        """
+        """Wait until the slot is free, and take it."""
 
     def leave(self) -> None:
-        """
-        Give the slot to another simulation.
-        """
+        """Give the slot to another simulation."""
 
     def resume(self) -> None:
         """
@@ -75,24 +69,18 @@ class CpuSlot:
 
     @contextmanager
     def released(self) -> Generator[None]:
-        """
-        Leave the slot for the time of a block that only waits.
-        """
+        """Leave the slot for the time of a block that only waits."""
         self.leave()
         yield
         self.take()
 
     def clock(self) -> float:
-        """
-        Return the seconds of a clock that stands still while the slot is waited for.
-        """
+        """Return the seconds of a clock that stands still while the slot is waited for."""
         return time.monotonic() - self.waited
 
 
 class CpuSlots:
-    """
-    The CPU slots of one machine.
-    """
+    """The CPU slots of one machine."""
 
     def __init__(self, number: int) -> None:
         self._free = number
@@ -102,9 +90,7 @@ class CpuSlots:
         self.bell, self._bell_end = os.pipe()
 
     def slot(self) -> CpuSlot:
-        """
-        Return a slot for one more simulation, which has yet to be taken.
-        """
+        """Return a slot for one more simulation, which has yet to be taken."""
         return _SharedSlot(self)
 
     def wait_for_one(self) -> None:
@@ -121,26 +107,20 @@ class CpuSlots:
             self._free -= 1
 
     def take_one(self) -> bool:
-        """
-        Take a slot if there is one; return whether there was.
-        """
+        """Take a slot if there is one; return whether there was."""
         with self._changed:
             taken = self._free > 0
             self._free -= taken
             return taken
 
     def give_back(self) -> None:
-        """
-        Give a slot back.
-        """
+        """Give a slot back."""
         with self._changed:
             self._free += 1
             self._changed.notify()
 
     def stop(self) -> None:
-        """
-        Interrupt everyone who waits for a slot now or later.
-        """
+        """Interrupt everyone who waits for a slot now or later."""
         with self._changed:
             if self._closed:
                 return
@@ -149,17 +129,13 @@ class CpuSlots:
         os.close(self._bell_end)
 
     def close(self) -> None:
-        """
-        Stop; no slot may be used any more.
-        """
+        """Stop; no slot may be used any more."""
         self.stop()
         os.close(self.bell)
 
 
 class _SharedSlot(CpuSlot):
-    """
-    A slot that other simulations want too.
-    """
+    """A slot that other simulations want too."""
 
     shared = True
 
@@ -169,9 +145,7 @@ class _SharedSlot(CpuSlot):
         self._taken = False
 
     def take(self) -> None:
-        """
-        Wait until a slot is free, and take it.
-        """
+        """Wait until a slot is free, and take it."""
         if self._taken:
             return
         began = time.monotonic()
@@ -180,25 +154,19 @@ class _SharedSlot(CpuSlot):
         self.waited += time.monotonic() - began
 
     def leave(self) -> None:
-        """
-        Give the slot to another simulation.
-        """
+        """Give the slot to another simulation."""
         if self._taken:
             self._taken = False
             self._slots.give_back()
 
     def resume(self) -> None:
-        """
-        Take the slot back at once, because a hook works again.
-        """
+        """Take the slot back at once, because a hook works again."""
         if not self._taken and not self._slots.take_one():
             raise NoFreeSlot
         self._taken = True
 
     def wait_readable(self, peer: socket.socket) -> None:
-        """
-        Wait until there is something to read.
-        """
+        """Wait until there is something to read."""
         poll = select.poll()
         poll.register(peer, select.POLLIN)
         poll.register(self._slots.bell, select.POLLIN)

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 
 class Spawner:
-    """
-    Starts processes in the fastest way that this interpreter offers.
-    """
+    """Starts processes in the fastest way that this interpreter offers."""
 
     def __init__(self) -> None:
         # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
@@ -62,9 +60,7 @@ class Spawner:
         return known
 
     def start(self, request: ProcessRequest, streams: tuple[int, ...]) -> tuple[int, OSError | None]:
-        """
-        Start a process; return its number, and why it never became the command if it did not.
-        """
+        """Start a process; return its number, and why it never became the command if it did not."""
         if request.stdio == request.stdin == TTY:
             return self._on_terminal(request, (streams[0], streams[0], streams[0]))
         if request.terminal:
@@ -104,9 +100,7 @@ class Spawner:
         ))  # fmt: skip
 
     def _on_terminal(self, request: ProcessRequest, streams: Streams) -> tuple[int, OSError | None]:
-        """
-        Start a process with a controlling terminal, which only code in the child can set up.
-        """
+        """Start a process with a controlling terminal, which only code in the child can set up."""
         refusals, refuse = os.pipe()
         pid = os.fork()
         if pid:
@@ -132,9 +126,7 @@ class Spawner:
 
 
 def _find_fork_exec() -> Any:
-    """
-    Return the interpreter's private function that starts processes; ``None`` if it has none.
-    """
+    """Return the interpreter's private function that starts processes; ``None`` if it has none."""
     # Untyped: every version declares it differently.
     try:
         import _posixsubprocess
@@ -144,9 +136,7 @@ def _find_fork_exec() -> Any:
 
 
 def _exec(request: ProcessRequest, refuse: int) -> None:
-    """
-    Turn this very process into the command, or report why that fails.
-    """
+    """Turn this very process into the command, or report why that fails."""
     env = dict(entry.split(b"=", 1) for entry in request.env)
     answer = b"noexec"
     number = 0
@@ -165,9 +155,7 @@ def _exec(request: ProcessRequest, refuse: int) -> None:
 
 
 def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
-    """
-    Start a process by the public way, which is slower.
-    """
+    """Start a process by the public way, which is slower."""
     import subprocess
 
     stdin, stdout, stderr = streams
@@ -186,9 +174,7 @@ def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
 
 
 def explain_refusal(request: ProcessRequest, problem: OSError) -> str:
-    """
-    Explain why a command could not be started.
-    """
+    """Explain why a command could not be started."""
     command, folder = os.fsdecode(request.argv[0]), os.fsdecode(request.cwd)
     answer = os.strerror(problem.errno or 0)
     if problem.filename == "cwd" or not os.path.isdir(folder):

@@ -23,9 +23,7 @@ _READ = 1 << 16
 
 
 class InputWriter:
-    """
-    Our end of a hook's standard input.
-    """
+    """Our end of a hook's standard input."""
 
     __slots__ = (
         "_child_end", "_chunk", "_close", "_data", "_delay", "_kind", "_reader_gone", "_socket", "due", "fd",
@@ -49,15 +47,11 @@ class InputWriter:
 
     @property
     def waiting(self) -> bool:
-        """
-        Whether there is more to write.
-        """
+        """Whether there is more to write."""
         return not self._reader_gone and self.taken < len(self._data)
 
     def feed(self, now: float) -> bool:
-        """
-        Write what can be written; return true if the rest must wait until the hook has read.
-        """
+        """Write what can be written; return true if the rest must wait until the hook has read."""
         while self.waiting:
             if self.due is not None and now < self.due:
                 return False
@@ -79,9 +73,7 @@ class InputWriter:
         return False
 
     def finish(self) -> None:
-        """
-        Signal the end of the input, if the host does so.
-        """
+        """Signal the end of the input, if the host does so."""
         if self.fd < 0 or not self._close:
             return
         if self._socket is not None:
@@ -116,9 +108,7 @@ class InputWriter:
         return True
 
     def bytes_read(self) -> int | None:
-        """
-        Return how much the hook has read; ``None`` if that is unknown.
-        """
+        """Return how much the hook has read; ``None`` if that is unknown."""
         if self.taken == 0:
             return 0
         if self._kind == PIPE and self._child_end >= 0:
@@ -137,9 +127,7 @@ class InputWriter:
         return self.taken if left == 0 else None
 
     def close(self) -> None:
-        """
-        Close our ends.
-        """
+        """Close our ends."""
         if self._socket is not None:
             self._socket.close()
         elif self.fd >= 0:
@@ -150,9 +138,7 @@ class InputWriter:
 
 
 class OutputReader:
-    """
-    Our end of one output stream of a hook: always drained, kept up to a limit.
-    """
+    """Our end of one output stream of a hook: always drained, kept up to a limit."""
 
     __slots__ = ("_kept", "_left", "_limit", "fd", "total")
 
@@ -164,9 +150,7 @@ class OutputReader:
         self._kept: list[bytes] = []
 
     def take(self) -> bool:
-        """
-        Read once; return false at the end of the stream. Call it only when there is something to read.
-        """
+        """Read once; return false at the end of the stream. Call it only when there is something to read."""
         try:
             data = os.read(self.fd, _READ)
         except BlockingIOError:
@@ -184,24 +168,18 @@ class OutputReader:
 
     @property
     def data(self) -> bytes:
-        """
-        The bytes that were kept.
-        """
+        """The bytes that were kept."""
         return b"".join(self._kept)
 
     def close(self) -> None:
-        """
-        Close our end.
-        """
+        """Close our end."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
 
 class HookStdio:
-    """
-    The three streams of one hook, and the hook's ends until it has them.
-    """
+    """The three streams of one hook, and the hook's ends until it has them."""
 
     __slots__ = ("names", "sinks", "source", "theirs")
 
@@ -229,9 +207,7 @@ class HookStdio:
         self.names = () if {*kinds} == {PIPE} else tuple(map(_name, self.theirs, kinds))
 
     def after_start(self) -> None:
-        """
-        Close the hook's end of the input, which the hook has now.
-        """
+        """Close the hook's end of the input, which the hook has now."""
         if not self.source.keep_child_end(self.theirs[0]):
             os.close(self.theirs[0])
         # Its ends of the output stay open until the hook has ended. Otherwise every stream that it closes on
@@ -239,26 +215,20 @@ class HookStdio:
         self.theirs = self.theirs[1:]
 
     def close_child_ends(self) -> None:
-        """
-        Close the hook's ends of the output, so that ours report when no process has them any more.
-        """
+        """Close the hook's ends of the output, so that ours report when no process has them any more."""
         for descriptor in self.theirs:
             os.close(descriptor)
         self.theirs = ()
 
     def stream_names(self) -> dict[str, int]:
-        """
-        Return the names of the files behind the hook's streams, with the number of each stream.
-        """
+        """Return the names of the files behind the hook's streams, with the number of each stream."""
         if self.names:
             return {name: number for number, name in enumerate(self.names)}
         our_end = self.source.fd, self.sinks[0].fd, self.sinks[1].fd
         return {_name(fd, PIPE): number for number, fd in enumerate(our_end) if fd >= 0}
 
     def close(self) -> None:
-        """
-        Close everything.
-        """
+        """Close everything."""
         self.close_child_ends()
         self.source.close()
         for sink in self.sinks:
@@ -266,9 +236,7 @@ class HookStdio:
 
 
 def _open_input(kind: str) -> tuple[int | _socket.socket, int]:
-    """
-    Open a stream that we write to; return our end and the hook's.
-    """
+    """Open a stream that we write to; return our end and the hook's."""
     if kind == TTY:
         return _open_terminal()
     if kind == PIPE:
@@ -280,9 +248,7 @@ def _open_input(kind: str) -> tuple[int | _socket.socket, int]:
 
 
 def _open_output(kind: str) -> tuple[int, int]:
-    """
-    Open a stream that we read from; return our end and the hook's.
-    """
+    """Open a stream that we read from; return our end and the hook's."""
     if kind == PIPE:
         return os.pipe()
     our_end, theirs = _socket.socketpair()

@@ -33,9 +33,7 @@ PLAIN, ANY = b"g", b"o"  # the first asks for process groups only
 
 
 def main(arguments: list[str]) -> None:
-    """
-    Serve until pytest is gone, then end everything that is left.
-    """
+    """Serve until pytest is gone, then end everything that is left."""
     from pytest_hookharness.execution.processes.spawn import Spawner
 
     _be_neutral()
@@ -48,9 +46,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _be_neutral() -> None:
-    """
-    Reset the signal state that this process inherited and that a hook must not inherit in turn.
-    """
+    """Reset the signal state that this process inherited and that a hook must not inherit in turn."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -69,9 +65,7 @@ def _be_neutral() -> None:
 
 
 class Supervision:
-    """
-    The item supervisors that are alive, and the connection to pytest.
-    """
+    """The item supervisors that are alive, and the connection to pytest."""
 
     def __init__(self, channel: socket.socket, pytest_pid: int, spawner: object) -> None:
         from pytest_hookharness.execution import platform
@@ -87,9 +81,7 @@ class Supervision:
         self._is_subreaper = False
 
     def run(self) -> None:
-        """
-        Fork item supervisors on request until pytest is gone.
-        """
+        """Fork item supervisors on request until pytest is gone."""
         poll = select.poll()
         for descriptor in (self._channel.fileno(), self._wake, self._pytest):
             if descriptor >= 0:
@@ -106,9 +98,7 @@ class Supervision:
         self._end()
 
     def _fork_item_supervisor(self) -> bool:
-        """
-        Fork an item supervisor; return false if the other side is gone.
-        """
+        """Fork an item supervisor; return false if the other side is gone."""
         try:
             kind, descriptors, _, _ = socket.recv_fds(self._channel, 1, 1)
         except OSError:
@@ -134,9 +124,7 @@ class Supervision:
         return True
 
     def _become_item_supervisor(self, peer: socket.socket) -> None:
-        """
-        Turn this child into an item supervisor; never returns.
-        """
+        """Turn this child into an item supervisor; never returns."""
         from pytest_hookharness.execution.processes import framing, item_supervisor
 
         try:
@@ -157,9 +145,7 @@ class Supervision:
             os._exit(0)
 
     def _reap(self) -> None:
-        """
-        Reap the item supervisors that ended, and end what they left behind.
-        """
+        """Reap the item supervisors that ended, and end what they left behind."""
         while True:
             try:
                 pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -173,9 +159,7 @@ class Supervision:
                 peer.close()
 
     def _kill_orphans(self) -> None:
-        """
-        End the orphans that became our children, with their descendants, until there are none.
-        """
+        """End the orphans that became our children, with their descendants, until there are none."""
         from pytest_hookharness.execution import platform
         from pytest_hookharness.execution.processes import process_tree
 
@@ -191,9 +175,7 @@ class Supervision:
                     continue
 
     def _end(self) -> None:
-        """
-        Let the item supervisors end their processes, then end everything that is left.
-        """
+        """Let the item supervisors end their processes, then end everything that is left."""
         # Most have noticed the end of their own socket. One has not if another process inherited the other
         # end. Those that do not end in time are killed, and their orphans become our children.
         for pid in self._peers:
@@ -210,9 +192,7 @@ class Supervision:
 
 
 def _probe() -> dict[str, str]:
-    """
-    Try each tier once; return the reason why it is not available, empty if it is.
-    """
+    """Try each tier once; return the reason why it is not available, empty if it is."""
     from pytest_hookharness.execution.processes import item_supervisor
 
     return {
@@ -223,9 +203,7 @@ def _probe() -> dict[str, str]:
 
 
 def _try(attempt: Callable[[], None]) -> str:
-    """
-    Do something irrevocable in a child process; return why it failed, empty if it did not.
-    """
+    """Do something irrevocable in a child process; return why it failed, empty if it did not."""
     read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:

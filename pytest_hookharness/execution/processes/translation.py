@@ -54,18 +54,14 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
 
 
 def _candidates(word: bytes, search_path: str) -> list[bytes]:
-    """
-    List the files that a command word may mean, in the order in which the system tries them.
-    """
+    """List the files that a command word may mean, in the order in which the system tries them."""
     if b"/" in word:
         return [word]
     return [os.fsencode(folder or ".") + b"/" + word for folder in search_path.split(os.pathsep)]
 
 
 def decode(values: tuple[Any, ...]) -> ProcessResult:
-    """
-    Decode the report of one process.
-    """
+    """Decode the report of one process."""
     ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid = values
     return ProcessResult(
         ending=_ending(ending),

@@ -33,9 +33,7 @@ _NEVER = float("inf")
 
 
 class SteeredProcess:
-    """
-    One process: its tasks and its output.
-    """
+    """One process: its tasks and its output."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self.spec = spec
@@ -49,9 +47,7 @@ class SteeredProcess:
         self.pid = 0
 
     def prepare(self) -> None:
-        """
-        Start the process, which waits until `begin`.
-        """
+        """Start the process, which waits until `begin`."""
         (stdin, given), (out, stdout), (err, stderr), (waits, self.start_pipe) = (os.pipe() for _ in range(4))
         os.set_blocking(given, False)
         self.pid = os.fork()
@@ -89,17 +85,13 @@ class SteeredProcess:
             os._exit(126)
 
     def begin(self, *, steered: bool) -> None:
-        """
-        Let the process run.
-        """
+        """Let the process run."""
         os.write(self.start_pipe, b"s" if steered else b"-")
         os.close(self.start_pipe)
         self.start_pipe = -1
 
     def take(self, descriptor: int) -> bool:
-        """
-        Read its output once; return false at the end.
-        """
+        """Read its output once; return false at the end."""
         data = os.read(descriptor, 1 << 16)
         kept = self.output[self.outputs[descriptor]]
         kept += data[: _OUTPUT_LIMIT - len(kept)]
@@ -107,9 +99,7 @@ class SteeredProcess:
 
 
 class InterleavingScheduler:
-    """
-    The processes of one round.
-    """
+    """The processes of one round."""
 
     def __init__(self, round_: dict[str, Any]) -> None:
         self.hook_runs = [SteeredProcess(spec) for spec in round_["hook_runs"]]
@@ -129,9 +119,7 @@ class InterleavingScheduler:
         self._tracing = platform.tracing()
 
     def run(self) -> dict[str, Any]:
-        """
-        Run all processes; return the report.
-        """
+        """Run all processes; return the report."""
         wake, write_end = os.pipe()
         for descriptor in (wake, write_end):
             os.set_blocking(descriptor, False)
@@ -178,9 +166,7 @@ class InterleavingScheduler:
             self.reason = str(problem)
 
     def _attend(self, wake: int) -> None:
-        """
-        Wait for the next event and handle it.
-        """
+        """Wait for the next event and handle it."""
         by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
         for descriptor, _ in self._poll.poll(_LOOK * 1000):
             if descriptor == wake:
@@ -197,9 +183,7 @@ class InterleavingScheduler:
             self._task_event(pid, status)
 
     def _drain(self) -> None:
-        """
-        Read the output that was written and not yet read.
-        """
+        """Read the output that was written and not yet read."""
         by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
         for descriptor, process in by_output.items():
             os.set_blocking(descriptor, False)
@@ -210,9 +194,7 @@ class InterleavingScheduler:
                 continue
 
     def _task_event(self, task: int, status: int) -> None:
-        """
-        Handle a task that stopped or ended.
-        """
+        """Handle a task that stopped or ended."""
         process = self._owner(task)
         if not os.WIFSTOPPED(status):
             if process is not None:
@@ -247,9 +229,7 @@ class InterleavingScheduler:
             self._note_change()
 
     def _holds(self, process: SteeredProcess, task: int) -> bool:
-        """
-        Hold a task if it is about to change a watched file and no other task of its process is held.
-        """
+        """Hold a task if it is about to change a watched file and no other task of its process is held."""
         if self.free or process.held or not self._tracing.changes(task, self.watched):
             return False
         process.held = task
@@ -264,9 +244,7 @@ class InterleavingScheduler:
             process.asleep = 0
 
     def _release_next(self) -> None:
-        """
-        Release the next process once no worse interleaving is possible.
-        """
+        """Release the next process once no worse interleaving is possible."""
         if not self.queue:
             return
         others = [

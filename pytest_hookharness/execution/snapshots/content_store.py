@@ -236,9 +236,7 @@ def _write(target: int, data: bytes, place: int) -> None:
 
 
 def _blocks(descriptor: int, size: int) -> Iterator[Block]:
-    """
-    Yield the blocks that hold anything but zeros, each with its place.
-    """
+    """Yield the blocks that hold anything but zeros, each with its place."""
     for place in _places(descriptor, size):
         block = os.pread(descriptor, _BLOCK, place)
         if block != _ZEROS[: len(block)]:
@@ -246,9 +244,7 @@ def _blocks(descriptor: int, size: int) -> Iterator[Block]:
 
 
 def _places(descriptor: int, size: int) -> Iterator[int]:
-    """
-    Yield where the blocks begin that are no holes.
-    """
+    """Yield where the blocks begin that are no holes."""
     # Asking for the holes of a small file costs more than reading it.
     if size <= _BLOCK:
         yield from range(min(size, 1))

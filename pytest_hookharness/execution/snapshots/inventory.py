@@ -83,9 +83,7 @@ class InventoryEntry:
     unkept: str = ""
 
     def resembles(self, other: InventoryEntry) -> bool:
-        """
-        Return whether there is nothing to restore between the two.
-        """
+        """Return whether there is nothing to restore between the two."""
         return self is other or self._compared() == other._compared()
 
     def _compared(self) -> tuple[object, ...]:
@@ -109,9 +107,7 @@ class FolderScan:
     too_deep: tuple[str, ...]
 
     def foreign(self, status: os.stat_result) -> int:
-        """
-        Return how many names an inode has that were not seen.
-        """
+        """Return how many names an inode has that were not seen."""
         several = status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
         return status.st_nlink - self.inside[number_of(status)] if several else 0
 
@@ -178,9 +174,7 @@ class Inventory:
             os.close(descriptor)
 
     def recall(self, path: str, scan: FolderScan) -> InventoryEntry | None:
-        """
-        Return what was found at a scanned path, if that must still be true but for the time of access.
-        """
+        """Return what was found at a scanned path, if that must still be true but for the time of access."""
         known = self._known.get(path)
         if known is None:
             return None
@@ -246,9 +240,7 @@ class Inventory:
         )
 
     def _content(self, path: str, *, keep: bool) -> tuple[str, str]:
-        """
-        Return the digest of a file, or why there is none.
-        """
+        """Return the digest of a file, or why there is none."""
         try:
             descriptor = _open(path)
         except PermissionError as error:
@@ -262,24 +254,18 @@ class Inventory:
         return digest, "" if digest else f"it is larger than {size}"
 
     def record(self, path: str, found: InventoryEntry) -> None:
-        """
-        Record what a path was made to be.
-        """
+        """Record what a path was made to be."""
         status = os.lstat(path)
         self._known[path] = (replace(found, number=number_of(status)), _key(status), time.time_ns())
 
     def forget(self, there: Container[str]) -> None:
-        """
-        Drop what is known of paths that no longer exist.
-        """
+        """Drop what is known of paths that no longer exist."""
         for path in [path for path in self._known if path not in there]:
             del self._known[path]
 
 
 def number_of(status: os.stat_result) -> Number:
-    """
-    Return what identifies an inode as long as it exists.
-    """
+    """Return what identifies an inode as long as it exists."""
     return status.st_dev, status.st_ino
 
 
@@ -311,9 +297,7 @@ def _key(status: os.stat_result) -> Key:
 
 
 def _open(path: str, flags: int = 0) -> int:
-    """
-    Open for reading, without changing the time of access where we may.
-    """
+    """Open for reading, without changing the time of access where we may."""
     try:
         return os.open(path, _READING | flags | _NOATIME)
     except PermissionError:

@@ -13,9 +13,7 @@ from contextlib import contextmanager
 
 
 class Permissions:
-    """
-    Permissions that were widened so that a user without rights over the machine can look and restore.
-    """
+    """Permissions that were widened so that a user without rights over the machine can look and restore."""
 
     def __init__(self) -> None:
         # With the number of the inode, for another file may stand there when this is undone.
@@ -35,21 +33,15 @@ class Permissions:
 
     @property
     def opened(self) -> frozenset[str]:
-        """
-        The paths whose permissions are still widened.
-        """
+        """The paths whose permissions are still widened."""
         return frozenset(self._modes)
 
     def forget(self) -> None:
-        """
-        Leave all permissions as they are now.
-        """
+        """Leave all permissions as they are now."""
         self._modes.clear()
 
     def restore(self) -> None:
-        """
-        Reset all widened permissions.
-        """
+        """Reset all widened permissions."""
         for path, (mode, number) in sorted(self._modes.items(), reverse=True):
             if os.path.lexists(path) and os.lstat(path).st_ino == number:
                 os.chmod(path, mode)
@@ -57,9 +49,7 @@ class Permissions:
 
     @contextmanager
     def readable(self, path: str, status: os.stat_result) -> Generator[None]:
-        """
-        Make one of our own files readable for the time of a block.
-        """
+        """Make one of our own files readable for the time of a block."""
         mode = status.st_mode
         if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:
             yield

@@ -52,9 +52,7 @@ class Plan:
     leaders: Mapping[Number, str]
 
     def paths(self) -> tuple[str, ...]:
-        """
-        List all paths that differ.
-        """
+        """List all paths that differ."""
         return tuple(sorted({*self.surplus, *self.missing, *self.changed}))
 
 
@@ -125,9 +123,7 @@ def _check_kept(path: str, found: InventoryEntry, inventory: Inventory) -> None:
 def _choose_inodes(
     wanted: Entries, scan: FolderScan, inventory: Inventory, unchanged: Container[str]
 ) -> dict[Number, Number]:
-    """
-    Choose the existing inode that becomes each wanted one; the others are made anew.
-    """
+    """Choose the existing inode that becomes each wanted one; the others are made anew."""
     groups: dict[Number, list[str]] = {}
     chosen: dict[Number, Number] = {}
     for path, found in wanted.items():
@@ -154,9 +150,7 @@ def _choose_inodes(
 
 
 def _fits(path: str, found: InventoryEntry, scan: FolderScan, inventory: Inventory) -> bool:
-    """
-    Return whether an inode can become a wanted one: only the content of a file can be replaced.
-    """
+    """Return whether an inode can become a wanted one: only the content of a file can be replaced."""
     status = scan.statuses[path]
     if stat.S_IFMT(status.st_mode) != stat.S_IFMT(found.mode):
         return False
@@ -167,9 +161,7 @@ def _fits(path: str, found: InventoryEntry, scan: FolderScan, inventory: Invento
 
 
 class Restore:
-    """
-    The changes that a plan asks for.
-    """
+    """The changes that a plan asks for."""
 
     def __init__(self, wanted: Entries, scan: FolderScan, inventory: Inventory, plan: Plan) -> None:
         self._wanted = wanted
@@ -220,9 +212,7 @@ class Restore:
         self._inventory.permissions.forget()
 
     def _clear(self, touched: set[str]) -> None:
-        """
-        Remove what the snapshot does not have.
-        """
+        """Remove what the snapshot does not have."""
         # Adding or removing a name changes the folder, and needs permission to do so.
         for folder in touched:
             if folder in self._wanted and _is_folder(self._scan, folder):
@@ -277,9 +267,7 @@ class Restore:
             os.close(descriptor)
 
     def _restore_metadata(self, path: str) -> None:
-        """
-        Restore everything but the content, in an order in which no step undoes an earlier one.
-        """
+        """Restore everything but the content, in an order in which no step undoes an earlier one."""
         found = self._wanted[path]
         status = os.lstat(path)
         is_link = stat.S_ISLNK(found.mode)

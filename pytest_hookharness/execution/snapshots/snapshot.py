@@ -36,9 +36,7 @@ class Snapshot:
     entries: Mapping[str, InventoryEntry]
 
     def contents(self) -> frozenset[str]:
-        """
-        Return the names of the contents that restoring it needs.
-        """
+        """Return the names of the contents that restoring it needs."""
         return frozenset(
             found.content for found in self.entries.values() if stat.S_ISREG(found.mode) and not found.unkept
         )

@@ -33,9 +33,7 @@ _OTHERS: Mapping[int, str] = {
 
 
 def kind_of(mode: int) -> str:
-    """
-    Return the kind of an entry.
-    """
+    """Return the kind of an entry."""
     return _KINDS.get(stat.S_IFMT(mode), "other")
 
 
@@ -69,9 +67,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
 
 
 def attributes_of(real: str) -> str:
-    """
-    Return a digest of the extended attributes that programs and people set; empty if there are none.
-    """
+    """Return a digest of the extended attributes that programs and people set; empty if there are none."""
     try:
         found = platform.files().read_attributes(real, _is_of_a_program)
     except OSError as error:
@@ -118,23 +114,17 @@ _MAGIC = b"SQLite format 3\0"
 
 
 def is_database(data: bytes) -> bool:
-    """
-    Return whether some bytes are those of a SQLite file.
-    """
+    """Return whether some bytes are those of a SQLite file."""
     return data.startswith(_MAGIC)
 
 
 def is_statements(text: bytes | None) -> bool:
-    """
-    Return whether a content is the statements that make a database, as `statements` returns them.
-    """
+    """Return whether a content is the statements that make a database, as `statements` returns them."""
     return text is not None and text.startswith(f"PRAGMA {_HEADS[0]}=".encode())
 
 
 def statements(data: bytes) -> bytes:
-    """
-    Return the statements that make a database; the bytes themselves if it cannot be read.
-    """
+    """Return the statements that make a database; the bytes themselves if it cannot be read."""
     connection = sqlite3.connect(":memory:")
     try:
         connection.deserialize(data)
@@ -173,9 +163,7 @@ LARGEST_STATE_FILE = 4 << 20
 
 
 class Contents:
-    """
-    The contents of the covered folders of one simulation.
-    """
+    """The contents of the covered folders of one simulation."""
 
     def __init__(self, roots: Mapping[str, Path]) -> None:
         self._roots = roots
@@ -222,9 +210,7 @@ class Contents:
             raise WorkspaceError(place, str(error)) from error
 
     def age(self, seconds: float) -> None:
-        """
-        Move the times of all covered files and folders back, as if time had passed since.
-        """
+        """Move the times of all covered files and folders back, as if time had passed since."""
         by = round(seconds * 1e9)
         for place in self._all():
             try:

@@ -36,9 +36,7 @@ _LOGGED = re.compile(
 
 
 def counts(path: str, *, folder: bool = False) -> bool:
-    """
-    Return whether a state path itself counts; below a folder that does not, something may still count.
-    """
+    """Return whether a state path itself counts; below a folder that does not, something may still count."""
     if "/objects/" not in path:
         return True
     return (_OBJECTS if folder else _OBJECT).fullmatch("/".join(_path_in_repository(path))) is None
@@ -57,23 +55,17 @@ def head_of_log(path: str, real: str) -> str:
 
 
 def log_digest(data: bytes) -> str:
-    """
-    Return a digest of the lines of a log of refs, without their times.
-    """
+    """Return a digest of the lines of a log of refs, without their times."""
     return "log:" + blake2b(_LOGGED.sub(rb"\1", data), digest_size=16).hexdigest()
 
 
 def is_index(path: str) -> bool:
-    """
-    Return whether a state path is that of an index.
-    """
+    """Return whether a state path is that of an index."""
     return _path_in_repository(path) == ["index"]
 
 
 def _path_in_repository(path: str) -> list[str]:
-    """
-    Return the path inside its repository: of the repository itself, a submodule or a worktree.
-    """
+    """Return the path inside its repository: of the repository itself, a submodule or a worktree."""
     if "/.git/" not in path:
         return []
     place = path.rpartition("/.git/")[2].split("/")

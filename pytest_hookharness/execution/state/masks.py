@@ -1,6 +1,4 @@
-"""
-Masks: which parts of a file's content the author declared irrelevant.
-"""
+"""Masks: which parts of a file's content the author declared irrelevant."""
 
 from __future__ import annotations
 
@@ -46,17 +44,13 @@ class Hidden:
         self._seen: dict[tuple[str, str], str] = {}
 
     def note(self, path: str, whole: str, left: str) -> None:
-        """
-        Record the digests of a file's whole content and of what the masks left of it.
-        """
+        """Record the digests of a file's whole content and of what the masks left of it."""
         if self._seen.setdefault((path, left), whole) != whole:
             self.paths.add(path)
 
 
 class Masking:
-    """
-    The masks of a scenario, compiled.
-    """
+    """The masks of a scenario, compiled."""
 
     def __init__(self, masks: Sequence[Mask], transcripts: Collection[str] = ()) -> None:
         self._masks = [(_files_of(mask, transcripts), mask, _expression_of(mask)) for mask in masks]
@@ -65,15 +59,11 @@ class Masking:
         return bool(self._masks)
 
     def naming(self, path: str) -> list[tuple[Mask, re.Pattern[str]]]:
-        """
-        List the masks that name a state path.
-        """
+        """List the masks that name a state path."""
         return [(mask, text) for files, mask, text in self._masks if files.fullmatch(path)]
 
     def apply(self, path: str, data: bytes) -> Masked:
-        """
-        Remove what the masks of a file hide from its content.
-        """
+        """Remove what the masks of a file hide from its content."""
         masks = self.naming(path)
         if not masks:
             return Masked(data)
@@ -112,9 +102,7 @@ def _expression_of(mask: Mask) -> re.Pattern[str]:
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
-    """
-    Return a glob over state paths as a regular expression: only ``**`` crosses folders.
-    """
+    """Return a glob over state paths as a regular expression: only ``**`` crosses folders."""
     tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)
     return re.compile("".join(map(_expression, tokens)), re.DOTALL)
 

@@ -74,43 +74,31 @@ class Scanner:
 
     @property
     def watching(self) -> bool:
-        """
-        Whether the system reports which paths were touched.
-        """
+        """Whether the system reports which paths were touched."""
         return self._watch is not None
 
     @property
     def opaque(self) -> str:
-        """
-        Why the covered files are not known completely; empty if they are.
-        """
+        """Why the covered files are not known completely; empty if they are."""
         return "; ".join(dict.fromkeys([*sorted(self._survey.unreadable.values()), *self._unreadable]))
 
     @property
     def masked(self) -> frozenset[str]:
-        """
-        State paths whose content once differed where what a mask left of it did not.
-        """
+        """State paths whose content once differed where what a mask left of it did not."""
         return frozenset(self._hidden.paths)
 
     @property
     def unapplied(self) -> tuple[str, ...]:
-        """
-        Which masks could not be applied to a file that they name, and why.
-        """
+        """Which masks could not be applied to a file that they name, and why."""
         return tuple(self._survey.unapplied[name] for name in sorted(self._survey.unapplied))
 
     def unmasked(self, path: str, data: bytes) -> bytes | None:
-        """
-        Return what the masks leave of the content of a covered file; ``None`` for nothing.
-        """
+        """Return what the masks leave of the content of a covered file; ``None`` for nothing."""
         return self._masking.apply(path, data).data
 
     @property
     def written(self) -> Mapping[str, int] | None:
-        """
-        How often each file was written between the last two scans, by state path; ``None`` if unknown.
-        """
+        """How often each file was written between the last two scans, by state path; ``None`` if unknown."""
         return self._written
 
     def scan(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
@@ -136,9 +124,7 @@ class Scanner:
         return self._publish(left_out)
 
     def verify(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
-        """
-        Return the entries as they are now, with everything read again.
-        """
+        """Return the entries as they are now, with everything read again."""
         self._read_events()
         survey = Survey(self._masking, self._skip, self._hidden)
         for name, root in self._roots.items():
@@ -179,9 +165,7 @@ class Scanner:
             self._observe(file)
 
     def close(self) -> None:
-        """
-        Stop watching.
-        """
+        """Stop watching."""
         if self._watch is not None:
             self._watches.give_back(self._watch)
             self._watch = None
@@ -189,9 +173,7 @@ class Scanner:
             self._watches.close()
 
     def _observe(self, file: str) -> bool | None:
-        """
-        Begin to watch a transcript; return whether it exists, or ``None`` if it cannot be watched.
-        """
+        """Begin to watch a transcript; return whether it exists, or ``None`` if it cannot be watched."""
         self._readable.pop(file, None)
         if self._watch is None:
             return None
@@ -206,9 +188,7 @@ class Scanner:
             self._since.add(self._watch.look())
 
     def _ignore_own_reading(self) -> None:
-        """
-        Forget that this very scan opened a transcript; keep the other events for the next scan.
-        """
+        """Forget that this very scan opened a transcript; keep the other events for the next scan."""
         if self._watch is not None:
             opened = set(self._since.opened)
             self._since.add(self._watch.look())
@@ -300,9 +280,7 @@ def _take_watch(watches: WatchPool) -> Watch | None:
 
 
 def _do_not_watch(_: str) -> None:
-    """
-    Do nothing: the folder is not watched.
-    """
+    """Do nothing: the folder is not watched."""
 
 
 def _outermost(roots: Mapping[str, Path]) -> dict[str, str]:

@@ -152,9 +152,7 @@ class Survey:
         return children
 
     def note(self, real: str, name: str, status: os.stat_result) -> None:
-        """
-        Update the entry of a path from its status.
-        """
+        """Update the entry of a path from its status."""
         mode = status.st_mode
         if not counts(name, folder=stat.S_ISDIR(mode)):
             self._leave_out(name, folder=stat.S_ISDIR(mode))
@@ -236,9 +234,7 @@ class Survey:
         return left
 
     def find_linked(self) -> list[str]:
-        """
-        List the files that share their inode with a file that was found to have several names.
-        """
+        """List the files that share their inode with a file that was found to have several names."""
         if not self.inodes:
             return []
         found = [name for name, (key, _) in self._keys.items() if key[3] in self.inodes]
@@ -246,9 +242,7 @@ class Survey:
         return found
 
     def drop(self, name: str) -> None:
-        """
-        Drop a path that no longer exists, with everything below it.
-        """
+        """Drop a path that no longer exists, with everything below it."""
         known = self.entries.get(name)
         if name in self._skip or name in self._uncounted or (known is not None and known.kind == "folder"):
             self._drop_below(name)

@@ -154,24 +154,18 @@ class IgnoredFiles:
 
     @property
     def paths(self) -> frozenset[Path]:
-        """
-        All of them, as full paths.
-        """
+        """All of them, as full paths."""
         return frozenset(self.project / path for path in (*self.folders, *self.files))
 
     def make_links(self, root: Path) -> None:
-        """
-        Link to the folders from a copy of the project.
-        """
+        """Link to the folders from a copy of the project."""
         for path in self.folders:
             place = root / path
             if place.parent.is_dir() and not os.path.lexists(place):
                 place.symlink_to(self.project / path)
 
     def describe(self, what: str, *, linked: bool) -> str:
-        """
-        Return a sentence about them; empty if nothing is ignored.
-        """
+        """Return a sentence about them; empty if nothing is ignored."""
         away = self.files if linked else (*self.folders, *self.files)
         parts = [f"linked and not watched: {_named(self.folders)}"] if linked and self.folders else []
         parts += [f"left out: {_named(away)}"] if away else []
@@ -179,9 +173,7 @@ class IgnoredFiles:
 
 
 class LinkedFiles:
-    """
-    The ignored files of a workspace's project and plugin.
-    """
+    """The ignored files of a workspace's project and plugin."""
 
     def __init__(self, home: Path) -> None:
         """
@@ -205,24 +197,18 @@ class LinkedFiles:
         self._made[what] = files, target
 
     def make_links(self) -> None:
-        """
-        Link to the folders that were not copied.
-        """
+        """Link to the folders that were not copied."""
         for files, target in self._made.values():
             files.make_links(target)
 
     def folders(self, target: Path) -> tuple[str, ...]:
-        """
-        Return the folders that a copy lacks, relative to it.
-        """
+        """Return the folders that a copy lacks, relative to it."""
         return tuple(
             path for files, place in self._made.values() if place == target for path in files.folders
         )
 
     def describe(self, *, linked: bool) -> Iterator[str]:
-        """
-        Yield a sentence for the project and the plugin, where something is ignored.
-        """
+        """Yield a sentence for the project and the plugin, where something is ignored."""
         yield from filter(
             None, (files.describe(what, linked=linked) for what, (files, _) in self._made.items())
         )

@@ -111,9 +111,7 @@ def _replace(path: Path, old: str, new: str) -> Performance:
 
 
 def performance_of(run: ProcessResult) -> Performance:
-    """
-    Return the result of a shell command, as its tool sees it.
-    """
+    """Return the result of a shell command, as its tool sees it."""
     ending, stdout, stderr = run.ending, run.stdout.text, run.stderr.text
     match ending:
         case Exited(code) | HeldOpen(Exited(code)):
@@ -168,9 +166,7 @@ def corrupt(root: Path, event: Corrupt) -> None:
 
 
 def damaged(data: bytes, how: str) -> bytes:
-    """
-    Return content after damage that depends on the content alone.
-    """
+    """Return content after damage that depends on the content alone."""
     match how:
         case "truncate":
             return data[: len(data) // 2]

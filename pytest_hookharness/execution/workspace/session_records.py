@@ -43,9 +43,7 @@ class SessionRecords:
 
     @property
     def count(self) -> int:
-        """
-        The number of sessions that were started so far.
-        """
+        """The number of sessions that were started so far."""
         number = 0
         while number < _MAX_COUNTED and (self.folder / str(number + 1)).is_dir():
             number += 1
@@ -65,9 +63,7 @@ class SessionRecords:
         return self.count
 
     def enter(self, limits: Nesting) -> SessionRecord:
-        """
-        Record one more session, started by this very process.
-        """
+        """Record one more session, started by this very process."""
         # The nearest ancestor that is a recorded session is the parent, however many processes lie between.
         ancestors = tuple(_ancestors())
         parent, above = self._parent(ancestors)
@@ -138,16 +134,12 @@ class SessionRecord:
         self.session = session
 
     def append(self, **values: object) -> None:
-        """
-        Append one line.
-        """
+        """Append one line."""
         write_bytes(self.folder / "record", json.dumps(values).encode() + b"\n", append=True)
 
 
 def prepare(folder: Path) -> SessionRecords:
-    """
-    Make the folder for the session records of a new workspace.
-    """
+    """Make the folder for the session records of a new workspace."""
     make_folders(folder / "living")
     return SessionRecords(folder)
 

@@ -57,22 +57,16 @@ class TestDoubles:
 
     @property
     def session_records(self) -> SessionRecords:
-        """
-        The sessions that fake agents played.
-        """
+        """The sessions that fake agents played."""
         return SessionRecords(self.folder / "sessions")
 
     @property
     def counters(self) -> Path:
-        """
-        The folder of the healing marks, which belong to the state.
-        """
+        """The folder of the healing marks, which belong to the state."""
         return self.folder / "counters"
 
     def records(self, name: str) -> Path:
-        """
-        Return the folder in which one of them records its calls.
-        """
+        """Return the folder in which one of them records its calls."""
         return self.folder / "calls" / name
 
     def write(self, scenario: Scenario) -> None:
@@ -146,9 +140,7 @@ def _read_call(folder: Path, name: str, number: int) -> DoubleCall | None:
 
 
 def script_of(name: str, double: Double, folder: Path) -> str:
-    """
-    Return the text of a double.
-    """
+    """Return the text of a double."""
     spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
     head = _HEAD.format(

@@ -57,16 +57,12 @@ def host_environment(
 
 
 def search_path(path: str) -> tuple[str, ...]:
-    """
-    Return the absolute folders of a search path, each once; a relative one would mean the workspace.
-    """
+    """Return the absolute folders of a search path, each once; a relative one would mean the workspace."""
     return tuple(dict.fromkeys(folder for folder in path.split(os.pathsep) if folder.startswith("/")))
 
 
 def find_visible_paths(scenario: Scenario, private: Collection[str]) -> list[str]:
-    """
-    List the developer's files that must stay visible although private places may hide them.
-    """
+    """List the developer's files that must stay visible although private places may hide them."""
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
     found += [*scenario.reach, *([str(PACKAGE)] if scenario.fake_agents or scenario.parallel else [])]
@@ -124,9 +120,7 @@ class HiddenCommands:
 
     @property
     def path(self) -> str:
-        """
-        The new search path.
-        """
+        """The new search path."""
         return os.pathsep.join(self.folders)
 
     def make(self) -> None:

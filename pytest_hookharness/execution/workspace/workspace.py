@@ -165,9 +165,7 @@ class Workspace:
 
     @property
     def written(self) -> tuple[Path, ...]:
-        """
-        All folders that change during one simulation, with the records of the test doubles.
-        """
+        """All folders that change during one simulation, with the records of the test doubles."""
         every = dict.fromkeys([*self.roots.values(), self._doubles.folder])
         return tuple(folder for folder in every if not any(other in folder.parents for other in every))
 
@@ -268,9 +266,7 @@ class Workspace:
             raise WorkspaceError(path, f"cannot be made: {error.strerror}") from error
 
     def present(self, folder: str) -> str:
-        """
-        Return a folder, or the workspace if the folder lies in it and is gone.
-        """
+        """Return a folder, or the workspace if the folder lies in it and is gone."""
         # A folder outside of the workspace may exist in the sandbox alone.
         gone = Path(folder).is_relative_to(self.root) and not Path(folder).is_dir()
         return str(self.root) if gone else folder
@@ -294,15 +290,11 @@ class Workspace:
         return self._doubles.calls(name)
 
     def records(self, name: str) -> Path:
-        """
-        Return the folder in which one test double records its calls.
-        """
+        """Return the folder in which one test double records its calls."""
         return self._doubles.records(name)
 
     def keep(self) -> Path:
-        """
-        Leave everything in place when the workspace is closed; return where it is.
-        """
+        """Leave everything in place when the workspace is closed; return where it is."""
         self._kept = True
         return self.base
 

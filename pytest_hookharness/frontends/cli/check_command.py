@@ -47,9 +47,7 @@ _EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the arguments of ``hookharness check``.
-    """
+    """Declare the arguments of ``hookharness check``."""
     parser.description = _DESCRIPTION
     parser.add_argument(
         "path", metavar="PATH", nargs="?", default=".", help="a project or a settings file (.); or FILE::item"
@@ -137,9 +135,7 @@ def _is_item(path: str) -> bool:
 
 
 def _try_item(arguments: argparse.Namespace, settings: Settings) -> int:
-    """
-    Stress or explore an item of a scenario file. Nobody is asked: its author wrote what it runs.
-    """
+    """Stress or explore an item of a scenario file. Nobody is asked: its author wrote what it runs."""
     from pytest_hookharness.frontends.node_ids import pick
 
     scenario = pick(arguments.path)
@@ -156,9 +152,7 @@ def _try_item(arguments: argparse.Namespace, settings: Settings) -> int:
 def _try_hook_sets(
     hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings
 ) -> Iterator[int]:
-    """
-    Stress or explore each hook set in a session of its own, and yield the exit status of each.
-    """
+    """Stress or explore each hook set in a session of its own, and yield the exit status of each."""
     from pytest_hookharness.campaigns.scenario_from_settings import scenario_from_settings
 
     for place, hook_set in enumerate(hook_sets):
@@ -182,9 +176,7 @@ def _try_hook_sets(
 def _check(
     hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, share: Settings
 ) -> int:
-    """
-    Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it.
-    """
+    """Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it."""
     if arguments.write_scenarios is not None:
         make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
     found: list[CheckReport] = []

@@ -1,6 +1,4 @@
-"""
-``hookharness check --explore``: whether hooks can lock an agent in.
-"""
+"""``hookharness check --explore``: whether hooks can lock an agent in."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Sett
 def explore_hook_set(
     scenario: Scenario, arguments: argparse.Namespace, settings: Settings, target: Sequence[str]
 ) -> int:
-    """
-    Explore the hooks of a drafted scenario: its agent has a prompt, and may do what the options name.
-    """
+    """Explore the hooks of a drafted scenario: its agent has a prompt, and may do what the options name."""
     return explore_item(
         replace(scenario, vary=(), script=Script(acts=(FIRST_PROMPT,))), arguments, settings, target
     )
@@ -67,9 +63,7 @@ def explore_item(
 
 
 def _with_options(scenario: Scenario, arguments: argparse.Namespace) -> Scenario:
-    """
-    Return the scenario with the moves and limits that the options add.
-    """
+    """Return the scenario with the moves and limits that the options add."""
     commands = tuple(RunCommand(command=command) for command in arguments.agent_may_run)
     options = scenario.explore or ExploreOptions()
     if options.moves:
@@ -87,9 +81,7 @@ def _with_options(scenario: Scenario, arguments: argparse.Namespace) -> Scenario
 
 
 def judge(outcome: Outcome) -> int:
-    """
-    Return the exit status of an explored scenario.
-    """
+    """Return the exit status of an explored scenario."""
     if outcome.explored is None or outcome.explored.trap is not None:
         return FOUND
     return CLEAN if outcome.explored.covered else UNKNOWN

@@ -1,6 +1,4 @@
-"""
-``hookharness check --stress``: one session, played with one thing different at a time.
-"""
+"""``hookharness check --stress``: one session, played with one thing different at a time."""
 
 from __future__ import annotations
 
@@ -98,16 +96,12 @@ def judge(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
 
 
 def _is_broken(outcome: Outcome) -> bool:
-    """
-    Return whether an expectation failed, other than for lack of time.
-    """
+    """Return whether an expectation failed, other than for lack of time."""
     return any(broken.path != outcome.scenario.mark("vary") for broken in outcome.violations)
 
 
 def _guards_nothing(outcome: Outcome) -> bool:
-    """
-    Return whether hooks before tools refuse nothing: one that stopped working would look the same.
-    """
+    """Return whether hooks before tools refuse nothing: one that stopped working would look the same."""
     asked = any(outcome.hook_runs(event) for event in _before_tools(outcome))
     return asked and not _refuses_calls(outcome)
 

@@ -50,9 +50,7 @@ _GUARDS = """\
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the arguments of ``hookharness init``.
-    """
+    """Declare the arguments of ``hookharness init``."""
     parser.description = _DESCRIPTION
     parser.add_argument(
         "path",
@@ -124,9 +122,7 @@ def _copied(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
 
 
 def compose(hook_set: HookSet) -> Iterator[tuple[str, str]]:
-    """
-    Yield the names and texts of the scenarios for a hook set.
-    """
+    """Yield the names and texts of the scenarios for a hook set."""
     events = hosts.find(hook_set.host).events
     guards = any(
         events[hook.event].role is hosts.Role.BEFORE_TOOL for hook in hook_set.hooks if hook.event in events

@@ -33,9 +33,7 @@ _COMMANDS: Mapping[str, str] = {
 
 
 def _declare(name: str, parser: argparse.ArgumentParser) -> None:
-    """
-    Import a command, and declare its arguments.
-    """
+    """Import a command, and declare its arguments."""
     match name:
         case "run":
             from pytest_hookharness.frontends.cli.run_command import declare
@@ -140,9 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _is_users(error: Exception) -> bool:
-    """
-    Return whether a person can do something about an error, so that it needs no traceback.
-    """
+    """Return whether a person can do something about an error, so that it needs no traceback."""
     if isinstance(error, OptionError | ValueError | OSError):
         return True
     from pytest_hookharness.frontends.harness import USER_ERRORS

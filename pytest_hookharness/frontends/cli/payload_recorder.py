@@ -90,9 +90,7 @@ def _end_together() -> Callable[[], None]:
 
 
 def _take_input() -> None:
-    """
-    Open standard input if the host closed it; otherwise the next opened file would get its number.
-    """
+    """Open standard input if the host closed it; otherwise the next opened file would get its number."""
     try:
         os.fstat(0)
     except OSError:

@@ -65,9 +65,7 @@ class WrappedSettings:
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the arguments of ``hookharness record``.
-    """
+    """Declare the arguments of ``hookharness record``."""
     parser.description = _DESCRIPTION
     parser.add_argument(
         "path", metavar="PATH", nargs="?", type=Path, default=Path(), help="a project or a settings file (.)"
@@ -83,9 +81,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def _call(arguments: argparse.Namespace) -> int:
-    """
-    Record until Ctrl-C, then restore everything.
-    """
+    """Record until Ctrl-C, then restore everything."""
     folder = _folder(arguments)
     if arguments.restore:
         _confine(folder, arguments.path.resolve())
@@ -182,9 +178,7 @@ def _wrap(hook_set: HookSet, folder: Path) -> Iterator[WrappedSettings]:
 
 
 class Guarded:
-    """
-    A context in which settings files are changed; a guardian process restores them if this one dies.
-    """
+    """A context in which settings files are changed; a guardian process restores them if this one dies."""
 
     def __init__(self, files: Sequence[WrappedSettings], folder: Path) -> None:
         self._files = files
@@ -249,9 +243,7 @@ def restore(folder: Path) -> tuple[str, ...]:
 
 
 def _journal(folder: Path) -> list[Mapping[str, Any]]:
-    """
-    Return what has to be restored, file by file.
-    """
+    """Return what has to be restored, file by file."""
     try:
         entries: list[Mapping[str, Any]] = json.loads((folder / _JOURNAL).read_text("utf-8"))
     except FileNotFoundError:
@@ -278,9 +270,7 @@ def _restore(entry: Mapping[str, Any]) -> str:
 
 
 def watch(folder: Path) -> None:
-    """
-    Wait for the end of the process that holds the other end of standard input, then restore everything.
-    """
+    """Wait for the end of the process that holds the other end of standard input, then restore everything."""
     while os.read(0, 1):
         pass
     restore(folder)

@@ -11,9 +11,7 @@ from importlib.resources import files
 
 
 def declare_hosts(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare ``hookharness hosts``.
-    """
+    """Declare ``hookharness hosts``."""
     parser.set_defaults(call=_print_hosts)
 
 
@@ -26,9 +24,7 @@ def _print_hosts(_: argparse.Namespace) -> int:
 
 
 def declare_explain(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare ``hookharness explain``.
-    """
+    """Declare ``hookharness explain``."""
     parser.add_argument("host", metavar="HOST", help="a host, with or without a version")
     parser.add_argument("event", metavar="EVENT", nargs="?", default="", help="one of its events (all)")
     parser.set_defaults(call=_explain)
@@ -43,9 +39,7 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 
 def declare_findings(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare ``hookharness findings``.
-    """
+    """Declare ``hookharness findings``."""
     parser.add_argument("codes", metavar="CODE", nargs="*", help="codes or names: HH001, livelock (all)")
     parser.set_defaults(call=_print_findings)
 
@@ -73,9 +67,7 @@ def _print_findings(arguments: argparse.Namespace) -> int:
 
 
 def declare_schema(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare ``hookharness schema``.
-    """
+    """Declare ``hookharness schema``."""
     parser.add_argument("--trace", action="store_true", help="the schema of trace files")
     parser.set_defaults(call=_print_schema)
 

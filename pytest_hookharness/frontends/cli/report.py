@@ -69,9 +69,7 @@ _ANALYZE = (
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the arguments of ``hookharness report``.
-    """
+    """Declare the arguments of ``hookharness report``."""
     parser.description = _DESCRIPTION
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder with trace files, or one of them")
     parser.add_argument(
@@ -113,9 +111,7 @@ def _name(path: object) -> str:
 
 
 def judge(runs: Sequence[TraceRun | None]) -> int:
-    """
-    Return the exit status of some runs; ``None`` stands for a file without a complete line.
-    """
+    """Return the exit status of some runs; ``None`` stands for a file without a complete line."""
     passed = [None if run is None or run.end is None else run.end["passed"] for run in runs]
     return FAILED if False in passed else UNKNOWN if None in passed or not runs else PASSED
 
@@ -148,9 +144,7 @@ def _incidents(runs: Sequence[TraceRun]) -> str:
 
 
 def _each_incident(runs: Sequence[TraceRun]) -> Iterator[str]:
-    """
-    Yield an incident report for each run that failed or has no end.
-    """
+    """Yield an incident report for each run that failed or has no end."""
     for run in runs:
         if run.end is None:
             yield unfinished(run)
@@ -168,9 +162,7 @@ _FORMATS: Mapping[str, Callable[[Sequence[TraceRun]], str]] = {
 
 
 def declare_analyze(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the arguments of ``hookharness analyze``.
-    """
+    """Declare the arguments of ``hookharness analyze``."""
     parser.description = _ANALYZE
     parser.add_argument("file", metavar="FILE", type=Path, help="a transcript, or a folder of events")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -25,9 +25,7 @@ PASSED, FAILED, UNKNOWN = 0, 1, 2
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the options of every command that plays something.
-    """
+    """Declare the options of every command that plays something."""
     parser.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="seed of generated values")
     parser.add_argument("--hook-timeout", default="10s", help="end a hook run after this time (10s)")
     parser.add_argument("--budget", default="60s", help="wall-clock time for everything (60s)")
@@ -57,16 +55,12 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 
 def whole_number(option: str, least: int) -> Callable[[str], int]:
-    """
-    Return the type of an option for argparse: a whole number of at least a given size.
-    """
+    """Return the type of an option for argparse: a whole number of at least a given size."""
     return lambda text: whole(text, option, least)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the arguments of ``hookharness run``.
-    """
+    """Declare the arguments of ``hookharness run``."""
     parser.add_argument("item", metavar="NODEID", help="FILE::name[variant-host], as pytest prints it")
     parser.add_argument(
         "--incident", type=Path, metavar="FILE", help="also write an incident report into FILE, in Markdown"

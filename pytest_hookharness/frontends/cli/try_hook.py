@@ -1,6 +1,4 @@
-"""
-``hookharness try``: play a session around one hook that is given on the command line.
-"""
+"""``hookharness try``: play a session around one hook that is given on the command line."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _DESCRIPTION = (
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """
-    Declare the arguments of ``hookharness try``.
-    """
+    """Declare the arguments of ``hookharness try``."""
     parser.description = _DESCRIPTION
     parser.add_argument("event", metavar="EVENT", help="the host's name of an event, such as Stop")
     parser.add_argument("command", metavar="COMMAND", help="the hook, as a shell command line")
@@ -51,9 +47,7 @@ def _call(arguments: argparse.Namespace) -> int:
 
 
 def _handler(arguments: argparse.Namespace) -> dict[str, object]:
-    """
-    Return the hook as the settings of its host would have it, in the short form that every host reads.
-    """
+    """Return the hook as the settings of its host would have it, in the short form that every host reads."""
     config = hosts.find(arguments.host).config
     handler: dict[str, object] = {} if config.untyped else {config.keys.type: "command"}
     handler[config.types["command"]] = anchor(arguments.command, Path.cwd())
@@ -65,9 +59,7 @@ def _handler(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def compose(arguments: argparse.Namespace) -> Scenario:
-    """
-    Return the scenario: a prompt, a shell call, an edit, and an agent that wants to stop.
-    """
+    """Return the scenario: a prompt, a shell call, an edit, and an agent that wants to stop."""
     handler = _handler(arguments)
     acts = [
         {"prompt": FIRST_PROMPT.text},

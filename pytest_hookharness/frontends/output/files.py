@@ -1,6 +1,4 @@
-"""
-Output files: replaced as a whole, or created where none was.
-"""
+"""Output files: replaced as a whole, or created where none was."""
 
 from __future__ import annotations
 
@@ -44,9 +42,7 @@ def replace_file(file: Path, data: bytes, mode: int | None = None) -> None:
 
 
 def create_in(folder: Path, item: str, suffix: str) -> FileIO:
-    """
-    Create a file in a folder, named after a test item; files of other items or earlier runs stay.
-    """
+    """Create a file in a folder, named after a test item; files of other items or earlier runs stay."""
     readable = re.sub(r"[^A-Za-z0-9]+", "-", item)[-_LONGEST:].strip("-")
     # The digest keeps apart items whose readable names are equal.
     name = f"{readable}-{hashlib.sha256(item.encode()).hexdigest()[:8]}"
@@ -60,9 +56,7 @@ def create_in(folder: Path, item: str, suffix: str) -> FileIO:
 
 
 def write_all(file: FileIO, data: bytes) -> None:
-    """
-    Write all bytes to an unbuffered file, which may take only a part of them at a time.
-    """
+    """Write all bytes to an unbuffered file, which may take only a part of them at a time."""
     left = memoryview(data)
     while left:
         left = left[file.write(left) :]

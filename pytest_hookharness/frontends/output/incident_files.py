@@ -1,6 +1,4 @@
-"""
-Incident reports: their text, without secrets, and the files that hold them.
-"""
+"""Incident reports: their text, without secrets, and the files that hold them."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ def compose(outcome: Outcome, replay: str, responses: Sequence[Response] = ()) -
 
 
 def context(replay: str, responses: Sequence[Response] = ()) -> IncidentContext:
-    """
-    Return the context of a report that is written now, on this machine.
-    """
+    """Return the context of a report that is written now, on this machine."""
     versions = (
         f"pytest-hookharness {version('pytest-hookharness')}",
         f"{platform.python_implementation()} {platform.python_version()}",
@@ -52,16 +48,12 @@ def context(replay: str, responses: Sequence[Response] = ()) -> IncidentContext:
 
 
 def secrets_of(scenario: Scenario) -> Secrets:
-    """
-    Return what must not be written: secrets in the variables of a scenario and of this process.
-    """
+    """Return what must not be written: secrets in the variables of a scenario and of this process."""
     return find_secrets(scenario.env, os.environ, words=schema.words())
 
 
 def most_informative(outcomes: Sequence[Outcome]) -> Outcome:
-    """
-    Return the first outcome of a test that failed its expectations, or else the last.
-    """
+    """Return the first outcome of a test that failed its expectations, or else the last."""
     return next((outcome for outcome in outcomes if not outcome.passed), outcomes[-1])
 
 

@@ -129,9 +129,7 @@ class _Recorder(Observer):
         self._write(records.end(seen, codes, around.replay_command, incident_report(seen, around)))
 
     def give_up(self, why: str) -> None:
-        """
-        Write why there is no verdict.
-        """
+        """Write why there is no verdict."""
         if self._file is None:
             occasion = records.TraceHeader(
                 id=self._item.id,
@@ -145,17 +143,13 @@ class _Recorder(Observer):
         self._write(records.trouble(redacted(why, self._secrets)))
 
     def discard(self) -> None:
-        """
-        Close and remove the file.
-        """
+        """Close and remove the file."""
         if self._file is not None:
             self.close()
             Path(str(self._file.name)).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """
-        Close the file.
-        """
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -183,9 +177,7 @@ def _line(record: TraceRecord, longest: int) -> bytes:
 
 
 class _Files:
-    """
-    The last known contents of the files that a simulation watches, by digest.
-    """
+    """The last known contents of the files that a simulation watches, by digest."""
 
     def __init__(self, stage: Testbed) -> None:
         self._stage = stage
@@ -197,9 +189,7 @@ class _Files:
                 self._keep(path)
 
     def compare(self, step: Step) -> Mapping[str, Versions]:
-        """
-        Return the known contents, before and after, of the files that a step changed.
-        """
+        """Return the known contents, before and after, of the files that a step changed."""
         if not isinstance(step.exchange, HookEvent | Performed):
             return {}
         return {

@@ -36,23 +36,17 @@ class CheckFailed(Exception):
 
 
 class SettingsFile(pytest.File):
-    """
-    The settings file of one hook set.
-    """
+    """The settings file of one hook set."""
 
     hook_set: HookSet
 
     def collect(self) -> Iterator[pytest.Item]:
-        """
-        Yield one item.
-        """
+        """Yield one item."""
         yield CheckItem.from_parent(self, name=f"check[{self.hook_set.host}]", hook_set=self.hook_set)
 
 
 class CheckItem(pytest.Item):
-    """
-    The check of one hook set.
-    """
+    """The check of one hook set."""
 
     def __init__(self, *, hook_set: HookSet, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -71,15 +65,11 @@ class CheckItem(pytest.Item):
             raise CheckFailed(report)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """
-        Return the settings file as the place of the item.
-        """
+        """Return the settings file as the place of the item."""
         return self.path, 0, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
-        """
-        Return the report, without a frame of the harness.
-        """
+        """Return the report, without a frame of the harness."""
         problem = excinfo.value
         if isinstance(problem, CheckFailed):
             return self._failure(

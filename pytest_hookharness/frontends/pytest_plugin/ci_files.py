@@ -32,9 +32,7 @@ _LOCATED = re.compile(r"(?P<file>.+?):(?P<line>\d+):\d+ (?P<message>.*)")
 
 
 def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
-    """
-    Write an annotation for each failure, and the step summary if there is a file for it.
-    """
+    """Write an annotation for each failure, and the step summary if there is a file for it."""
     root = repository(terminalreporter.config)
     # Reruns and expected failures have other outcomes than `failed`.
     here = terminalreporter.config.rootpath
@@ -122,9 +120,7 @@ def register(config: pytest.Config, named: str) -> None:
 
 
 class SarifFile:
-    """
-    Collects the results in the reports of a run, and writes the SARIF file.
-    """
+    """Collects the results in the reports of a run, and writes the SARIF file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -132,16 +128,12 @@ class SarifFile:
         self._errors: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """
-        Keep the error of a scenario file that could not be read.
-        """
+        """Keep the error of a scenario file that could not be read."""
         if report.failed and report.nodeid.endswith(_SUFFIX):
             self._errors.append(report.longreprtext)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """
-        Keep the results of a failed test, or why it has none.
-        """
+        """Keep the results of a failed test, or why it has none."""
         if report.outcome != "failed":
             return
         found: dict[str, Any] = dict(report.user_properties)
@@ -150,9 +142,7 @@ class SarifFile:
             self._errors.append(f"{report.nodeid}: {report.longreprtext}")
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
-        """
-        Write the file.
-        """
+        """Write the file."""
         whole = log(
             self._found,
             catalogue(),
@@ -164,9 +154,7 @@ class SarifFile:
 
 
 def sarif_results(item: pytest.Item, outcomes: Sequence[Outcome], message: str) -> list[dict[str, Any]]:
-    """
-    Return the SARIF results of a failed test; its own message if nothing is wrong with its simulations.
-    """
+    """Return the SARIF results of a failed test; its own message if nothing is wrong with its simulations."""
     root = repository(item.config)
     _, line, _ = item.location
     place = SarifLocation(item.path.resolve(), (line or 0) + 1)

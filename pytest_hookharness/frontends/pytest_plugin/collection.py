@@ -1,6 +1,4 @@
-"""
-Scenario files as pytest modules, their items as test functions.
-"""
+"""Scenario files as pytest modules, their items as test functions."""
 
 from __future__ import annotations
 
@@ -43,18 +41,14 @@ class ScenarioFailed(Exception):
 
 
 class ScenarioFile(pytest.Module):
-    """
-    One scenario file.
-    """
+    """One scenario file."""
 
     def _getobj(self) -> types.ModuleType:
         # A scenario file has no Python module, but pytest keeps fixtures and markers in one.
         return types.ModuleType(self.path.name.split(".")[0])
 
     def collect(self) -> Iterator[pytest.Item]:
-        """
-        Yield one item for each variant and host.
-        """
+        """Yield one item for each variant and host."""
         wanted = self.config.getoption("--hook-host") or []
         if harness.ALL_HOSTS in wanted:
             wanted = [name for name in harness.host_names() if "@" in name]
@@ -96,9 +90,7 @@ def _play(scenario: Scenario) -> Callable[..., None]:
 
 
 class ScenarioItem(pytest.Function):
-    """
-    One scenario on one host.
-    """
+    """One scenario on one host."""
 
     scenario: Scenario
     among_hosts: bool = False
@@ -114,9 +106,7 @@ class ScenarioItem(pytest.Function):
             self._id = parse(self.nodeid)
 
     def siblings(self) -> list[Scenario]:
-        """
-        Return the same scenario on other hosts, if this process will run them next.
-        """
+        """Return the same scenario on other hosts, if this process will run them next."""
         # An xdist worker does not know which items it will be given.
         if hasattr(self.config, "workerinput") or os.getpid() != self._process:
             return []
@@ -133,15 +123,11 @@ class ScenarioItem(pytest.Function):
         return all(name == "_hook_context" or found[-1].scope != "function" for name, found in used.items())
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """
-        Return the line of the scenario's expectation, for editors and summaries.
-        """
+        """Return the line of the scenario's expectation, for editors and summaries."""
         return self.path, _line(self.scenario, "expect") - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
-        """
-        Return the story of a failure at its line in the file, without a frame of the harness.
-        """
+        """Return the story of a failure at its line in the file, without a frame of the harness."""
         problem = excinfo.value
         if isinstance(problem, ScenarioFailed):
             from pytest_hookharness.reports.terminal import story

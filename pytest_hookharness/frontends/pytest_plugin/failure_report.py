@@ -25,9 +25,7 @@ MOST_STORIES = 5
 def attach(
     item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, seen: TestResults
 ) -> None:
-    """
-    Add sections and properties to the report of a failed test.
-    """
+    """Add sections and properties to the report of a failed test."""
     for response in seen.responses[-MOST_STORIES:]:
         report.sections.append(("hook fire", render_response(response)))
     if not seen.outcomes:

@@ -1,6 +1,4 @@
-"""
-The objects that the fixtures give to a test.
-"""
+"""The objects that the fixtures give to a test."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ from pytest_hookharness.simulation.testbed.host_actions import run_event
 
 
 class HookLoop:
-    """
-    Simulates a whole session and returns its outcome.
-    """
+    """Simulates a whole session and returns its outcome."""
 
     def __init__(self, context: TestContext) -> None:
         self._context = context
@@ -54,9 +50,7 @@ class HookLoop:
 
 
 class HookFire:
-    """
-    Runs the hooks of one event once and returns the host's decision.
-    """
+    """Runs the hooks of one event once and returns the host's decision."""
 
     def __init__(self, context: TestContext) -> None:
         self._context = context
@@ -82,9 +76,7 @@ class HookFire:
 
 
 class HookPayload:
-    """
-    Generates the payload of an event, as its host would write it.
-    """
+    """Generates the payload of an event, as its host would write it."""
 
     def __init__(self, context: TestContext) -> None:
         self._context = context
@@ -107,32 +99,24 @@ class HookPayload:
 
 
 class HookWorkspace:
-    """
-    Sets up the workspace that the other hook fixtures of a test start from.
-    """
+    """Sets up the workspace that the other hook fixtures of a test start from."""
 
     def __init__(self, context: TestContext) -> None:
         self._context = context
 
     def __call__(self, **keys: Any) -> HookWorkspace:
-        """
-        Set keys of a scenario for every simulation of this test, such as ``git=True``.
-        """
+        """Set keys of a scenario for every simulation of this test, such as ``git=True``."""
         self._context.keys.update(keys)
         return self
 
     def write(self, path: str, text: str) -> HookWorkspace:
-        """
-        Add a file; it is executable if its text begins with ``#!``.
-        """
+        """Add a file; it is executable if its text begins with ``#!``."""
         self._context.keys.setdefault("files", {})[path] = text
         return self
 
 
 class ScriptMaker:
-    """
-    Makes scripted agents.
-    """
+    """Makes scripted agents."""
 
     def __call__(self, *acts: Mapping[str, Any], then: Any = None, when: Any = None) -> Script:
         """
@@ -145,9 +129,7 @@ class ScriptMaker:
 
 
 class Command:
-    """
-    A test double for a command, with its calls.
-    """
+    """A test double for a command, with its calls."""
 
     def __init__(self, context: TestContext, name: str) -> None:
         self._context = context
@@ -155,16 +137,12 @@ class Command:
 
     @property
     def calls(self) -> Sequence[DoubleCall]:
-        """
-        Every call so far: arguments, standard input if it had its own, working folder.
-        """
+        """Every call so far: arguments, standard input if it had its own, working folder."""
         return self._context.calls(self.name)
 
 
 class CommandMaker:
-    """
-    Puts test doubles first on the PATH of the hooks and of the agent's shell.
-    """
+    """Puts test doubles first on the PATH of the hooks and of the agent's shell."""
 
     def __init__(self, context: TestContext, defaults: Mapping[str, Any]) -> None:
         self._context = context

@@ -39,9 +39,7 @@ def expect_page(config: pytest.Config) -> None:
 
 
 class HtmlReport:
-    """
-    Has trace files written, and makes a page of them at the end of the run.
-    """
+    """Has trace files written, and makes a page of them at the end of the run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._file = _writable(config.invocation_params.dir, str(config.getoption("--hook-report")))
@@ -58,24 +56,18 @@ class HtmlReport:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """
-        Tell an xdist worker where to write trace files.
-        """
+        """Tell an xdist worker where to write trace files."""
         node.workerinput[_FOLDER] = str(self._folder)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """
-        Keep which tests passed and which failed, because only a Python test knows what it expects.
-        """
+        """Keep which tests passed and which failed, because only a Python test knows what it expects."""
         # A skipped or expected failure says nothing about its simulations.
         if report.when == "call" and not report.skipped:
             self._passed[report.nodeid] = report.passed
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """
-        Write the page after the last simulation.
-        """
+        """Write the page after the last simulation."""
         if self._is_temporary:
             session.config.option.hook_trace_dir = None
         runs = self._runs()
@@ -93,9 +85,7 @@ class HtmlReport:
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """
-        Print where the page is, and what is missing on it.
-        """
+        """Print where the page is, and what is missing on it."""
         for sentence in self._notes:
             terminalreporter.write_line(f"hook harness: {sentence}")
 

@@ -1,6 +1,4 @@
-"""
-The settings of a pytest run, from its options and ini keys.
-"""
+"""The settings of a pytest run, from its options and ini keys."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ USUAL, LEAST = 5, 0.1
 def enrich(
     item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, seen: TestResults
 ) -> None:
-    """
-    Add to the report of a test what the tables need and, if it failed, its stories.
-    """
+    """Add to the report of a test what the tables need and, if it failed, its stories."""
     is_scenario = hasattr(item, "scenario")
     # A scenario fails only by its expectations; any other exception is an error of the harness.
     broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
@@ -42,9 +40,7 @@ def enrich(
 
 
 def _add_properties(item: pytest.Item, report: pytest.TestReport, seen: TestResults) -> None:
-    """
-    Add the rows of the tables, as JSON.
-    """
+    """Add the rows of the tables, as JSON."""
     last = seen.outcomes[-1]
     if seen.seconds is not None:
         report.duration = seen.seconds
@@ -84,9 +80,7 @@ def _write_incidents_line(terminalreporter: pytest.TerminalReporter) -> None:
 def write(
     terminalreporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None
 ) -> None:
-    """
-    Write the tables and lines about the simulations of a run.
-    """
+    """Write the tables and lines about the simulations of a run."""
     found = [dict(getattr(report, "user_properties", ())) for report in reports]
     played = [properties for properties in found if "hook_row" in properties]
     if played:
@@ -167,9 +161,7 @@ def _write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outco
 
 
 def _is_for_github(config: pytest.Config) -> bool:
-    """
-    Return whether GitHub Actions reads the output of this process, or the option is given.
-    """
+    """Return whether GitHub Actions reads the output of this process, or the option is given."""
     if hasattr(config, "workerinput"):
         return False
     return bool(config.getoption("--hook-github") or os.environ.get("GITHUB_ACTIONS") == "true")

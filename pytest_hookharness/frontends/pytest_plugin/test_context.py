@@ -1,6 +1,4 @@
-"""
-The state that the hook fixtures of one test share.
-"""
+"""The state that the hook fixtures of one test share."""
 
 from __future__ import annotations
 
@@ -70,17 +68,13 @@ class TestContext:
             self._testbed[1].close()
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
-        """
-        Return every call of a test double so far, in simulations and single events.
-        """
+        """Return every call of a test double so far, in simulations and single events."""
         played = [call for outcome in self.results.outcomes for call in outcome.calls.get(name, ())]
         single = self._testbed[1].workspace.calls(name) if self._testbed is not None else ()
         return (*played, *single)
 
     def scenario(self, given: Mapping[str, Any]) -> Scenario:
-        """
-        Return a scenario from the keywords of a test, on top of what its fixtures set up.
-        """
+        """Return a scenario from the keywords of a test, on top of what its fixtures set up."""
         keys: dict[str, Any] = {"name": "test", **self.keys}
         hooks: dict[str, Any] = {}
         for key, value in given.items():
@@ -104,27 +98,21 @@ class TestContext:
         )
 
     def simulate(self, scenario: Scenario) -> Outcome:
-        """
-        Play a scenario, and keep its outcome for the report of this test.
-        """
+        """Play a scenario, and keep its outcome for the report of this test."""
         item = TraceItem.of_test(self.test, self.harness.settings.seed)
         outcome = self.harness.simulate(scenario, item=item)
         self.results.outcomes.append(outcome)
         return outcome
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Outcome:
-        """
-        The same, concurrently with others that will be played next.
-        """
+        """The same, concurrently with others that will be played next."""
         played = self.harness.play(scenario, siblings)
         self.results.outcomes.append(played.outcome)
         self.results.seconds = played.seconds
         return played.outcome
 
     def testbed(self, scenario: Scenario) -> Testbed:
-        """
-        Return the testbed for single events; calls with the same scenario share it.
-        """
+        """Return the testbed for single events; calls with the same scenario share it."""
         if self._testbed is not None and self._testbed[0] == scenario:
             return self._testbed[1]
         if self._testbed is not None:

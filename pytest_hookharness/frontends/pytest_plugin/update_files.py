@@ -29,9 +29,7 @@ _DIGEST = pytest.StashKey[str]()
 
 
 def result_of(item: pytest.Item, outcome: Outcome) -> dict[str, Any]:
-    """
-    Return the result of a scenario file's item as JSON.
-    """
+    """Return the result of a scenario file's item as JSON."""
     key = {"file": str(item.path), "item": outcome.scenario.id, "digest": item.stash.get(_DIGEST, "")}
     return {**key, "seen": ObservedRun.of(outcome).to_json()}
 
@@ -52,24 +50,18 @@ class Updates:
         self.lines: list[str] = []
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """
-        Keep a digest of the file that an item was read from.
-        """
+        """Keep a digest of the file that an item was read from."""
         if hasattr(item, "scenario"):
             item.stash[_DIGEST] = _digest(item.path.read_bytes())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """
-        Keep the result of an item.
-        """
+        """Keep the result of an item."""
         self.results += [
             value for name, value in report.user_properties if name == PROPERTY and isinstance(value, dict)
         ]
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """
-        Write the files, except in an xdist worker, which does not know all items.
-        """
+        """Write the files, except in an xdist worker, which does not know all items."""
         if hasattr(session.config, "workerinput"):
             return
         if exitstatus == pytest.ExitCode.INTERRUPTED:
@@ -79,9 +71,7 @@ class Updates:
             self.lines += self._write(Path(file), [each for each in self.results if each["file"] == file])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """
-        Print which files were changed and how, and what was not written.
-        """
+        """Print which files were changed and how, and what was not written."""
         terminalreporter.section("hook updates")
         for line in self.lines or ["no expectation to change"]:
             indent = "  " if line.startswith(" ") else ""

@@ -24,9 +24,7 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 
 def fixed_values(profile: Profile, facts: Facts) -> dict[str, Json]:
-    """
-    Return the values that stay the same for a whole session.
-    """
+    """Return the values that stay the same for a whole session."""
     return {
         "session_id": facts.session_id,
         "transcript_path": facts.transcript_path,
@@ -77,9 +75,7 @@ def session_values(session: Session, event: str, given: Mapping[str, Json]) -> d
 
 
 def identifies_agents(profile: Profile, facts: Facts) -> bool:
-    """
-    Return whether the input of a tool call says which agent of a session makes the call.
-    """
+    """Return whether the input of a tool call says which agent of a session makes the call."""
     agent_values = _agent_values(profile, facts)
     return any(
         (field.source or field.name) in agent_values
@@ -90,9 +86,7 @@ def identifies_agents(profile: Profile, facts: Facts) -> bool:
 
 
 def payload_of_subagent(profile: Profile, facts: Facts, event: str, payload: Payload) -> dict[str, Json]:
-    """
-    Return the input of an event as a call of a subagent has it.
-    """
+    """Return the input of an event as a call of a subagent has it."""
     agent_values = _agent_values(profile, facts)
     composed: dict[str, Json] = {}
     for field in profile.events[event].fields.fields:
@@ -105,9 +99,7 @@ def payload_of_subagent(profile: Profile, facts: Facts, event: str, payload: Pay
 
 
 def _agent_values(profile: Profile, facts: Facts) -> dict[str, Json]:
-    """
-    Return the values that exist, or differ, only for the calls of a subagent.
-    """
+    """Return the values that exist, or differ, only for the calls of a subagent."""
     digest, uuid = derive_digest(facts.seed, "another agent"), derive_uuid(facts.seed, "another agent")
     named: dict[str, Json] = {
         "agent_id": profile.tools.ids.agent.format(digest=digest[:16], uuid=uuid),

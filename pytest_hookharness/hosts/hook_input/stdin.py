@@ -1,6 +1,4 @@
-"""
-The standard input of hooks: its keys, their order, and its bytes.
-"""
+"""The standard input of hooks: its keys, their order, and its bytes."""
 
 from __future__ import annotations
 
@@ -126,32 +124,24 @@ def _plain_value(field: Field, facts: Facts) -> Json:
 
 
 def value_in(rule: EventRule, payload: Payload, word: str) -> Json:
-    """
-    Return the value of an input by the engine's name of it; ``None`` for no value.
-    """
+    """Return the value of an input by the engine's name of it; ``None`` for no value."""
     return payload.get(key_of(rule, word))
 
 
 def key_of(rule: EventRule, word: str) -> str:
-    """
-    Return the key under which an input has a value, by the engine's name of it.
-    """
+    """Return the key under which an input has a value, by the engine's name of it."""
     fields = rule.fields.fields
     return next((field.name for field in fields if (field.source or field.name) == word), word)
 
 
 def matcher_target(profile: Profile, event: str, payload: Payload) -> str:
-    """
-    Return the value of an input that matchers are compared with.
-    """
+    """Return the value of an input that matchers are compared with."""
     rule = profile.events[event]
     return str(value_in(rule, payload, rule.target) or "") if rule.target else ""
 
 
 def encode(profile: Profile, payload: Payload) -> bytes:
-    """
-    Return the bytes that the host writes to the standard input of a hook.
-    """
+    """Return the bytes that the host writes to the standard input of a hook."""
     text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
     # A lone half of a surrogate pair has no bytes in UTF-8. The hosts write it as a JSON escape.
     return (text + ("\n" if profile.process.newline else "")).encode("utf-8", "backslashreplace")

@@ -160,9 +160,7 @@ class CommandLine:
 
 
 def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
-    """
-    Return what the words after a host's name ask for.
-    """
+    """Return what the words after a host's name ask for."""
     remaining, line, prompt_words = [*words], CommandLine(), list[str]()
     if rules.verb and remaining and remaining[0] not in rules.versions:
         if remaining[0] != rules.verb:
@@ -229,17 +227,13 @@ def _sorted_list(words: Iterable[str]) -> str:
 
 
 def join_prompt(rules: CallRules, prompt: str, stdin: str) -> str:
-    """
-    Return the whole prompt: that of the command line and the text of standard input.
-    """
+    """Return the whole prompt: that of the command line and the text of standard input."""
     if not stdin.strip() or not prompt:
         return prompt or stdin
     return rules.joined.format(prompt=prompt, stdin=stdin)
 
 
 def write_answer(rules: CallRules, form: str, answer: FinalAnswer) -> str:
-    """
-    Return what the host prints at the end.
-    """
+    """Return what the host prints at the end."""
     lines = rules.answer[form](answer)
     return "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)

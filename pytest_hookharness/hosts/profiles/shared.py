@@ -74,48 +74,34 @@ class FactSources:
     choice: str = "not documented; chosen for the simulation"
 
     def observed(self, text: str, source: str = "") -> Rule:
-        """
-        Return a measured fact; ``source`` replaces the usual source.
-        """
+        """Return a measured fact; ``source`` replaces the usual source."""
         return Rule(text, Basis.OBSERVED, source or self.measurement)
 
     def documented(self, text: str, source: str = "") -> Rule:
-        """
-        Return a documented fact; ``source`` replaces the usual source.
-        """
+        """Return a documented fact; ``source`` replaces the usual source."""
         return Rule(text, Basis.DOCUMENTED, source or self.documents)
 
     def assumed(self, text: str) -> Rule:
-        """
-        Return a fact that is chosen for the simulation.
-        """
+        """Return a fact that is chosen for the simulation."""
         return Rule(text, Basis.ASSUMED, self.choice)
 
     def replies(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
-        """
-        Return the facts about replies: the host's own, and assumptions for the rest.
-        """
+        """Return the facts about replies: the host's own, and assumptions for the rest."""
         return self._filled(_REPLIES, own)
 
     def settings(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
-        """
-        Return the facts about settings: the host's own, and assumptions for the rest.
-        """
+        """Return the facts about settings: the host's own, and assumptions for the rest."""
         return self._filled(_SETTINGS, own)
 
     def process(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
-        """
-        Return the facts about processes: the host's own, and assumptions for the rest.
-        """
+        """Return the facts about processes: the host's own, and assumptions for the rest."""
         return self._filled(_PROCESS, own)
 
     def _filled(self, assumed: Mapping[str, str], own: Mapping[str, Rule]) -> Mapping[str, Rule]:
         return {**{name: self.assumed(text) for name, text in assumed.items()}, **own}
 
     def fields(self, event: str, *fields: Field) -> EventFields:
-        """
-        Return the keys of an event; the documents name them and leave their order open.
-        """
+        """Return the keys of an event; the documents name them and leave their order open."""
         rule = self.documented(f"{event} hooks get these keys; their order is assumed")
         return EventFields(event=event, fields=fields, rule=rule)
 
@@ -124,9 +110,7 @@ _RULE = "=" * 67
 
 
 def write_diff(name: str, old: str, new: str, label: str) -> str:
-    """
-    Return the change of a file as a patch.
-    """
+    """Return the change of a file as a patch."""
     head = [f"Index: {name}", _RULE, f"--- {name}\tOriginal", f"+++ {name}\t{label}"]
     return "\n".join([*head, *_hunks(old.splitlines(), new.splitlines())]) + "\n"
 
@@ -148,9 +132,7 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def count_changes(old: str, new: str) -> dict[str, Json]:
-    """
-    Return how many lines and characters the model changed; the user has changed none.
-    """
+    """Return how many lines and characters the model changed; the user has changed none."""
     lines = list(difflib.ndiff(old.splitlines(), new.splitlines()))
     added = [line[2:] for line in lines if line.startswith("+ ")]
     removed = [line[2:] for line in lines if line.startswith("- ")]
@@ -214,9 +196,7 @@ class PlainTools:
         )
 
     def call(self, operation: Operation, workspace: str) -> ToolCall:
-        """
-        Return the call that the model would make for an operation.
-        """
+        """Return the call that the model would make for an operation."""
         match operation:
             case RunCommand():
                 name, given = self.run, {self.command: operation.command}
@@ -236,9 +216,7 @@ class PlainTools:
         )
 
     def operation(self, tool_call: ToolCall, workspace: str) -> Operation | None:
-        """
-        Return the operation of a call; ``None`` for a tool that the harness cannot perform.
-        """
+        """Return the operation of a call; ``None`` for a tool that the harness cannot perform."""
         text = {key: value for key, value in tool_call.input.items() if isinstance(value, str)}
         # A path outside of the workspace stays absolute: the code that performs the call decides about it.
         root = workspace.rstrip("/") + "/"
@@ -259,9 +237,7 @@ class PlainTools:
         return self.read_path or self.path
 
     def result(self, tool_call: ToolCall, performance: Performance, _workspace: str) -> ToolResult:
-        """
-        Return what the agent reads about a performed call.
-        """
+        """Return what the agent reads about a performed call."""
         if performance.error:
             return ToolResult(text=performance.error, response=performance.error, failed=True)
         if tool_call.name == self.run:
@@ -274,9 +250,7 @@ class PlainTools:
         return ToolResult(text=text, response=text)
 
     def given(self, _tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
-        """
-        Return a result that a scenario supplies, as plain text.
-        """
+        """Return a result that a scenario supplies, as plain text."""
         if supplied.response is not None:
             return supplied
         return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)

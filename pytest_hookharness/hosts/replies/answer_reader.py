@@ -1,6 +1,4 @@
-"""
-Read an answer in JSON, by the key paths of its host.
-"""
+"""Read an answer in JSON, by the key paths of its host."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ _NO_STREAMS: Mapping[Stream, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class AnswerReader:
-    """
-    The host, hook and event of an answer, and the rules for reading it.
-    """
+    """The host, hook and event of an answer, and the rules for reading it."""
 
     profile: Profile
     hook: Hook
@@ -30,44 +26,32 @@ class AnswerReader:
     answers: AnswerRules
 
     def rule(self, name: str) -> Rule:
-        """
-        Return a fact of the host about reading replies, by its name.
-        """
+        """Return a fact of the host about reading replies, by its name."""
         return self.profile.replies.rules[name]
 
     def no_opinion(self, rule: str, fault: str | None = None) -> Reply:
-        """
-        Return a reply without an opinion.
-        """
+        """Return a reply without an opinion."""
         return Reply(rule=self.rule(rule), fault=fault)
 
     @property
     def blocks_on_failure(self) -> bool:
-        """
-        Whether a failure of the hook counts as a refusal.
-        """
+        """Whether a failure of the hook counts as a refusal."""
         return self.event.fails_closed and self.hook.on_failure == "block"
 
     @property
     def default_reason(self) -> str:
-        """
-        The host's words for a reason that the hook did not give.
-        """
+        """The host's words for a reason that the hook did not give."""
         return self.profile.replies.no_reason.format(event=self.event.name)
 
     def refuse(self, reason: str, rule: str, *, silent: bool = False) -> Reply:
-        """
-        Return a refusal, or the reply that stands for one on events without the power to refuse.
-        """
+        """Return a refusal, or the reply that stands for one on events without the power to refuse."""
         if self.event.power is Power.NOTHING:
             fault = f"ignored: a refusal has no effect on {self.event.name}"
             return Reply(user_text=reason, fault=fault, rule=self.rule("no power"))
         return self.cut_texts(Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=self.rule(rule)))
 
     def cut_texts(self, reply: Reply) -> Reply:
-        """
-        Return the reply with its texts cut at the host's limit.
-        """
+        """Return the reply with its texts cut at the host's limit."""
         limit = self.profile.replies.text_limit
         if limit is None:
             return reply
@@ -81,16 +65,12 @@ class AnswerReader:
         return replace(reply, reason=reason, context=limit.cut(reply.context), fault=fault)
 
     def no_effect(self, key: str) -> str:
-        """
-        Return the fault of a key that has no effect on the event.
-        """
+        """Return the fault of a key that has no effect on the event."""
         return f"ignored: {key!r} has no effect on {self.event.name}"
 
 
 def read_answer(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
-    """
-    Return the reply in an answer. The output streams give the reason if the answer has none.
-    """
+    """Return the reply in an answer. The output streams give the reason if the answer has none."""
     rules = reader.answers
     if reader.profile.replies.announced and answer.get("async") is True:
         return reader.no_opinion("async")

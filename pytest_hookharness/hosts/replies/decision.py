@@ -1,6 +1,4 @@
-"""
-Decisions: how the host combines all replies to one event.
-"""
+"""Decisions: how the host combines all replies to one event."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ _SUBJECTS = ("command", "file_path", "path")
 
 @dataclass(frozen=True, slots=True)
 class _HookReply:
-    """
-    A reply with its hook and that hook's position.
-    """
+    """A reply with its hook and that hook's position."""
 
     reply: Reply
     position: int
@@ -121,9 +117,7 @@ def _refused(rule: EventRule, ruling: Ruling) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _DecisionTexts:
-    """
-    The texts of a decision for the agent and the user, in the host's words.
-    """
+    """The texts of a decision for the agent and the user, in the host's words."""
 
     profile: Profile
     rule: EventRule
@@ -134,9 +128,7 @@ class _DecisionTexts:
 
     @property
     def refusals(self) -> list[_HookReply]:
-        """
-        The replies that gave the ruling, as many as the host passes on.
-        """
+        """The replies that gave the ruling, as many as the host passes on."""
         if self.ruling in _WITHOUT_REASONS:
             return []
         deciding = [one for one in self.replied if one.reply.ruling is self.ruling]
@@ -152,15 +144,11 @@ class _DecisionTexts:
 
     @property
     def contexts(self) -> list[str]:
-        """
-        Texts for the model, as the hooks gave them.
-        """
+        """Texts for the model, as the hooks gave them."""
         return [one.reply.context for one in self.replied if one.reply.context]
 
     def reasons(self) -> list[str]:
-        """
-        Return the reasons as the host passes them on.
-        """
+        """Return the reasons as the host passes them on."""
         if self.rule.merging.context_replaces_reason and self.contexts and self.refusals:
             return ["\n".join(self.contexts)]
         reasons = [one.reply.reason for one in self.refusals]
@@ -168,16 +156,12 @@ class _DecisionTexts:
         return ["\n".join(reasons)] if joins else reasons
 
     def all_reasons(self) -> tuple[str, ...]:
-        """
-        Return the reasons, including texts that keep a turn going without a refusal.
-        """
+        """Return the reasons, including texts that keep a turn going without a refusal."""
         going_on = self.contexts if self.rule.context_continues and self.ruling is Ruling.DENY else []
         return (*self.reasons(), *going_on)
 
     def to_user(self) -> tuple[str, ...]:
-        """
-        Return the texts for the user.
-        """
+        """Return the texts for the user."""
         users = [one.reply.user_text for one in self.replied if one.reply.user_text]
         apart = self.rule.role in (Role.BEFORE_TOOL, Role.PERMISSION, *_TASKS, *_STOPS)
         if apart or self.rule.power in (Power.INFORMS, Power.REPLACES):
@@ -185,9 +169,7 @@ class _DecisionTexts:
         return (*(one.reply.reason for one in self.refusals), *users)
 
     def to_agent(self) -> tuple[str, ...]:
-        """
-        Return the texts for the model.
-        """
+        """Return the texts for the model."""
         role, words = self.rule.role, self.profile.wording
         contexts = [words.context.format(label=self._label, text=text) for text in self.contexts]
         if role is Role.BEFORE_TOOL:

@@ -28,9 +28,7 @@ _REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Unparsable:
-    """
-    Output that begins like an answer and cannot be parsed. ``why`` is the parser's message.
-    """
+    """Output that begins like an answer and cannot be parsed. ``why`` is the parser's message."""
 
     why: str
 
@@ -44,9 +42,7 @@ def trim(rules: AnswerRules, output: str) -> str:
 
 
 def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
-    """
-    Return the answer in an output; ``None`` if the output is plain text.
-    """
+    """Return the answer in an output; ``None`` if the output is plain text."""
     text = trim(rules, output)
     if not text or not text.startswith(rules.starts):
         return None
@@ -83,9 +79,7 @@ def announces_background(rules: AnswerRules, output: str) -> bool:
 
 
 def dig(answer: Json, path: KeyPath) -> Json:
-    """
-    Return the value at a key path; ``None`` for no value.
-    """
+    """Return the value at a key path; ``None`` for no value."""
     for key in path:
         if not isinstance(answer, Mapping):
             return None
@@ -94,18 +88,14 @@ def dig(answer: Json, path: KeyPath) -> Json:
 
 
 def find_refusal(answer: Payload) -> str:
-    """
-    Return the key and word by which an answer refuses on some host; empty if it refuses on none.
-    """
+    """Return the key and word by which an answer refuses on some host; empty if it refuses on none."""
     found = ((path, dig(answer, path)) for path in _REFUSALS)
     refusals = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in found if word in _REFUSALS[path])
     return next(refusals, "")
 
 
 def answer_keys(rules: AnswerRules) -> frozenset[str]:
-    """
-    Return the top-level keys that the host reads in an answer.
-    """
+    """Return the top-level keys that the host reads in an answer."""
     if rules.known:
         return rules.known
     verdicts = (verdict.path for verdict in rules.verdicts)
@@ -116,9 +106,7 @@ def answer_keys(rules: AnswerRules) -> frozenset[str]:
 
 
 def find_misplaced_answer(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
-    """
-    Return where an answer is that the host does not find; ``None`` if there is none.
-    """
+    """Return where an answer is that the host does not find; ``None`` if there is none."""
     keys = answer_keys(rules)
     text = stdout.strip().strip(_BYTE_ORDER_MARK).strip()
     try:

@@ -1,6 +1,4 @@
-"""
-Replies: what the host reads from one hook run, by how its process ended and what it printed.
-"""
+"""Replies: what the host reads from one hook run, by how its process ended and what it printed."""
 
 from __future__ import annotations
 

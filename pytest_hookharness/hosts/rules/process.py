@@ -1,6 +1,4 @@
-"""
-The rules of processes: how a host runs a hook, and how the host itself is called from a shell.
-"""
+"""The rules of processes: how a host runs a hook, and how the host itself is called from a shell."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-A host's profile: its events, and one value of rules for each other topic.
-"""
+"""A host's profile: its events, and one value of rules for each other topic."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ __all__ = [
 
 
 class Power(enum.Enum):
-    """
-    What a refusal does on an event.
-    """
+    """What a refusal does on an event."""
 
     REFUSES = "the host does not do what it was about to do"
     INFORMS = "the agent gets the reason, and the host continues"
@@ -118,9 +114,7 @@ class EventRule:
 
     @property
     def name(self) -> str:
-        """
-        The host's name of the event.
-        """
+        """The host's name of the event."""
         return self.fields.event
 
 
@@ -197,41 +191,29 @@ class Profile:
 
     @property
     def id(self) -> str:
-        """
-        Name and version, such as ``codex@0.169.0``.
-        """
+        """Name and version, such as ``codex@0.169.0``."""
         return f"{self.name}@{self.version}"
 
     @property
     def settings_paths(self) -> tuple[str, ...]:
-        """
-        The settings files that the host looks for, by state path; ``*`` stands for any name.
-        """
+        """The settings files that the host looks for, by state path; ``*`` stands for any name."""
         return (*self.config.paths, *(path for one in self.config.imports for path in one.paths))
 
     def by_role(self, role: Role) -> EventRule | None:
-        """
-        Return the first event with a role; ``None`` if the host has none.
-        """
+        """Return the first event with a role; ``None`` if the host has none."""
         return next((event for event in self.events.values() if event.role is role), None)
 
     def for_role(self, role: Role, tool: str = "") -> tuple[EventRule, ...]:
-        """
-        Return all events with a role that occur for a tool.
-        """
+        """Return all events with a role that occur for a tool."""
         events = (event for event in self.events.values() if event.role is role)
         return tuple(event for event in events if not event.tools or tool in event.tools)
 
     def answers(self, event: str, *, foreign: bool = False) -> AnswerRules:
-        """
-        Return how answers are read on an event; ``foreign`` for hooks in another host's settings.
-        """
+        """Return how answers are read on an event; ``foreign`` for hooks in another host's settings."""
         rule = self.events[event]
         return (rule.foreign_answers if foreign else None) or rule.answers or self.replies.answers
 
     def uses_value(self, name: str) -> bool:
-        """
-        Return whether an event has this value of the session in its standard input.
-        """
+        """Return whether an event has this value of the session in its standard input."""
         fields = (field for event in self.events.values() for field in event.fields.fields)
         return any(name == (field.source or field.name) for field in fields)

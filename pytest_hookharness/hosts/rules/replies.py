@@ -16,9 +16,7 @@ from pytest_hookharness.model.protocol import Payload, Rule, Ruling
 
 
 class Precedence(enum.Enum):
-    """
-    Which ruling holds if several replies have one.
-    """
+    """Which ruling holds if several replies have one."""
 
     STRONGEST = "deny wins over defer, defer over ask, ask over allow"
     LAST_SAID = "the ruling of the last reply that has one"
@@ -26,9 +24,7 @@ class Precedence(enum.Enum):
 
 
 class ReasonChoice(enum.Enum):
-    """
-    Which of several reasons the agent gets.
-    """
+    """Which of several reasons the agent gets."""
 
     EACH = "each"
     FIRST = "the first"
@@ -60,18 +56,14 @@ class Merging:
 
 
 class Stream(enum.Enum):
-    """
-    An output stream of a hook.
-    """
+    """An output stream of a hook."""
 
     OUT = "standard output"
     ERR = "standard error"
 
 
 class CodeMeaning(enum.Enum):
-    """
-    What an exit code, or a signal, means if the hook gave no JSON answer.
-    """
+    """What an exit code, or a signal, means if the hook gave no JSON answer."""
 
     PLAIN = "the output is plain text"
     NOTHING = "nothing"
@@ -108,9 +100,7 @@ class CodeRule:
 
 
 class Halting(enum.Enum):
-    """
-    What ``continue: false`` does.
-    """
+    """What ``continue: false`` does."""
 
     IGNORED = "nothing"
     AT_ONCE = "the turn ends, and the call in question is not made"
@@ -119,9 +109,7 @@ class Halting(enum.Enum):
 
 
 class EmptyAnswer(enum.Enum):
-    """
-    What a JSON object without a decision means.
-    """
+    """What a JSON object without a decision means."""
 
     NOTHING = "nothing"
     REFUSES = "a refusal"
@@ -220,17 +208,13 @@ class TextLimit:
     spared: tuple[Role, ...] = ()
 
     def cut(self, text: str) -> str:
-        """
-        Return the beginning of a text, as far as the limit allows.
-        """
+        """Return the beginning of a text, as far as the limit allows."""
         if not self.in_bytes:
             return text[: self.most]
         return text.encode("utf-8", "replace")[: self.most].decode("utf-8", "ignore")
 
     def measure(self, text: str) -> int:
-        """
-        Return the length of a text as the host counts it.
-        """
+        """Return the length of a text as the host counts it."""
         return len(text.encode("utf-8", "replace")) if self.in_bytes else len(text)
 
 

@@ -1,6 +1,4 @@
-"""
-The rules of settings files and of matchers.
-"""
+"""The rules of settings files and of matchers."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ KeyPath: TypeAlias = tuple[str, ...]
 
 
 class Flaw(enum.Enum):
-    """
-    What can be wrong in a settings file.
-    """
+    """What can be wrong in a settings file."""
 
     NOT_OBJECT = "a value must be an object"
     NOT_LIST = "a value must be a list"
@@ -83,9 +79,7 @@ _HARMLESS = (Flaw.LIMIT_FRACTION, Flaw.UNKNOWN_KEY)
 
 
 class Effect(enum.Enum):
-    """
-    What a host does about a flaw.
-    """
+    """What a host does about a flaw."""
 
     VOIDS = "every hook of the file is off"
     DROPS = "the value is left out"
@@ -279,7 +273,5 @@ class ConfigRules:
     rules: Mapping[str, Rule]
 
     def effect(self, flaw: Flaw) -> Effect:
-        """
-        Return what the host does about a flaw.
-        """
+        """Return what the host does about a flaw."""
         return self.flaws.get(flaw, Effect.TAKES if flaw in _HARMLESS else self.default_effect)

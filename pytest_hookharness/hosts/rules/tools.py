@@ -1,6 +1,4 @@
-"""
-The rules of a host's tools, its task list, its commands and its worktrees.
-"""
+"""The rules of a host's tools, its task list, its commands and its worktrees."""
 
 from __future__ import annotations
 

@@ -36,9 +36,7 @@ class TranscriptLine:
     agent: str = ""
 
     def put_message(self, kind: str, message: Payload, extra: Mapping[str, Json]) -> dict[str, Json]:
-        """
-        Return the line with a message in it.
-        """
+        """Return the line with a message in it."""
         side: dict[str, Json] = {"isSidechain": bool(self.agent)}
         if self.agent:
             side["agentId"] = self.agent
@@ -59,24 +57,18 @@ class TranscriptLine:
 
 
 def user_message(text: str) -> dict[str, Json]:
-    """
-    Return a message of the user, or of the host in the user's place.
-    """
+    """Return a message of the user, or of the host in the user's place."""
     return {"role": "user", "content": text}
 
 
 def result_message(use_id: str, text: str, *, failed: bool) -> dict[str, Json]:
-    """
-    Return the message with the result of a tool call.
-    """
+    """Return the message with the result of a tool call."""
     block: dict[str, Json] = {"tool_use_id": use_id, "type": "tool_result", "content": text}
     return {"role": "user", "content": [{**block, "is_error": True} if failed else block]}
 
 
 def assistant_message(name: str, model: str, block: Payload, reason: str) -> dict[str, Json]:
-    """
-    Return a message of the model with one block.
-    """
+    """Return a message of the model with one block."""
     return {
         "id": name,
         "type": "message",

@@ -1,6 +1,4 @@
-"""
-The rules of turns: the role of each event, their order in a session, and the host's limits on a turn.
-"""
+"""The rules of turns: the role of each event, their order in a session, and the host's limits on a turn."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ COMMON: Mapping[str, Role] = {
 
 
 class Resets(enum.Enum):
-    """
-    What resets the count of refusals in a row.
-    """
+    """What resets the count of refusals in a row."""
 
     NOTHING = "only the next prompt"
     CALLS_DONE = "a tool call that is carried out"
@@ -72,9 +68,7 @@ class Resets(enum.Enum):
 
 
 class AtCap(enum.Enum):
-    """
-    What the host does at the cap.
-    """
+    """What the host does at the cap."""
 
     OVERRIDES = "the host overrides the refusal"
     ERRS = "the host ends the run with an error"
@@ -82,9 +76,7 @@ class AtCap(enum.Enum):
 
 
 class FlagUse(enum.Enum):
-    """
-    When ``stop_hook_active`` is set: the agent continues because a stop hook refused.
-    """
+    """When ``stop_hook_active`` is set: the agent continues because a stop hook refused."""
 
     STAYS = "after the first refusal, until the next prompt"
     RESET_BY_CALLS = "after a refusal, until a tool call"
@@ -175,9 +167,7 @@ class StuckRules:
 
 
 class AskEffect(enum.Enum):
-    """
-    What *ask* before a tool does when no person is there to ask.
-    """
+    """What *ask* before a tool does when no person is there to ask."""
 
     REFUSED = "the call is refused"
     CALL_MADE = "the call is made"

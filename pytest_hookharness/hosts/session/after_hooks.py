@@ -1,6 +1,4 @@
-"""
-Apply the decision on an event to the session, by the role of the event.
-"""
+"""Apply the decision on an event to the session, by the role of the event."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ def _is_prompt(ask: AskHooks) -> bool:
 
 
 def _next_event(ask: AskHooks, decision: Decision | None) -> AskHooks:
-    """
-    Return the task for the next event of the same role, with the results of this one carried over.
-    """
+    """Return the task for the next event of the same role, with the results of this one carried over."""
     call, values, expanded = ask.call, ask.values, ask.expanded
     texts = decision.to_agent if decision is not None else ()
     event = decision.event if decision is not None else ""

@@ -1,6 +1,4 @@
-"""
-The host's cap: how many refusals of a stop in a row it honours, and what it does then.
-"""
+"""The host's cap: how many refusals of a stop in a row it honours, and what it does then."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ class CapSetting:
 
 
 def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
-    """
-    Return the size of the cap; ``None`` if the host honours any number of refusals.
-    """
+    """Return the size of the cap; ``None`` if the host honours any number of refusals."""
     written = _written_cap(rules, setting)
     # Like parseInt of JavaScript: the digits at the start count, and a text without any sets nothing.
     number = re.match(r"\s*([+-]?\d+)", written)
@@ -102,17 +98,13 @@ def _honoured_for(rules: CapRules, refusing: Sequence[Hook], honoured: int | Non
 
 
 def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]:
-    """
-    Return the hooks whose reply is a refusal.
-    """
+    """Return the hooks whose reply is a refusal."""
     pairs = zip(hooks, replies, strict=True)
     return [hook for hook, reply in pairs if reply.ruling is Ruling.DENY]
 
 
 def skips_stop_hooks(session: Session) -> bool:
-    """
-    Return whether the host no longer runs the hooks of a stop, because they refused too often.
-    """
+    """Return whether the host no longer runs the hooks of a stop, because they refused too often."""
     rules = session.profile.cap
     honoured = _honoured_refusals(rules, _setting_of(session))
     return rules.at_cap is AtCap.ASKS_NO_MORE and honoured is not None and session.refusals_in_row >= honoured

@@ -1,6 +1,4 @@
-"""
-What the session does with an act: a move of the agent, or an event of the script.
-"""
+"""What the session does with an act: a move of the agent, or an event of the script."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ SUMMARY = "The conversation so far was summarised."
 
 
 def open_session(session: Session, source: str) -> Session:
-    """
-    Return the session at its start, or after it was resumed. ``source`` is the host's word for which.
-    """
+    """Return the session at its start, or after it was resumed. ``source`` is the host's word for which."""
     # The agenda of a start: worktree, setup, then the events of the start. A host that starts with the first
     # prompt has the latter wait for that (``Prompt`` in ``apply_act``).
     tasks: list[Task] = [*plan_worktree(session)] if source == "startup" else []
@@ -264,9 +260,7 @@ def _message_events(session: Session, text: str) -> tuple[AskHooks, ...]:
 
 
 def apply_expansion_decision(session: Session, typed: str, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on a prompt that names a command.
-    """
+    """Return the session after the decision on a prompt that names a command."""
     found = find_command(session.facts.commands, typed)
     if decision is not None and (decision.refused or decision.halt is not None):
         why = decision.halt or "; ".join(decision.reasons)
@@ -282,9 +276,7 @@ def apply_expansion_decision(session: Session, typed: str, decision: Decision | 
 def apply_prompt_decision(
     session: Session, typed: str, decision: Decision | None, expanded: ExpandedPrompt | None = None
 ) -> Session:
-    """
-    Return the session after the decision on a prompt.
-    """
+    """Return the session after the decision on a prompt."""
     text, notes = (expanded.text, expanded.notes) if expanded is not None else (typed, ())
     if decision is not None and (decision.refused or decision.halt is not None):
         if session.profile.turns.refused_prompt_stops and decision.halt is None:
@@ -301,9 +293,7 @@ def apply_prompt_decision(
 
 
 def apply_compaction_decision(session: Session, trigger: str, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on a compaction.
-    """
+    """Return the session after the decision on a compaction."""
     if decision is not None and (decision.refused or decision.halt is not None):
         return session
     session = session.write_line("user", user_message(SUMMARY), isCompactSummary=True)

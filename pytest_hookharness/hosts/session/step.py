@@ -84,9 +84,7 @@ class Progress:
 
 
 def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progress:
-    """
-    Start a session and return its first request.
-    """
+    """Start a session and return its first request."""
     session = Session(
         profile=profile,
         configuration=configuration,

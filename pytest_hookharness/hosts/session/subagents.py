@@ -1,6 +1,4 @@
-"""
-Calls that the session makes itself: subagents, and changes of the host's task list.
-"""
+"""Calls that the session makes itself: subagents, and changes of the host's task list."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from pytest_hookharness.model.protocol import Decision, Json
 
 
 def plan_task_change(session: Session, call: PendingCall) -> Session | None:
-    """
-    Return the session after a permitted call for the task list; ``None`` for any other call.
-    """
+    """Return the session after a permitted call for the task list; ``None`` for any other call."""
     step = _task_step(session, call)
     if step is None:
         return None
@@ -33,9 +29,7 @@ def plan_task_change(session: Session, call: PendingCall) -> Session | None:
 
 
 def apply_task_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on a task that is to be created or completed.
-    """
+    """Return the session after the decision on a task that is to be created or completed."""
     step = _task_step(session, call)
     if step is None:
         return session
@@ -57,9 +51,7 @@ def _change_tasks(session: Session, call: PendingCall, step: TaskStep) -> Sessio
 
 
 def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Session:
-    """
-    Return the session after the permitted call of a subagent.
-    """
+    """Return the session after the permitted call of a subagent."""
     values = {**session.facts.template_values, "agent": call.agent_id}
     given = call.tool_call.input
     prompt = str(given.get("prompt", given.get("message", move.prompt)))
@@ -129,9 +121,7 @@ def _write_transcript(session: Session, call: PendingCall, prompt: str, text: st
 
 
 def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on a subagent's stop. A refused subagent repeats its words.
-    """
+    """Return the session after the decision on a subagent's stop. A refused subagent repeats its words."""
     if decision is None or not decision.refused or call.subagent is None:
         return replace(session, subagent_refusals=0)
     session = replace(session, subagent_refusals=session.subagent_refusals + 1)

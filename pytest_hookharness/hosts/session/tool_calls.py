@@ -1,6 +1,4 @@
-"""
-Tool calls: what the session does before and after each.
-"""
+"""Tool calls: what the session does before and after each."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _PROMPT_KEYS = ("prompt", "message")
 
 
 def plan_calls(session: Session, calls: Sequence[ToolCall], subagent: Subagent | None) -> Session:
-    """
-    Return the session with the calls of a move on its agenda.
-    """
+    """Return the session with the calls of a move on its agenda."""
     tools, facts = session.profile.tools, session.facts
     tasks: list[AskHooks | CloseBatch] = []
     for index, tool_call in enumerate(calls):
@@ -76,9 +72,7 @@ def _call_values(session: Session, call: PendingCall) -> dict[str, Json]:
 
 
 def apply_call_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on a call that is still to be made.
-    """
+    """Return the session after the decision on a call that is still to be made."""
     if decision is None:
         return session.schedule(*_permission_events(session, call, Ruling.NONE), MakeCall(call))
     rules = session.profile.answers(decision.event)
@@ -151,9 +145,7 @@ def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> t
 
 
 def apply_permission_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on a permission. The call itself is next on the agenda.
-    """
+    """Return the session after the decision on a permission. The call itself is next on the agenda."""
     if decision is None:
         return session
     if decision.halt is not None:
@@ -172,9 +164,7 @@ def apply_permission_decision(session: Session, call: PendingCall, decision: Dec
 
 
 def finish_call(session: Session, call: PendingCall, done: Performance | ToolResult) -> Session:
-    """
-    Return the session after a call was made, or its result was taken from the scenario.
-    """
+    """Return the session after a call was made, or its result was taken from the scenario."""
     tools = session.profile.tools
     events: tuple[AskHooks, ...] = ()
     if isinstance(done, Performance):
@@ -217,9 +207,7 @@ def _result_event(session: Session, call: PendingCall, result: ToolResult) -> As
 
 
 def apply_result_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on the result of a call: the agent gets the result.
-    """
+    """Return the session after the decision on the result of a call: the agent gets the result."""
     result = call.result or ToolResult()
     text = result.text
     if decision is not None and decision.updated_output is not None:
@@ -244,9 +232,7 @@ def apply_result_decision(session: Session, call: PendingCall, decision: Decisio
 
 
 def close_batch(session: Session) -> Session:
-    """
-    Return the session after all calls of a move.
-    """
+    """Return the session after all calls of a move."""
     if not session.batch:
         return apply_batch_decision(session, None)
     calls: list[Payload] = [
@@ -259,9 +245,7 @@ def close_batch(session: Session) -> Session:
 
 
 def apply_batch_decision(session: Session, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on all calls of a move.
-    """
+    """Return the session after the decision on all calls of a move."""
     if decision is not None:
         session = session.add_messages(
             *(Message("context", text, decision.event) for text in decision.to_agent)

@@ -1,6 +1,4 @@
-"""
-The end of a turn: stops, the host's cap and other limits, and hooks that never end.
-"""
+"""The end of a turn: stops, the host's cap and other limits, and hooks that never end."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ from pytest_hookharness.model.verdicts import Limit
 
 
 def remember_move(session: Session, kind: str, *content: object) -> Session:
-    """
-    Return the session with one more move in the list that the host searches for repetitions.
-    """
+    """Return the session with one more move in the list that the host searches for repetitions."""
     stuck = session.profile.stuck
     if stuck is None:
         return session
@@ -33,9 +29,7 @@ def remember_move(session: Session, kind: str, *content: object) -> Session:
 
 
 def find_end(session: Session) -> Session | None:
-    """
-    Return the session after a limit ended its turn; ``None`` if the agent may make another move.
-    """
+    """Return the session after a limit ended its turn; ``None`` if the agent may make another move."""
     if not session.in_turn:
         return None
     return (_end_if_out_of_steps(session) if session.moves else None) or _end_if_stuck(session)
@@ -100,9 +94,7 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
 
 
 def end_without_stop_hooks(session: Session) -> Session:
-    """
-    Return the session after a stop for which the host runs no hooks, because they refused too often.
-    """
+    """Return the session after a stop for which the host runs no hooks, because they refused too often."""
     cap = session.profile.cap
     why = f"the host runs no hooks of a stop after {counted(session.refusals_in_row, 'refusal')}"
     return session.finish("capped", why, cap.rules["cap"], cap.status)
@@ -132,9 +124,7 @@ def find_unending_hook(
 
 
 def wait_for_hook(session: Session, hook: Hook) -> Session:
-    """
-    Return the closed session of a host that waits for a hook without end.
-    """
+    """Return the closed session of a host that waits for a hook without end."""
     why = f"the host waits without a limit for {hook.command!r} to end or to close its output"
     session = session.finish("waiting", why, session.profile.process.rules["kill"])
     return replace(session, agenda=(CloseSession(),))
@@ -162,26 +152,20 @@ def _stop_event(session: Session, text: str) -> AskHooks:
 
 
 def hold_prompt(session: Session, text: str) -> Session:
-    """
-    Return the session after a refused prompt, on a host that goes on to the stop with it.
-    """
+    """Return the session after a refused prompt, on a host that goes on to the stop with it."""
     session = replace(session, held_prompts=(*session.held_prompts, text))
     return session.put_first(_stop_event(session, ""))
 
 
 def release_prompts(session: Session) -> Session:
-    """
-    Return the session with refused and held prompts shown to the agent.
-    """
+    """Return the session with refused and held prompts shown to the agent."""
     for text in session.held_prompts:
         session = session.write_line("user", user_message(text)).add_messages(Message("prompt", text))
     return replace(session, held_prompts=())
 
 
 def apply_stop_decision(session: Session, decision: Decision | None) -> Session:
-    """
-    Return the session after the decision on a stop. No decision: no hook ran.
-    """
+    """Return the session after the decision on a stop. No decision: no hook ran."""
     if session.held_prompts and not session.moves and (decision is None or not decision.refused):
         rule = decision.rule if decision is not None else session.profile.replies.rules["no hooks"]
         return session.finish("halted", "a hook refused the prompt, and no hook refused the stop", rule)

@@ -56,9 +56,7 @@ def _lies_in(folder: str, root: str) -> bool:
 
 
 def plan_worktree(session: Session) -> tuple[AskHooks, ...]:
-    """
-    Return the event that comes first in a session which works in a worktree.
-    """
+    """Return the event that comes first in a session which works in a worktree."""
     name = session.facts.worktree
     if not name or session.profile.worktrees is None:
         return ()
@@ -66,9 +64,7 @@ def plan_worktree(session: Session) -> tuple[AskHooks, ...]:
 
 
 def apply_worktree_decision(session: Session, decision: Decision | None) -> Session:
-    """
-    Return the session after the hooks that create a worktree. Without hooks the host creates it itself.
-    """
+    """Return the session after the hooks that create a worktree. Without hooks the host creates it itself."""
     rules, name = session.profile.worktrees, session.facts.worktree
     if rules is None:
         return session
@@ -85,9 +81,7 @@ def apply_worktree_decision(session: Session, decision: Decision | None) -> Sess
 
 
 def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
-    """
-    Return the request that enters the worktree, after creating it where no hook did.
-    """
+    """Return the request that enters the worktree, after creating it where no hook did."""
     return PerformCall(
         call=ToolCall(name=Role.WORKTREE.value, input={}),
         operation=RunCommand(command=task.command),
@@ -97,9 +91,7 @@ def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
 
 
 def enter_worktree(session: Session, done: Performance) -> Session:
-    """
-    Return the session in its worktree; closed if the folder cannot be entered.
-    """
+    """Return the session in its worktree; closed if the folder cannot be entered."""
     if done.exit == 0 and done.folder:
         return replace(session, root=done.folder, cwd=done.folder)
     reason = (done.error or done.stderr).strip() or f"exit code {done.exit}"
@@ -115,9 +107,7 @@ def _end_session(session: Session, why: str, rule: Rule, *, refused: bool) -> Se
 
 
 def remember_content(session: Session, call: PendingCall, done: Performance) -> Session:
-    """
-    Return the session that remembers which content of a file the agent read or wrote.
-    """
+    """Return the session that remembers which content of a file the agent read or wrote."""
     operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
     if not session.profile.tools.stale_notice or not isinstance(operation, Edit | Read):
         return session
@@ -145,9 +135,7 @@ def request_check(session: Session, call: PendingCall) -> tuple[Session, Perform
 
 
 def compare_content(session: Session, look: CheckFile, found: Performance) -> Session | Performance:
-    """
-    Return the session that goes on to make the call; or the call's failure if the file has changed.
-    """
+    """Return the session that goes on to make the call; or the call's failure if the file has changed."""
     if not _differs(found.content, session.known_files[look.file]):
         return session.put_first(MakeCall(look.call, checked=True))
     return Performance(error=session.profile.tools.stale_notice, original=found.content)

@@ -21,17 +21,13 @@ _EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 def derive_digest(seed: int, *parts: object) -> str:
-    """
-    Return a hexadecimal digest of a seed and a position.
-    """
+    """Return a hexadecimal digest of a seed and a position."""
     text = "\n".join(str(part) for part in (seed, *parts))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def derive_uuid(seed: int, *parts: object) -> str:
-    """
-    Return an identifier that looks like a random UUID.
-    """
+    """Return an identifier that looks like a random UUID."""
     digest = derive_digest(seed, *parts)
     # Version 4, variant 1: hooks may check that an identifier is a valid UUID.
     variant = "89ab"[int(digest[16], 16) % 4]
@@ -39,16 +35,12 @@ def derive_uuid(seed: int, *parts: object) -> str:
 
 
 def derive_datetime(position: int, waited: float) -> datetime:
-    """
-    Return a made-up time: one second for each position, plus the seconds that the script waited.
-    """
+    """Return a made-up time: one second for each position, plus the seconds that the script waited."""
     return _EPOCH + timedelta(seconds=position + waited)
 
 
 def derive_timestamp(position: int, waited: float) -> str:
-    """
-    Return the same time as an ISO 8601 timestamp in UTC.
-    """
+    """Return the same time as an ISO 8601 timestamp in UTC."""
     return derive_datetime(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -95,9 +87,7 @@ def _without_front_matter(text: str) -> str:
 
 
 def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[PromptCommand, str] | None:
-    """
-    Return the command that a prompt names, with its arguments; ``None`` for any other prompt.
-    """
+    """Return the command that a prompt names, with its arguments; ``None`` for any other prompt."""
     typed = _COMMAND.fullmatch(prompt.strip())
     if typed is None:
         return None
@@ -106,9 +96,7 @@ def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[Prom
 
 
 def expand_command(profile: Profile, command: PromptCommand, arguments: str) -> str:
-    """
-    Return the text that the model sees instead of a prompt that names a command.
-    """
+    """Return the text that the model sees instead of a prompt that names a command."""
     rules, text = profile.commands, command.text.strip()
     if rules is None:
         return text
@@ -163,9 +151,7 @@ class Facts:
 
     @property
     def template_values(self) -> dict[str, str]:
-        """
-        The values that the templates of a profile are filled with.
-        """
+        """The values that the templates of a profile are filled with."""
         return {
             "session": self.session_id,
             "workspace": self.workspace,
@@ -180,9 +166,7 @@ class Facts:
 
 
 def folder_slug(folder: str) -> str:
-    """
-    Return a folder's path as a single name.
-    """
+    """Return a folder's path as a single name."""
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 
@@ -202,9 +186,7 @@ def facts(
     options: Mapping[str, bool | int | float | str] | None = None,
     flags: tuple[bool, ...] = (),
 ) -> Facts:
-    """
-    Return the facts of a session. Everything that the host makes up follows from the seed.
-    """
+    """Return the facts of a session. Everything that the host makes up follows from the seed."""
     session = derive_uuid(seed, "session")
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
     return Facts(
@@ -240,8 +222,6 @@ def _transcript_path(profile: Profile, workspace: str, home: str, session: str) 
 
 
 def start_time_values() -> dict[str, str]:
-    """
-    Return the parts of the time at which every session starts.
-    """
+    """Return the parts of the time at which every session starts."""
     parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
     return {name: derive_datetime(0, 0.0).strftime(part) for name, part in parts.items()}

@@ -150,9 +150,7 @@ Answer: TypeAlias = HooksFinished | Performance | Act | None
 
 
 class Mismatch(TypeError):
-    """
-    An answer that does not fit the request.
-    """
+    """An answer that does not fit the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +181,7 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class ExpandedPrompt:
-    """
-    The text and the notes that the model sees instead of a prompt that names a command.
-    """
+    """The text and the notes that the model sees instead of a prompt that names a command."""
 
     text: str
     notes: tuple[Message, ...] = ()
@@ -224,9 +220,7 @@ class AskHooks:
 
 @dataclass(frozen=True, slots=True)
 class MakeCall:
-    """
-    Make a tool call. ``checked``: the file that it edits is known to be as the agent last saw it.
-    """
+    """Make a tool call. ``checked``: the file that it edits is known to be as the agent last saw it."""
 
     call: PendingCall
     checked: bool = False
@@ -234,9 +228,7 @@ class MakeCall:
 
 @dataclass(frozen=True, slots=True)
 class CheckFile:
-    """
-    Find out whether the file that a call edits is as the agent last saw it.
-    """
+    """Find out whether the file that a call edits is as the agent last saw it."""
 
     call: PendingCall
     file: str
@@ -244,32 +236,24 @@ class CheckFile:
 
 @dataclass(frozen=True, slots=True)
 class EnterWorktree:
-    """
-    Enter the session's worktree by a command line, which first creates it where no hook did.
-    """
+    """Enter the session's worktree by a command line, which first creates it where no hook did."""
 
     command: str
 
 
 @dataclass(frozen=True, slots=True)
 class CloseBatch:
-    """
-    End the calls of a move: run the hooks of the event after all of them.
-    """
+    """End the calls of a move: run the hooks of the event after all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitAct:
-    """
-    Let the agent or its script act.
-    """
+    """Let the agent or its script act."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseSession:
-    """
-    End the session.
-    """
+    """End the session."""
 
 
 Task: TypeAlias = AskHooks | MakeCall | EnterWorktree | CloseBatch | AwaitAct | CloseSession

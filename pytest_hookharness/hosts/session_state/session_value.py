@@ -115,9 +115,7 @@ class Session:
 
     @property
     def visible(self) -> Mapping[str, Json]:
-        """
-        The counters, flags and folders that a hook or the agent can see.
-        """
+        """The counters, flags and folders that a hook or the agent can see."""
         tasks = [[task.id, task.subject, task.description, task.form, task.status] for task in self.tasks]
         return {
             "current folder": posixpath.relpath(self.cwd, self.facts.workspace),
@@ -140,15 +138,11 @@ class Session:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """
-        The host's environment with the variables of its settings.
-        """
+        """The host's environment with the variables of its settings."""
         return {**self.facts.env, **self.configuration.env}
 
     def put_first(self, *tasks: Task) -> Session:
-        """
-        Return the session with tasks put before all others.
-        """
+        """Return the session with tasks put before all others."""
         return replace(self, agenda=(*tasks, *self.agenda))
 
     def schedule(self, *tasks: Task) -> Session:
@@ -165,37 +159,27 @@ class Session:
         return replace(self, agenda=(*self.agenda[:place], *tasks, *self.agenda[place:]))
 
     def ask_model(self) -> Session:
-        """
-        Return the session whose agent moves next, after the events that the host has before a request.
-        """
+        """Return the session whose agent moves next, after the events that the host has before a request."""
         events = (AskHooks(role=role, incidental=True) for role in self.profile.turns.before_request)
         return self.put_first(*events, AwaitAct())
 
     def add_messages(self, *messages: Message) -> Session:
-        """
-        Return the session with more messages for the agent.
-        """
+        """Return the session with more messages for the agent."""
         return replace(self, messages=(*self.messages, *messages))
 
     def make_id(self, kind: str) -> tuple[str, Session]:
-        """
-        Return a new identifier, and the session that has used it.
-        """
+        """Return a new identifier, and the session that has used it."""
         position = self.position + 1
         return derive_uuid(self.facts.seed, kind, position), replace(self, position=position)
 
     def write_line(self, kind: str, message: Payload, **extra: Json) -> Session:
-        """
-        Return the session with one more line for the transcript.
-        """
+        """Return the session with one more line for the transcript."""
         uuid, after = self.make_id("line")
         line = self.profile.transcript.put_message(after.blank_line(uuid, after.parent), kind, message, extra)
         return replace(after, records=(*after.records, line), parent=uuid)
 
     def blank_line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
-        """
-        Return a transcript line without content.
-        """
+        """Return a transcript line without content."""
         return TranscriptLine(
             uuid=uuid,
             parent=parent,
@@ -223,9 +207,7 @@ class Session:
         )
 
     def finish(self, how: EndedHow, why: str, rule: Rule, status: str = "") -> Session:
-        """
-        Return the session after the end of its turn: the remaining tasks of the turn are dropped.
-        """
+        """Return the session after the end of its turn: the remaining tasks of the turn are dropped."""
         return replace(
             self,
             agenda=(AwaitAct(),),

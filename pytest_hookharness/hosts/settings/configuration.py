@@ -1,6 +1,4 @@
-"""
-The configuration of a host: hooks and other settings, merged from all its settings files.
-"""
+"""The configuration of a host: hooks and other settings, merged from all its settings files."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ class Configuration:
     contents: tuple[Mapping[str, Json], ...] = ()
 
     def setting(self, path: KeyPath) -> Json:
-        """
-        Return the value at a key path in the nearest file that has it; ``None`` for no value.
-        """
+        """Return the value at a key path in the nearest file that has it; ``None`` for no value."""
         found = (dig(content, path) for content in reversed(self.contents)) if path else ()
         return next((value for value in found if value is not None), None)
 
@@ -68,9 +64,7 @@ class _Settings:
 
     @property
     def own(self) -> bool:
-        """
-        Whether it is a file of the host itself, with settings beside hooks.
-        """
+        """Whether it is a file of the host itself, with settings beside hooks."""
         return not self.plugin and not self.source.only
 
 
@@ -126,9 +120,7 @@ def _shorten(path: str) -> str:
 
 
 def locate(source: str, workspace: str, home: str) -> str:
-    """
-    Return the absolute path of a hook's source; sources that are no file stay as they are.
-    """
+    """Return the absolute path of a hook's source; sources that are no file stay as they are."""
     if source == INLINE or source.startswith(f"{PLUGIN}/"):
         return source
     return f"{home}{source[1:]}" if source.startswith("~/") else f"{workspace}/{source}"

@@ -47,16 +47,12 @@ def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[s
 
 
 def _with_own_events(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
-    """
-    Replace common event names by this host's own names.
-    """
+    """Replace common event names by this host's own names."""
     return {own_event(profile, name): value for name, value in inline.items()}
 
 
 def own_event(profile: Profile, name: str) -> str:
-    """
-    Return the host's own name of an event given by its common name; any other name as it is.
-    """
+    """Return the host's own name of an event given by its common name; any other name as it is."""
     if name in profile.events or name in profile.config.events or name not in COMMON:
         return name
     rule = profile.by_role(COMMON[name])
@@ -96,9 +92,7 @@ _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', 
 
 
 def command_keys(config: ConfigRules) -> frozenset[str]:
-    """
-    Return the keys whose values are command lines in a host's settings.
-    """
+    """Return the keys whose values are command lines in a host's settings."""
     own = config.types["command"]
     return frozenset({own, *(alias for alias, key in config.keys.aliases.items() if key == own)})
 
@@ -141,9 +135,7 @@ def _json_text(literal: str) -> str:
 
 
 def describe_value(value: Json) -> str:
-    """
-    Return a value, or its kind, in few words.
-    """
+    """Return a value, or its kind, in few words."""
     if isinstance(value, bool) or value is None or isinstance(value, int | float):
         return repr(value)
     return "text" if isinstance(value, str) else "an object" if isinstance(value, Mapping) else "a list"
@@ -206,9 +198,7 @@ def _as_list(value: Json) -> Sequence[Json]:
 
 
 def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawHandler | None]]:
-    """
-    Yield the items of a list with their key paths; a value that is no list as one item with a flaw.
-    """
+    """Yield the items of a list with their key paths; a value that is no list as one item with a flaw."""
     flawed = None
     if isinstance(value, str) or not isinstance(value, Sequence):
         text = f"is {describe_value(value)}; expected a list"

@@ -1,6 +1,4 @@
-"""
-Handlers in a settings file: read them as hooks, and report problems.
-"""
+"""Handlers in a settings file: read them as hooks, and report problems."""
 
 from __future__ import annotations
 
@@ -73,9 +71,7 @@ class SettingsSource:
 
 
 class _UnpassableError(Exception):
-    """
-    A handler that the host accepts, with a text that cannot be passed to a process.
-    """
+    """A handler that the host accepts, with a text that cannot be passed to a process."""
 
     def __init__(self, path: str, text: str) -> None:
         super().__init__(path, text)
@@ -84,9 +80,7 @@ class _UnpassableError(Exception):
 
 
 def read_hooks(profile: Profile, source: SettingsSource) -> tuple[list[Hook], list[SettingsProblem], str]:
-    """
-    Return the hooks of one file, its problems, and why the session cannot start (empty if it can).
-    """
+    """Return the hooks of one file, its problems, and why the session cannot start (empty if it can)."""
     reading = _FileReader(profile, source)
     reading.read()
     problems = [*reading.problems, *_unreachable(profile, source.name, reading.hooks)]
@@ -94,9 +88,7 @@ def read_hooks(profile: Profile, source: SettingsSource) -> tuple[list[Hook], li
 
 
 class _FileReader:
-    """
-    The state of reading one file.
-    """
+    """The state of reading one file."""
 
     def __init__(self, profile: Profile, source: SettingsSource) -> None:
         self.profile, self.config, self.source = profile, profile.config, source
@@ -153,9 +145,7 @@ class _FileReader:
             self.hooks.append(replace(hook, options=options, foreign=self.source.only))
 
     def _apply_effect(self, bad: MalformedSettings) -> bool:
-        """
-        Carry out the host's rule for a flaw. Return whether the value with the flaw is thereby dropped.
-        """
+        """Carry out the host's rule for a flaw. Return whether the value with the flaw is thereby dropped."""
         match self.config.effect(bad.flaw):
             case Effect.TAKES:
                 return False
@@ -180,9 +170,7 @@ class _FileReader:
             self.malformed.append(problem)
 
     def limit(self, path: str, written: Json) -> float | None:
-        """
-        Return a timeout in seconds; ``None`` for the host's default.
-        """
+        """Return a timeout in seconds; ``None`` for the host's default."""
         limit = read_timeout(self.config.limits, written)
         if limit.flaw is not None:
             bad = MalformedSettings(path, limit.flaw, limit.text)
@@ -212,9 +200,7 @@ def _unknown_event(profile: Profile, source: str, event: str, path: str) -> Sett
 
 
 def name_hint(name: str, known: Iterable[str], what: str) -> str:
-    """
-    Return the end of a message about an unknown name: the nearest known name, then all of them.
-    """
+    """Return the end of a message about an unknown name: the nearest known name, then all of them."""
     lowered = {one.lower(): one for one in known}
     near = difflib.get_close_matches(name.lower(), lowered, n=1)
     hint = f" did you mean {lowered[near[0]]!r}?" if near else ""
@@ -299,17 +285,13 @@ def _check_passable(path: str, text: str) -> None:
 
 
 def find_unpassable(text: str) -> str:
-    """
-    Return the first character of a text that cannot be passed to a process; empty if there is none.
-    """
+    """Return the first character of a text that cannot be passed to a process; empty if there is none."""
     found = _UNPASSABLE.search(text)
     return found[0] if found is not None else ""
 
 
 def find_ignored(profile: Profile, names: Iterable[str]) -> tuple[SettingsProblem, ...]:
-    """
-    Return a problem for each given option that the host accepts but ignores.
-    """
+    """Return a problem for each given option that the host accepts but ignores."""
     known = ((name, profile.options[name]) for name in names if name in profile.options)
     return tuple(
         SettingsProblem(

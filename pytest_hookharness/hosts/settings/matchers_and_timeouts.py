@@ -1,6 +1,4 @@
-"""
-The meaning of a handler's matcher and timeout: which hooks an event runs, and for how long.
-"""
+"""The meaning of a handler's matcher and timeout: which hooks an event runs, and for how long."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
 
 
 def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
-    """
-    Return whether a matcher fits a target.
-    """
+    """Return whether a matcher fits a target."""
     matcher = matcher.strip() if matcher is not None and rules.trims else matcher
     if matcher is None or matcher in rules.everything:
         return True
@@ -57,9 +53,7 @@ def select(
     *,
     tool_input: Payload | None = None,
 ) -> tuple[Hook, ...]:
-    """
-    Return the hooks that run on an event, each once, in the order of the configuration.
-    """
+    """Return the hooks that run on an event, each once, in the order of the configuration."""
     rule = profile.events[event]
     matchers = rule.matchers or profile.matchers
     chosen: dict[Hashable, Hook] = {}
@@ -93,16 +87,12 @@ def _identity_part(hook: Hook, name: str) -> Hashable:
 
 
 def runs_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
-    """
-    Return whether the hooks of one event run one after the other. One that asks for it decides for all.
-    """
+    """Return whether the hooks of one event run one after the other. One that asks for it decides for all."""
     return profile.process.one_by_one or any(hook.sequential for hook in hooks)
 
 
 def start_groups(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
-    """
-    Return the hooks of one event in the groups that start together: all at once, or one by one.
-    """
+    """Return the hooks of one event in the groups that start together: all at once, or one by one."""
     if runs_one_by_one(profile, hooks):
         return tuple((hook,) for hook in hooks)
     return (tuple(hooks),) if hooks else ()
@@ -155,9 +145,7 @@ class TimeoutSetting:
 
 
 def read_timeout(rules: LimitRules, written: Json) -> TimeoutSetting:
-    """
-    Return a timeout of the settings in seconds, as far as the host can read it.
-    """
+    """Return a timeout of the settings in seconds, as far as the host can read it."""
     if written is None:
         return TimeoutSetting()
     unit = "seconds" if rules.unit == 1.0 else "milliseconds"

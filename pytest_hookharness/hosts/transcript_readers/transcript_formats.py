@@ -26,9 +26,7 @@ _MOST_SETTINGS = 200
 
 
 class UnknownTranscript(ValueError):
-    """
-    No known host wrote this text as its transcript.
-    """
+    """No known host wrote this text as its transcript."""
 
 
 def read_transcript(records: Iterable[tuple[str, Json]]) -> ActionStream:

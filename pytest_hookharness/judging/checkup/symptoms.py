@@ -123,9 +123,7 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
 
 
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
-    """
-    Return what an outcome leaves open, in sentences.
-    """
+    """Return what an outcome leaves open, in sentences."""
     match outcome.verdict:
         case Undecided(why=why) if _refused_throughout(outcome) < _MANY:
             return (f"It is unknown whether the session ends: {why}.",)
@@ -170,9 +168,7 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
 
 
 def _refused_throughout(outcome: Outcome) -> int:
-    """
-    Return how often stops were asked about, if each was refused; else 0.
-    """
+    """Return how often stops were asked about, if each was refused; else 0."""
     asked = [
         hooked
         for step, hooked in outcome.trace.hooked()
@@ -246,9 +242,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
 
 
 def _gets_round(outcome: Outcome, finding: Finding) -> bool:
-    """
-    Return whether a guard hook was only bypassed, by a form of code that it does not inspect.
-    """
+    """Return whether a guard hook was only bypassed, by a form of code that it does not inspect."""
     if finding.name != TEXT_MATCH.name:
         return False
     refused = (
@@ -260,9 +254,7 @@ def _gets_round(outcome: Outcome, finding: Finding) -> bool:
 
 
 def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
-    """
-    Return whether a hook only treats the agents of one session as one, which may be intended.
-    """
+    """Return whether a hook only treats the agents of one session as one, which may be intended."""
     unexpected = (
         result
         for result in outcome.trial_results
@@ -272,9 +264,7 @@ def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
 
 
 def _says_so(outcome: Outcome, finding: Finding) -> bool:
-    """
-    Return whether a hook that reverts an edit tells the agent about it.
-    """
+    """Return whether a hook that reverts an edit tells the agent about it."""
     return finding.name == finding_catalogue.PINGPONG.name and any(
         step.turn == finding.turn and hooked.decision.to_agent for step, hooked in outcome.trace.hooked()
     )

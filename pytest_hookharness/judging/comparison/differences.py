@@ -46,25 +46,19 @@ def find_first(
 
 
 def by_decision(code: FindingCode, pair: Pair) -> Defect | None:
-    """
-    Report a code where the decision differs.
-    """
+    """Report a code where the decision differs."""
     return (code, pair.hook) if pair.differs else None
 
 
 def by_leak(pair: Pair) -> Defect | None:
-    """
-    Report a hook that now fails silently: an exit code other than 0, no decision and no output.
-    """
+    """Report a hook that now fails silently: an exit code other than 0, no decision and no output."""
     leaks = (before for before, after in pair.hook_runs() if status(before) == 0 and failed_silently(after))
     leaking = next(leaks, None)
     return (codes.STATUS_LEAK, leaking.hook.command) if leaking is not None else None
 
 
 def by_failure(pair: Pair) -> Defect | None:
-    """
-    Report a hook that now fails, or whose shell stumbles over a variable that is not set.
-    """
+    """Report a hook that now fails, or whose shell stumbles over a variable that is not set."""
     ended_well = ((before, after) for before, after in pair.hook_runs() if status(before) == 0)
     failures = (before for before, after in ended_well if _failed(after) or _stumbled(after))
     failing = next(failures, None)
@@ -72,9 +66,7 @@ def by_failure(pair: Pair) -> Defect | None:
 
 
 def status(hook_run: HookRun) -> int | None:
-    """
-    Return the exit code of a hook run; ``None`` if it did not exit.
-    """
+    """Return the exit code of a hook run; ``None`` if it did not exit."""
     ending = hook_run.run.ending if hook_run.run is not None else None
     match ending:
         case Exited(code) | HeldOpen(Exited(code)):
@@ -84,17 +76,13 @@ def status(hook_run: HookRun) -> int | None:
 
 
 def failed_silently(hook_run: HookRun) -> bool:
-    """
-    Whether a hook run exited badly without a decision and without any output.
-    """
+    """Whether a hook run exited badly without a decision and without any output."""
     silent = hook_run.run is not None and not hook_run.run.stdout.total and not hook_run.run.stderr.total
     return silent and status(hook_run) is not None and _failed(hook_run)
 
 
 def _failed(hook_run: HookRun) -> bool:
-    """
-    Whether a hook run ended badly without a decision.
-    """
+    """Whether a hook run ended badly without a decision."""
     if hook_run.run is None or isinstance(hook_run.run.ending, TimedOut | NotStarted):
         return False
     return status(hook_run) != 0 and hook_run.reply.ruling is Ruling.NONE

@@ -54,16 +54,12 @@ class Reaction:
 
     @property
     def hook(self) -> str:
-        """
-        The command of the hook.
-        """
+        """The command of the hook."""
         return self.before.hook.command
 
     @property
     def payload(self) -> Literal["deny", "allow"]:
-        """
-        Whether the payload is refused without the fault.
-        """
+        """Whether the payload is refused without the fault."""
         return "deny" if _refuses(self.before) else "allow"
 
     def __str__(self) -> str:
@@ -94,9 +90,7 @@ def find_reactions(usual: Trace, faulty: Trace, *, explains_127: bool = False) -
 
 
 def _by_place(trace: Trace) -> dict[tuple[int, str, str, int], HookEvent]:
-    """
-    Return the hook events by turn, event, target, and the number of equal ones before in that turn.
-    """
+    """Return the hook events by turn, event, target, and the number of equal ones before in that turn."""
     found: dict[tuple[int, str, str, int], HookEvent] = {}
     for step, hooked in trace.hooked():
         number = 0
@@ -154,7 +148,5 @@ def is_declared(directions: Mapping[str, Direction], command: str, outcome: Faul
 
 
 def code_of(outcome: FaultOutcome) -> FindingCode | None:
-    """
-    Return the defect that a fault outcome is; ``None`` if it is none.
-    """
+    """Return the defect that a fault outcome is; ``None`` if it is none."""
     return _CODES.get(outcome)

@@ -41,9 +41,7 @@ class Tally:
 
 
 def tally(data: bytes | None, counted: CountedIn) -> Tally:
-    """
-    Return what the content of a file says; a missing file counts 0.
-    """
+    """Return what the content of a file says; a missing file counts 0."""
     if data is None:
         return Tally(0)
     if not counted.json:
@@ -85,9 +83,7 @@ def find_lost(alone: Sequence[Tally], together: Tally) -> str:
 
 
 def find_torn(alone: Sequence[Tally], together: Tally) -> str:
-    """
-    Return what is torn; empty if the file is whole, or if that cannot be known.
-    """
+    """Return what is torn; empty if the file is whole, or if that cannot be known."""
     if any(one.torn for one in alone):
         return ""
     if together.torn:
@@ -146,9 +142,7 @@ def _measures(data: bytes) -> dict[str, int]:
 
 
 def losses(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
-    """
-    Yield what is less side by side than in every round one after the other, and was written as often.
-    """
+    """Yield what is less side by side than in every round one after the other, and was written as often."""
     writes = alone[0].writes
     for (path, measure), text in _less(alone, together):
         if 0 < writes.get(path, 0) <= together.writes.get(path, 0):
@@ -156,9 +150,7 @@ def losses(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
 
 
 def doubts(alone: Sequence[Weights], together: Weights) -> Iterator[str]:
-    """
-    Yield the files in which less is left and whose number of writes is not known.
-    """
+    """Yield the files in which less is left and whose number of writes is not known."""
     for (path, _), _ in _less(alone, together):
         if path and not alone[0].writes.get(path, 0):
             yield path

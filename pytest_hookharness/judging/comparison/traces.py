@@ -41,15 +41,11 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """
-        Whether the decisions differ; the reason of a refusal may differ without being a difference.
-        """
+        """Whether the decisions differ; the reason of a refusal may differ without being a difference."""
         return _decision(self.before) != _decision(self.after)
 
     def hook_runs(self) -> Iterator[tuple[HookRun, HookRun]]:
-        """
-        Yield the runs of the same hooks.
-        """
+        """Yield the runs of the same hooks."""
         left = [*self.after.hook_runs]
         for before in self.before.hook_runs:
             after = next((after for after in left if after.hook == before.hook), None)
@@ -59,9 +55,7 @@ class Pair:
 
     @property
     def hook(self) -> str:
-        """
-        The command whose runs differ; the first of the event if no single one differs.
-        """
+        """The command whose runs differ; the first of the event if no single one differs."""
         for before, after in self.hook_runs():
             if (before.reply.ruling, describe_end(before)) != (after.reply.ruling, describe_end(after)):
                 return before.hook.command
@@ -69,9 +63,7 @@ class Pair:
 
 
 def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
-    """
-    Yield the events of two runs, up to and including the first with another decision.
-    """
+    """Yield the events of two runs, up to and including the first with another decision."""
     for (step, before), (_, after) in zip(first.hooked(), second.hooked(), strict=False):
         if (before.event, before.target) != (after.event, after.target) or any(
             map(is_cut_by_budget, after.hook_runs)
@@ -84,9 +76,7 @@ def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
 
 
 def is_cut_by_budget(hook_run: HookRun) -> bool:
-    """
-    Whether the end of our own time budget cut a hook run, so that it shows nothing.
-    """
+    """Whether the end of our own time budget cut a hook run, so that it shows nothing."""
     ending = hook_run.run.ending if hook_run.run is not None else None
     return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
 
@@ -97,9 +87,7 @@ def _decision(hooked: HookEvent) -> tuple[object, ...]:
 
 
 def describe_decision(hooked: HookEvent, hook: str, *, quoting: bool = False) -> str:
-    """
-    Return the decision of an event and the end of one of its hook runs, such as ``refuses (exit 2)``.
-    """
+    """Return the decision of an event and the end of one of its hook runs, such as ``refuses (exit 2)``."""
     hook_run = next((one for one in hooked.hook_runs if one.hook.command == hook), None)
     ruling = Ruling.DENY if hooked.decision.refused else effective_ruling(hooked)
     word = _WORDS[ruling]
@@ -134,9 +122,7 @@ def _without_folder(line: str, hook_run: HookRun) -> str:
 
 
 def refusers(trace: Trace, turn: int) -> str:
-    """
-    Return the commands that refused something in a turn, joined by commas.
-    """
+    """Return the commands that refused something in a turn, joined by commas."""
     commands = [
         hook_run.hook.command
         for step, hooked in trace.hooked()
@@ -148,9 +134,7 @@ def refusers(trace: Trace, turn: int) -> str:
 
 
 def was_refused(trace: Trace, label: str) -> bool | None:
-    """
-    Whether the call with a label was refused; ``None`` if the call was never made.
-    """
+    """Whether the call with a label was refused; ``None`` if the call was never made."""
     for step in trace.steps:
         exchange = step.exchange
         if isinstance(exchange, Performed) and exchange.call.label == label:

@@ -16,9 +16,7 @@ LONGEST = 8
 
 
 class Unreachable(ValueError):
-    """
-    A limit that no stream of actions can reach.
-    """
+    """A limit that no stream of actions can reach."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +51,7 @@ class Limits:
 
     @property
     def longest(self) -> int:
-        """
-        The longest period whose repetitions fit into the window.
-        """
+        """The longest period whose repetitions fit into the window."""
         return min(LONGEST, self.window // self.repetitions)
 
 
@@ -84,17 +80,13 @@ class Refusal:
 
     @property
     def text(self) -> str:
-        """
-        The whole text for the agent.
-        """
+        """The whole text for the agent."""
         shown = f"\nThe first lines of {self.file}:\n{self.preview}" if self.preview else ""
         return f"{MARK} {self.why}\nNext: {self.step}{shown}"
 
 
 def preview(text: str) -> str:
-    """
-    Return the first ten lines of a text, shortened, without characters that control a terminal.
-    """
+    """Return the first ten lines of a text, shortened, without characters that control a terminal."""
     lines = text.split("\n", _PREVIEW_LINES)[:_PREVIEW_LINES]
     kept = (line[:_PREVIEW_WIDTH].rstrip("\r") for line in lines)
     return "\n".join(
@@ -103,9 +95,7 @@ def preview(text: str) -> str:
 
 
 def with_text(loop: DetectedLoop) -> DetectedLoop:
-    """
-    Return a loop with its message and its advice.
-    """
+    """Return a loop with its message and its advice."""
     return replace(loop, text=_seen(loop), advice=_step(loop))
 
 
@@ -146,9 +136,7 @@ def _step(loop: DetectedLoop) -> str:
 
 
 def refusal_for(loop: DetectedLoop) -> Refusal:
-    """
-    Return the refusal of a call that would close a loop.
-    """
+    """Return the refusal of a call that would close a loop."""
     match loop.name:
         case "repetition" | "cycle":
             return Refusal(why=f"this call would close a loop. {loop.text}", step=loop.advice)

@@ -51,9 +51,7 @@ def _action(step: Step, performed: Performed) -> Action:
 
 
 def detect(stream: Iterable[StreamItem], limits: Limits | None = None) -> tuple[DetectedLoop, ...]:
-    """
-    Return the loops of a stream, in the order in which they were closed.
-    """
+    """Return the loops of a stream, in the order in which they were closed."""
     limits = limits or Limits()
     agent_streams: dict[str, _AgentStream] = {}
     found: list[DetectedLoop] = []
@@ -92,9 +90,7 @@ class _AgentStream:
         self.open: int | None = None
 
     def follow(self, action: Action) -> None:
-        """
-        Add one more action.
-        """
+        """Add one more action."""
         self.memory = self.memory.follow(action, self.limits)
         self.places.append(action.place)
         loop = self.memory.found(self.limits)

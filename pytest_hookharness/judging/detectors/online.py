@@ -48,22 +48,16 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class KnownFiles:
-    """
-    The files that an agent read or edited recently, newest last.
-    """
+    """The files that an agent read or edited recently, newest last."""
 
     known: tuple[KnownFile, ...] = ()
 
     def of(self, path: str) -> KnownFile:
-        """
-        Return what is known about one file.
-        """
+        """Return what is known about one file."""
         return next((file for file in self.known if file.path == path), KnownFile(path))
 
     def follow(self, kind: ActionKind, path: str, outcome: ActionResult, content: str | None) -> KnownFiles:
-        """
-        Return the files after an action on one of them, which now has this content.
-        """
+        """Return the files after an action on one of them, which now has this content."""
         file, seen = self.of(path), "" if content is None else digest(content)
         match kind, outcome:
             case ActionKind.READ, ActionResult.DONE:
@@ -80,9 +74,7 @@ class KnownFiles:
         return KnownFiles((*others, file)[-_MOST_FILES:])
 
     def warn(self, path: str, content: str | None) -> Refusal | None:
-        """
-        Return the message after an edit that failed for the first time.
-        """
+        """Return the message after an edit that failed for the first time."""
         if self.of(path).failures != _WARNED:
             return None
         return Refusal(
@@ -93,9 +85,7 @@ class KnownFiles:
         )
 
     def refuse(self, path: str, arguments: Payload, content: str | None) -> tuple[KnownFiles, Refusal | None]:
-        """
-        Return whether to refuse an edit, and what is known afterwards.
-        """
+        """Return whether to refuse an edit, and what is known afterwards."""
         file = self.of(path)
         if file.failures >= _STOPPED:
             reason = Refusal(
@@ -145,9 +135,7 @@ class OnlineDetector:
     files: KnownFiles = KnownFiles()
 
     def cleared(self) -> OnlineDetector:
-        """
-        Return what is kept after somebody else acted.
-        """
+        """Return what is kept after somebody else acted."""
         return replace(self, memory=Memory())
 
     def before(
@@ -177,9 +165,7 @@ class OnlineDetector:
     def after(
         self, action: Action, content: str | None, limits: Limits
     ) -> tuple[OnlineDetector, Refusal | None]:
-        """
-        Return what is known after a call, and a message about it.
-        """
+        """Return what is known after a call, and a message about it."""
         memory = self.memory.follow(action, limits).bounded(limits)
         path, kind = file_of(action.arguments), kind_of(action.tool, action.arguments)
         if not path:
@@ -193,15 +179,11 @@ _FIELDS = ("call", "result", "error", "text")
 
 
 class Malformed(ValueError):
-    """
-    JSON in another form than expected.
-    """
+    """JSON in another form than expected."""
 
 
 def to_json(detector: OnlineDetector) -> Payload:
-    """
-    Return the detector's memory as JSON.
-    """
+    """Return the detector's memory as JSON."""
     memory = detector.memory
     return {
         "recent": [[getattr(sign, name) for name in _FIELDS] for sign in memory.repetitions.recent],

@@ -20,9 +20,7 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 
 class ActionKind(enum.Enum):
-    """
-    What an action does.
-    """
+    """What an action does."""
 
     READ = "read"
     EDIT = "edit"
@@ -56,9 +54,7 @@ _WAITING = re.compile(
 
 
 def kind_of(tool: str, arguments: Payload) -> ActionKind:
-    """
-    Return the kind of a call.
-    """
+    """Return the kind of a call."""
     name = tool.lower()
     if name in _WAIT or (name == "write_stdin" and not str(arguments.get("chars") or "")):
         return ActionKind.WAIT
@@ -80,9 +76,7 @@ def _waits(command: str | None) -> bool:
 
 
 def command_of(arguments: Payload) -> str | None:
-    """
-    Return the shell command among a call's arguments; ``None`` if there is none.
-    """
+    """Return the shell command among a call's arguments; ``None`` if there is none."""
     given = arguments.get("command", arguments.get("cmd"))
     if isinstance(given, str):
         return given
@@ -94,9 +88,7 @@ def command_of(arguments: Payload) -> str | None:
 
 
 def file_of(arguments: Payload) -> str:
-    """
-    Return the file that a call is about; empty if it names none.
-    """
+    """Return the file that a call is about; empty if it names none."""
     return next((given for key in _FILES if isinstance(given := arguments.get(key), str)), "")
 
 
@@ -127,32 +119,24 @@ _DIGITS = dict.fromkeys(map(ord, "0123456789"))
 
 
 def mask_times(text: str) -> str:
-    """
-    Return a text of arguments without times, temporary names and counts of attempts.
-    """
+    """Return a text of arguments without times, temporary names and counts of attempts."""
     return _COUNTS.sub(r"\g<word>#", _drifts(text))
 
 
 def mask_result(text: str) -> str:
-    """
-    Return a result without times, temporary names, ids and addresses.
-    """
+    """Return a result without times, temporary names, ids and addresses."""
     return text.translate(_DIGITS) if len(text) > _LONG else _IDS.sub("<id>", _drifts(text))
 
 
 def mask_numbers(text: str) -> str:
-    """
-    Return a text without any of these, and without numbers.
-    """
+    """Return a text without any of these, and without numbers."""
     if len(text) > _LONG:
         return text.translate(_DIGITS)
     return _NUMBERS.sub("#", _HASHES.sub("<id>", _IDS.sub("<id>", _drifts(text))))
 
 
 def mask_error(text: str) -> str:
-    """
-    Return an error text without noise; empty if it contains no words except a status.
-    """
+    """Return an error text without noise; empty if it contains no words except a status."""
     masked = mask_numbers(text).strip()
     return "" if _STATUS.match(masked) else masked
 
@@ -195,16 +179,12 @@ class ActionSignature:
     text: str = ""
 
     def alike(self, other: ActionSignature) -> bool:
-        """
-        Return whether both are the same call with the same result.
-        """
+        """Return whether both are the same call with the same result."""
         return self.call == other.call and self.result == other.result
 
 
 def signature_of(action: Action) -> ActionSignature:
-    """
-    Return the signature of an action that is over.
-    """
+    """Return the signature of an action that is over."""
     text = _arguments(action)
     failed = action.outcome in (ActionResult.FAILED, ActionResult.REFUSED)
     error = mask_error(action.result) if failed else ""
@@ -218,9 +198,7 @@ def signature_of(action: Action) -> ActionSignature:
 
 
 def intended_calls(action: Action) -> tuple[frozenset[str], str]:
-    """
-    Return the digests that a call could have, depending on its result, and the call in a few words.
-    """
+    """Return the digests that a call could have, depending on its result, and the call in a few words."""
     text = _arguments(action)
     return frozenset(_call_digest(action.tool, text, level) for level in _LEVELS), _short_call(
         action.tool, text
@@ -228,9 +206,7 @@ def intended_calls(action: Action) -> tuple[frozenset[str], str]:
 
 
 def digest(*parts: str) -> str:
-    """
-    Return a short digest of texts.
-    """
+    """Return a short digest of texts."""
     joined = "\0".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=9).hexdigest()
 

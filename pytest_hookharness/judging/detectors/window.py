@@ -39,9 +39,7 @@ class Repeats:
     runs: tuple[int, ...] = ()
 
     def follow(self, new: ActionSignature, limits: Limits) -> Repeats:
-        """
-        Return the memory after one more signature.
-        """
+        """Return the memory after one more signature."""
         longest = limits.longest
         return Repeats((*self.recent, new)[-longest:], self._runs(new.alike, longest))
 
@@ -63,9 +61,7 @@ class Repeats:
         return _closed(runs, limits)
 
     def closed(self, limits: Limits) -> int:
-        """
-        Return the smallest period of a closed cycle; 0 for none.
-        """
+        """Return the smallest period of a closed cycle; 0 for none."""
         return _closed(self.runs, limits)
 
 
@@ -93,9 +89,7 @@ class ErrorStreak:
     text: str = ""
 
     def follow(self, new: ActionSignature, text: str) -> ErrorStreak:
-        """
-        Return the streak after one more action.
-        """
+        """Return the streak after one more action."""
         if not new.error:
             return ErrorStreak()
         return ErrorStreak(new.error, self.count + 1 if new.error == self.error else 1, text)
@@ -115,9 +109,7 @@ class Memory:
     streak: ErrorStreak = ErrorStreak()
 
     def follow(self, action: Action, limits: Limits) -> Memory:
-        """
-        Return the memory after one more action; waiting, or a refusal by the guard itself, clears it.
-        """
+        """Return the memory after one more action; waiting, or a refusal by the guard itself, clears it."""
         if is_guard_refusal(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT:
             return Memory()
         new = signature_of(action)
@@ -126,9 +118,7 @@ class Memory:
         )
 
     def found(self, limits: Limits) -> DetectedLoop | None:
-        """
-        Return the loop that the newest action closed or continued.
-        """
+        """Return the loop that the newest action closed or continued."""
         period = self.repetitions.closed(limits)
         if period:
             count = 1 + self.repetitions.runs[period - 1] // period
@@ -149,9 +139,7 @@ class Memory:
         return None
 
     def foresee(self, action: Action, limits: Limits) -> DetectedLoop | None:
-        """
-        Return the loop that a call would close or continue, before it is made.
-        """
+        """Return the loop that a call would close or continue, before it is made."""
         kind = kind_of(action.tool, action.arguments)
         if kind is ActionKind.WAIT:
             return None
@@ -173,9 +161,7 @@ class Memory:
         return any(one.text != other.text for one, other in pairs)
 
     def bounded(self, limits: Limits) -> Memory:
-        """
-        Return the memory with no number above the limits.
-        """
+        """Return the memory with no number above the limits."""
         runs = tuple(
             min(run, limits.repetitions * period) for period, run in enumerate(self.repetitions.runs, 1)
         )
@@ -184,9 +170,7 @@ class Memory:
 
 
 def is_guard_refusal(action: Action) -> bool:
-    """
-    Return whether the guard that uses these detectors refused an action.
-    """
+    """Return whether the guard that uses these detectors refused an action."""
     return action.outcome in (ActionResult.REFUSED, ActionResult.FAILED) and MARK in action.result
 
 

@@ -99,9 +99,7 @@ def find_violations(
 
 
 def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
-    """
-    Return an outcome with later findings added, and with its expectations about findings checked again.
-    """
+    """Return an outcome with later findings added, and with its expectations about findings checked again."""
     if not found:
         return outcome
     outcome = replace(outcome, findings=(*outcome.findings, *found))
@@ -115,9 +113,7 @@ def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
 
 
 def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
-    """
-    Return an outcome with another verdict, and with its expectations about the verdict checked again.
-    """
+    """Return an outcome with another verdict, and with its expectations about the verdict checked again."""
     outcome = replace(outcome, verdict=verdict)
     expect, mark = outcome.scenario.expect, outcome.scenario.mark
     places = {mark(f"expect.{name}") for name in _OF_VERDICT}

@@ -28,9 +28,7 @@ def broken_files(
     final: Mapping[str, StateEntry],
     final_text: Callable[[str], str | None],
 ) -> Iterator[Violation]:
-    """
-    Check the files of the workspace at the end.
-    """
+    """Check the files of the workspace at the end."""
     if expected is None:
         return
     for file, text in expected.equal.items():
@@ -88,9 +86,7 @@ def _first_difference(expected: str, seen: str) -> str:
 
 
 def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
-    """
-    Check for findings that were expected and did not occur, and for findings that were not expected.
-    """
+    """Check for findings that were expected and did not occur, and for findings that were not expected."""
     seen = {finding.code for finding in outcome.findings}
     for index, word in enumerate(expect.findings):
         code = look_up(word)
@@ -113,9 +109,7 @@ def _nearest(word: str) -> str:
 
 
 def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
-    """
-    Check the number of leftover processes: 0, unless the scenario says otherwise.
-    """
+    """Check the number of leftover processes: 0, unless the scenario says otherwise."""
     allowed = expect.leftovers
     if allowed is None:
         excused = {finding_catalogue.HELD_OPEN, finding_catalogue.LEFTOVER}
@@ -131,9 +125,7 @@ def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violatio
 
 
 def broken_times(outcome: Outcome, expected: Mapping[str, int]) -> Iterator[Violation]:
-    """
-    Check for events of which a hook took too long, or of which no hook ran.
-    """
+    """Check for events of which a hook took too long, or of which no hook ran."""
     measured = timings(outcome.trace) if expected else ()
     started = {
         hook_run.hook.event
@@ -162,9 +154,7 @@ def _describe_slowest(timing: Timing) -> str:
 
 
 def broken_paths(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
-    """
-    Check the expected paths into and out of a lock-out.
-    """
+    """Check the expected paths into and out of a lock-out."""
     explored = outcome.explored
     trap = explored.trap if explored is not None else None
     path_in = None if trap is None else trap.way

@@ -21,9 +21,7 @@ _MANY = 3
 
 
 def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None) -> Iterator[Violation]:
-    """
-    Check the numbers of blocks, in total or by event.
-    """
+    """Check the numbers of blocks, in total or by event."""
     if expected is None:
         return
     if isinstance(expected, Range):
@@ -41,9 +39,7 @@ def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None
 
 
 def broken_hook_runs(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
-    """
-    Check the numbers of hook runs.
-    """
+    """Check the numbers of hook runs."""
     for word, number in expected.items():
         if outcome.hook_runs(word) not in number:
             seen = str(outcome.hook_runs(word))
@@ -53,9 +49,7 @@ def broken_hook_runs(outcome: Outcome, expected: Mapping[str, Range]) -> Iterato
 
 
 def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) -> Iterator[Violation]:
-    """
-    Check the first decisions of events.
-    """
+    """Check the first decisions of events."""
     for event, wanted in expected.items():
         hooked = [item for _, item in outcome.trace.hooked(event)]
         met = len(hooked) >= len(wanted) and all(map(_became, hooked, wanted))
@@ -75,9 +69,7 @@ def _became(hooked: HookEvent, word: str) -> bool:
 
 
 def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
-    """
-    Check for patterns that no reason matches.
-    """
+    """Check for patterns that no reason matches."""
     reasons = outcome.reasons()
     for index, pattern in enumerate(patterns):
         if not any(re.search(pattern, reason) for reason in reasons):
@@ -92,9 +84,7 @@ def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Viol
 
 
 def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
-    """
-    Check for patterns that match nothing that a hook said and the agent's model received.
-    """
+    """Check for patterns that match nothing that a hook said and the agent's model received."""
     texts = [text for _, hooked in outcome.trace.hooked() for text in hooked.decision.to_agent]
     for index, pattern in enumerate(patterns):
         if not any(re.search(pattern, text) for text in texts):
@@ -122,9 +112,7 @@ def _where_else(outcome: Outcome, pattern: str) -> str:
 
 
 def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Violation]:
-    """
-    Check for events and rulings that should happen at least once, with a hook that really ran.
-    """
+    """Check for events and rulings that should happen at least once, with a hook that really ran."""
     for index, word in enumerate(wanted):
         event, _, ruling = word.partition(":")
         asked = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.hook_runs]
@@ -138,9 +126,7 @@ def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Viol
 
 
 def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
-    """
-    Check the number and the depth of the sessions of fake agents.
-    """
+    """Check the number and the depth of the sessions of fake agents."""
     if expect.sessions is not None and outcome.sessions not in expect.sessions:
         wanted = counted(expect.sessions, "session")
         yield Violation(path="expect.sessions", expected=wanted, seen=str(outcome.sessions))
@@ -150,9 +136,7 @@ def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation
 
 
 def broken_loops(outcome: Outcome, expected: tuple[str, ...] | None) -> Iterator[Violation]:
-    """
-    Check for loops that were expected and did not occur, and for loops that were not expected.
-    """
+    """Check for loops that were expected and did not occur, and for loops that were not expected."""
     if expected is None:
         return
     loops = detect(actions_of(outcome.trace))
@@ -167,9 +151,7 @@ def broken_loops(outcome: Outcome, expected: tuple[str, ...] | None) -> Iterator
 
 
 def broken_threads(outcome: Outcome, expected: ProcessExpectation) -> Iterator[Violation]:
-    """
-    Check the numbers of threads, and their depth.
-    """
+    """Check the numbers of threads, and their depth."""
     tracked = outcome.background
     for word, wanted in expected.threads.items():
         seen = tracked.spawned(word)

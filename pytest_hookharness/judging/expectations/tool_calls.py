@@ -1,6 +1,4 @@
-"""
-Expectations about single tool calls.
-"""
+"""Expectations about single tool calls."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ def broken_calls(outcome: Outcome) -> Iterator[Violation]:
 
 
 def _broken_children(outcome: Outcome) -> Iterator[Violation]:
-    """
-    Check the calls of fake agents in the same way.
-    """
+    """Check the calls of fake agents in the same way."""
     made: set[str] = set()
     for _, child in outcome.trace.children():
         for call in child.calls:
@@ -104,9 +100,7 @@ def _rest_of_turn(trace: Trace, number: int) -> Sequence[Step]:
 
 
 def _became(part: Part, performed: list[Performed], hooked: Sequence[HookEvent]) -> str:
-    """
-    Return the result of one call, and remove what was carried out for it from the list.
-    """
+    """Return the result of one call, and remove what was carried out for it from the list."""
     about = [item for item in hooked if _about(item, part)]
     if any(item.decision.ruling is Ruling.ASK for item in about):
         return Ruling.ASK.value
@@ -129,9 +123,7 @@ def _is_of(performed: Performed, part: Part) -> bool:
 
 
 def _about(hooked: HookEvent, part: Part) -> bool:
-    """
-    Return whether hooks were asked about this call, and not about another one of the same turn.
-    """
+    """Return whether hooks were asked about this call, and not about another one of the same turn."""
     # Hooks that run after the call cannot refuse it any more.
     if hooked.event.lower().startswith(("post", "after")):
         return False

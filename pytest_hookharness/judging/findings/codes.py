@@ -284,7 +284,5 @@ ENDLESS = (
 
 
 def look_up_ending(word: str) -> FindingCode | None:
-    """
-    Return the bad end with this name, ignoring case.
-    """
+    """Return the bad end with this name, ignoring case."""
     return next((ending for ending in ENDLESS if ending.name == word.lower()), None)

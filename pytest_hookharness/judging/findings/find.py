@@ -60,9 +60,7 @@ _NO_EXPECTATION = Expectation()
 
 @dataclass(frozen=True, slots=True)
 class _Defect:
-    """
-    One defect of one hook run.
-    """
+    """One defect of one hook run."""
 
     code: FindingCode
     text: str

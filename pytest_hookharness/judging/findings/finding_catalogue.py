@@ -213,22 +213,16 @@ _CODES = (
 
 
 def catalogue() -> tuple[FindingCode, ...]:
-    """
-    Return all finding codes, in the order of the documentation.
-    """
+    """Return all finding codes, in the order of the documentation."""
     return _CODES
 
 
 def look_up(word: str) -> FindingCode | None:
-    """
-    Return the code with this number or name, ignoring case; ``None`` if there is none.
-    """
+    """Return the code with this number or name, ignoring case; ``None`` if there is none."""
     return next((code for code in _CODES if word.upper() in (code.code, code.name)), None)
 
 
 def nearest(word: str) -> str:
-    """
-    Return the number or name that is most similar to a word; empty if none is similar.
-    """
+    """Return the number or name that is most similar to a word; empty if none is similar."""
     known = [name for code in _CODES for name in (code.code, code.name)]
     return next(iter(difflib.get_close_matches(word.upper(), known, n=1)), "")

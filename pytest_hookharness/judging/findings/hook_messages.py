@@ -62,9 +62,7 @@ def _reaches_agent(unheard: Unheard, hooked: HookEvent) -> bool:
 
 
 def find_double_noise(trace: Trace) -> Iterator[Finding]:
-    """
-    Find events where several hooks say the same, or several write to standard error without deciding.
-    """
+    """Find events where several hooks say the same, or several write to standard error without deciding."""
     for step, hooked in trace.hooked():
         noisy = [hook_run for hook_run in hooked.hook_runs if _is_noise(hook_run)]
         if len(noisy) > 1:
@@ -89,9 +87,7 @@ def _is_noise(hook_run: HookRun) -> bool:
 
 
 def _speakers(hooked: HookEvent) -> dict[str, list[HookRun]]:
-    """
-    Return the hook runs that said each text.
-    """
+    """Return the hook runs that said each text."""
     speakers: dict[str, list[HookRun]] = {}
     for hook_run in hooked.hook_runs:
         texts = {hook_run.reply.context.strip(), hook_run.reply.user_text.strip()}
@@ -212,7 +208,5 @@ def find_empty_advice(trace: Trace) -> Iterator[Finding]:
 
 
 def names_something(reason: str) -> bool:
-    """
-    Return whether a reason names a thing, or contains a usual word for an action.
-    """
+    """Return whether a reason names a thing, or contains a usual word for an action."""
     return len(reason) > _LONG or _THING.search(reason) is not None or _STEP.search(reason) is not None

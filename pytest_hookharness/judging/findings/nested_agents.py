@@ -31,9 +31,7 @@ def find_chain(trace: Trace) -> tuple[str, ...]:
 
 
 def ancestors_of(child: ChildSession, children: Mapping[int, ChildSession]) -> tuple[ChildSession, ...]:
-    """
-    Return a session after the sessions that contain it, outermost first.
-    """
+    """Return a session after the sessions that contain it, outermost first."""
     line = [child]
     # A hook can write any parent into its record. A parent always has a smaller number, which ends the loop.
     while (parent := children.get(line[0].parent)) is not None and parent.number < line[0].number:
@@ -42,9 +40,7 @@ def ancestors_of(child: ChildSession, children: Mapping[int, ChildSession]) -> t
 
 
 def describe_start(child: ChildSession) -> str:
-    """
-    Say how a session was started, in one sentence.
-    """
+    """Say how a session was started, in one sentence."""
     call = " ".join(child.argv)
     call = call if len(call) <= _LONGEST_CALL else f"{call[: _LONGEST_CALL - 3]}..."
     end = ", which was refused" if child.refused else ""
@@ -54,9 +50,7 @@ def describe_start(child: ChildSession) -> str:
 
 
 def find_capped_children(trace: Trace) -> Iterator[Finding]:
-    """
-    Find sessions whose hooks refused every stop, so that only the host's cap ended them.
-    """
+    """Find sessions whose hooks refused every stop, so that only the host's cap ended them."""
     for step, child in trace.children():
         if child.ended == "capped":
             refusing = [hook_run.command for hook_run in child.hook_runs if hook_run.ruling == "deny"]
@@ -85,9 +79,7 @@ _LOOKED_AT = 1 << 16
 
 
 def find_missing_agents(trace: Trace) -> Iterator[Finding]:
-    """
-    Find calls of an agent's program that could not be started.
-    """
+    """Find calls of an agent's program that could not be started."""
     for step, hook_run in trace.hook_runs():
         if hook_run.run is None:
             continue
@@ -107,9 +99,7 @@ _OFTEN = 2
 
 
 def find_pingpong(trace: Trace) -> Iterator[Finding]:
-    """
-    Find files in which hooks reverted the same change of the agent at least twice.
-    """
+    """Find files in which hooks reverted the same change of the agent at least twice."""
     made: dict[str, Change] = {}
     reverted: Counter[tuple[str, str, str]] = Counter()
     for step in trace.steps:

@@ -1,6 +1,4 @@
-"""
-Findings about the hook settings: problems that the host found in them, and runs without any hook.
-"""
+"""Findings about the hook settings: problems that the host found in them, and runs without any hook."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ _SHOWN = 3
 
 # A protocol, because the class is in `hosts`, which this package must not import.
 class ConfigurationProblem(Protocol):
-    """
-    A problem in the hook settings, as the host reads them.
-    """
+    """A problem in the hook settings, as the host reads them."""
 
     @property
     def kind(self) -> str:
@@ -36,37 +32,27 @@ class ConfigurationProblem(Protocol):
 
     @property
     def source(self) -> str:
-        """
-        The settings file.
-        """
+        """The settings file."""
         ...
 
     @property
     def path(self) -> str:
-        """
-        The place in the file.
-        """
+        """The place in the file."""
         ...
 
     @property
     def text(self) -> str:
-        """
-        The problem in one sentence.
-        """
+        """The problem in one sentence."""
         ...
 
     @property
     def rule(self) -> Rule | None:
-        """
-        The rule of the host.
-        """
+        """The rule of the host."""
         ...
 
 
 def find_settings_problems(problems: Sequence[ConfigurationProblem]) -> Iterator[Finding]:
-    """
-    Find what is wrong in the hook settings.
-    """
+    """Find what is wrong in the hook settings."""
     for problem in problems:
         place = ", ".join(part for part in (problem.source, problem.path) if part)
         text = f"{place}: {problem.text}" if place else problem.text
@@ -88,9 +74,7 @@ def _code(kind: str) -> FindingCode:
 def find_never_fired(
     trace: Trace, configured: Sequence[str], problems: Sequence[ConfigurationProblem]
 ) -> Iterator[Finding]:
-    """
-    Find that no hook ran, unless problems in the settings already explain it.
-    """
+    """Find that no hook ran, unless problems in the settings already explain it."""
     if any(trace.hook_runs()):
         return
     if not configured and any("option" not in problem.kind for problem in problems):
@@ -117,8 +101,6 @@ def _events(trace: Trace) -> str:
 
 
 def shorten_list(words: Sequence[str]) -> str:
-    """
-    Join the first three words, and count the rest.
-    """
+    """Join the first three words, and count the rest."""
     more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
     return ", ".join(words[:_SHOWN]) + more

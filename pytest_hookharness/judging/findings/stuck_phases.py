@@ -1,6 +1,4 @@
-"""
-Findings about phases of a session: a phase that locks the agent out, or one that outlives its session.
-"""
+"""Findings about phases of a session: a phase that locks the agent out, or one that outlives its session."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ _PROTECTED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _RefusedRead:
-    """
-    A read of a file that hooks refused.
-    """
+    """A read of a file that hooks refused."""
 
     file: str
     refusal: HookEvent
@@ -35,9 +31,7 @@ class _RefusedRead:
 
 @dataclass(frozen=True, slots=True)
 class _FirstAnswer:
-    """
-    The result of the first time that a session made a call.
-    """
+    """The result of the first time that a session made a call."""
 
     number: int
     turn: int
@@ -150,9 +144,7 @@ def _title(call: ToolCall) -> str:
 
 
 def _kept(before: Sequence[Step], after: Sequence[Step], until: int) -> str:
-    """
-    Describe the files that one session wrote and the next has not changed.
-    """
+    """Describe the files that one session wrote and the next has not changed."""
     since = set(_changed([step for step in after if step.number < until]))
     written = {path for path, how in _changed(before).items() if how != "removed"}
     folders = {path.rpartition("/")[0] for path in written}

@@ -184,9 +184,7 @@ def _threshold_candidates(
 
 
 def _value(part: StatePart) -> float | None:
-    """
-    Return the value of a counter; ``None`` if its notation is unclear.
-    """
+    """Return the value of a counter; ``None`` if its notation is unclear."""
     if part.kind is not PartKind.COUNTER or not part.step:
         return None
     for read in (float, _hexadecimal):
@@ -206,9 +204,7 @@ def _hexadecimal(text: str) -> float:
 def _each_alone(
     parts: Sequence[StatePart], alone: list[int]
 ) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
-    """
-    Perturb each part alone; note those that make a difference in states that the run may never reach.
-    """
+    """Perturb each part alone; note those that make a difference in states that the run may never reach."""
     singles = range(min(len(parts), _MOST_ALONE)) if len(parts) > 1 else ()
     tried = [Perturbation(parts=(place,), how=PerturbationKind.OLDER) for place in singles]
     tried += [
@@ -253,9 +249,7 @@ def _age(every: tuple[int, ...], seconds: float) -> Perturbation:
 
 
 def _waited() -> Generator[Perturbation, ProbeResult, ExperimentResult]:
-    """
-    Check by really waiting whether time decides, because making times older spoils those used as names.
-    """
+    """Check by really waiting whether time decides, because making times older spoils those used as names."""
     perturbation = Perturbation(parts=(), how=PerturbationKind.WAITED, seconds=1.5 * MOMENT)
     seen = yield perturbation
     if seen.reaction is ProbeEffect.DECISION:

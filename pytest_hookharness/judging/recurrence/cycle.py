@@ -51,9 +51,7 @@ def build_state(
 
 
 def same_state(one: State, other: State) -> bool:
-    """
-    Return whether two states are known to be equal; a state that is not known completely never is.
-    """
+    """Return whether two states are known to be equal; a state that is not known completely never is."""
     return not one.opaque and not other.opaque and one.digest == other.digest
 
 
@@ -84,9 +82,7 @@ def changes(
 
 
 def environment_digest(environment: Mapping[str, str]) -> str:
-    """
-    Return the digest of an environment, whatever the order of its variables.
-    """
+    """Return the digest of an environment, whatever the order of its variables."""
     words = [_bytes(f"{name}={value}") for name, value in environment.items()]
     return blake2b(b"\0".join(sorted(words)), digest_size=_SIZE).hexdigest()
 
@@ -160,9 +156,7 @@ class Lasso:
 
     @property
     def last(self) -> int:
-        """
-        The turn that ends the confirming repetition.
-        """
+        """The turn that ends the confirming repetition."""
         return self.stem + 2 * self.period
 
 
@@ -172,9 +166,7 @@ def _alike(one: State | None, other: State | None) -> bool:
 
 
 def propose_lasso(states: Mapping[int, State]) -> Lasso | None:
-    """
-    Return the lasso that the newest turn closes, with the smallest period; ``None`` if there is none.
-    """
+    """Return the lasso that the newest turn closes, with the smallest period; ``None`` if there is none."""
     if not states:
         return None
     newest = max(states)
@@ -216,9 +208,7 @@ def follow_lasso(lasso: Lasso | None, states: Mapping[int, State]) -> tuple[Lass
 
 
 def completed_lasso(states: Mapping[int, State]) -> Lasso | None:
-    """
-    Return the lasso whose confirming repetition ended with the newest turn; ``None`` if there is none.
-    """
+    """Return the lasso whose confirming repetition ended with the newest turn; ``None`` if there is none."""
     closing = propose_lasso(states)
     if closing is None or closing.stem < closing.period:
         return None
@@ -242,9 +232,7 @@ class Contradiction:
 
 
 def find_contradiction(states: Mapping[int, State]) -> Contradiction | None:
-    """
-    Return the first state that was followed by two different ones; ``None`` if there is none.
-    """
+    """Return the first state that was followed by two different ones; ``None`` if there is none."""
     seen: dict[str, int] = {}
     for turn in sorted(states):
         build_state, after = states[turn], states.get(turn + 1)

@@ -13,9 +13,7 @@ from typing import TypeAlias
 
 
 class Exit(Enum):
-    """
-    A successor that is no state.
-    """
+    """A successor that is no state."""
 
     STOP = "the hooks let the agent stop"
     HELD = "the session ended without their decision, or waits forever"
@@ -27,23 +25,17 @@ Graph: TypeAlias = Sequence[Sequence[Target]]
 
 
 def find_stopping(graph: Graph) -> frozenset[int]:
-    """
-    Return the states from which a path to a stop is known.
-    """
+    """Return the states from which a path to a stop is known."""
     return _leading_to(graph, {Exit.STOP})
 
 
 def find_traps(graph: Graph) -> frozenset[int]:
-    """
-    Return the trap states: no path from them leads to a stop or to an unknown successor.
-    """
+    """Return the trap states: no path from them leads to a stop or to an unknown successor."""
     return frozenset(range(len(graph))) - _leading_to(graph, {Exit.STOP, Exit.UNKNOWN})
 
 
 def find_reachable(graph: Graph, start: int) -> frozenset[int]:
-    """
-    Return the states that can be reached from one, including itself.
-    """
+    """Return the states that can be reached from one, including itself."""
     return frozenset(state for state, _ in _walk(graph, start))
 
 
@@ -94,9 +86,7 @@ def _leading_to(graph: Graph, exits: Collection[Exit]) -> frozenset[int]:
 
 
 def _walk(graph: Graph, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """
-    Yield the states that can be reached, nearest first, each with the shortest path to it.
-    """
+    """Yield the states that can be reached, nearest first, each with the shortest path to it."""
     paths: dict[int, tuple[int, ...]] = {start: ()}
     queue = [start]
     for state in queue:

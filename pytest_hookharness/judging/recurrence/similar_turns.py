@@ -46,9 +46,7 @@ class TextOutlines:
         self._ids: dict[tuple[str, int], set[str]] = {}
 
     def of(self, text: str) -> str:
-        """
-        Return a text without the values of numbers, times and ids; equal consecutive lines are joined.
-        """
+        """Return a text without the values of numbers, times and ids; equal consecutive lines are joined."""
         lines = map(self._line, _HEXADECIMAL.sub("0", text).split("\n"))
         return "\n".join(line for line, _ in groupby(lines))
 
@@ -75,9 +73,7 @@ class TextOutlines:
 
 
 def outline(text: str) -> str:
-    """
-    Return the outline of a single text.
-    """
+    """Return the outline of a single text."""
     return TextOutlines().of(text)
 
 
@@ -95,9 +91,7 @@ def _loosely(token: Token) -> str:
 
 
 def _may_be_drawn(word: str, ids: set[str]) -> bool:
-    """
-    Return whether a word may be one more of these ids.
-    """
+    """Return whether a word may be one more of these ids."""
     if len(ids) < _OTHERS or not word.isalnum():
         return False
     alphabet = next((one for one in _ALPHABETS if all(map(one.fullmatch, ids))), None)
@@ -125,16 +119,12 @@ class TurnSignature:
 
 
 def actions_of(steps: Iterable[Step], read: TextOutline = outline) -> tuple[str, ...]:
-    """
-    Return what was done and decided in some steps, without numbers, times and ids.
-    """
+    """Return what was done and decided in some steps, without numbers, times and ids."""
     return tuple(_exchange(step, read) for step in steps)
 
 
 def describe_difference(expected: Iterable[Step], seen: Iterable[Step], read: TextOutline = outline) -> str:
-    """
-    Describe the first difference between the actions of two turns; empty if they are equal.
-    """
+    """Describe the first difference between the actions of two turns; empty if they are equal."""
     first, second = [*expected], [*seen]
     for one, other in zip(first, second, strict=False):
         if _exchange(one, read) != _exchange(other, read):

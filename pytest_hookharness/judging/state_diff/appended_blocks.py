@@ -32,9 +32,7 @@ _BOUND = 4_000_000
 
 
 class AlignFirst(enum.Enum):
-    """
-    What is aligned first: equal beginnings, equal ends, or equal values.
-    """
+    """What is aligned first: equal beginnings, equal ends, or equal values."""
 
     BEGINNING = "beginning"
     END = "end"
@@ -134,9 +132,7 @@ _REACH = 64 * 1024
 
 
 def with_older_chunks(template: Template, clock: SessionClock) -> Template:
-    """
-    Return the template with the chunks next to its blocks made part of them.
-    """
+    """Return the template with the chunks next to its blocks made part of them."""
     items = list(template.items)
     place = 0
     while place < len(items):
@@ -213,9 +209,7 @@ def _without(beside: Sequence[Item], chunks: Sequence[str], *, prepended: bool) 
 
 
 def _confirm_steps(block: AppendedBlock, clock: SessionClock) -> AppendedBlock:
-    """
-    Return a block whose counts were compared with the last chunk before the observed repetitions.
-    """
+    """Return a block whose counts were compared with the last chunk before the observed repetitions."""
     chunks = block.chunks[::-1] if block.prepended else block.chunks
     if len(chunks) <= block.observed:
         return block

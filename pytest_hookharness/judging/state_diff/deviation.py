@@ -69,9 +69,7 @@ def find_deviation(
     after: Files,
     clock: SessionClock,
 ) -> str:
-    """
-    Say how a repetition deviates from the pattern; empty if it does not.
-    """
+    """Say how a repetition deviates from the pattern; empty if it does not."""
     observed = observe_all(all_series, before)
     missing = next((old for old in observed if isinstance(old, ObservationFailure)), None)
     if missing is not None:

@@ -32,9 +32,7 @@ MOST_FILES = 500
 def perturb_series(
     series: FileSeries, chosen: Sequence[PartLocation], perturbation: Perturbation, clock: SessionClock
 ) -> Iterator[tuple[str, bytes | None]]:
-    """
-    Yield the files of a series with some parts perturbed; ``None`` for a file that does not exist then.
-    """
+    """Yield the files of a series with some parts perturbed; ``None`` for a file that does not exist then."""
     if series.kind is SeriesKind.CREATED:
         yield from _perturbed_files(series, perturbation if chosen else None, clock)
         return
@@ -47,9 +45,7 @@ def perturb_series(
 
 
 def reachable_repetitions(series: FileSeries, location: PartLocation, repetitions: int) -> int:
-    """
-    Return how many repetitions ahead a growing part can be written, at most the number asked for.
-    """
+    """Return how many repetitions ahead a growing part can be written, at most the number asked for."""
     if location.where is SeriesField.FILES:
         size = max(1, len(series.raw))
         return max(0, min(repetitions, MOST_FILES, LARGEST // size))
@@ -220,9 +216,7 @@ def _advanced(template: Template, repetition: int, seed: str, pace: float = 0.0)
 
 
 def describe_perturbation(series: FileSeries, location: PartLocation, perturbation: Perturbation) -> str:
-    """
-    Say how one part was perturbed, for a report.
-    """
+    """Say how one part was perturbed, for a report."""
     part = location.part
     match perturbation.how:
         case PerturbationKind.OLDER:

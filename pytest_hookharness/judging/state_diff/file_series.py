@@ -1,6 +1,4 @@
-"""
-File series: one file, followed through the repetitions by its name and its content.
-"""
+"""File series: one file, followed through the repetitions by its name and its content."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ LARGEST = 4 * 1024 * 1024
 
 
 class SeriesKind(enum.Enum):
-    """
-    What happens to a file: it is changed in place, renamed in each repetition, or created in each one.
-    """
+    """What happens to a file: it is changed in place, renamed in each repetition, or created in each one."""
 
     IN_PLACE = "stays"
     RENAMED = "moves"
@@ -53,9 +49,7 @@ class FileSeries:
 
     @property
     def path(self) -> str:
-        """
-        Its newest path.
-        """
+        """Its newest path."""
         return self.paths[-1]
 
 
@@ -74,9 +68,7 @@ class Unfollowable:
 
 
 def text_of(content: bytes) -> str | None:
-    """
-    Return the text of a file; ``None`` if it is binary.
-    """
+    """Return the text of a file; ``None`` if it is binary."""
     if b"\0" in content:
         return None
     try:
@@ -86,9 +78,7 @@ def text_of(content: bytes) -> str | None:
 
 
 def follow_files(states: Sequence[Files], clock: SessionClock) -> list[FileSeries | Unfollowable]:
-    """
-    Return a series for each file that differs between states, and the files that cannot be followed.
-    """
+    """Return a series for each file that differs between states, and the files that cannot be followed."""
     paths = sorted({path for state in states for path in state})
     contents = {path: [state.get(path) for state in states] for path in paths}
     changing = {path: row for path, row in contents.items() if len(set(row)) > 1}
@@ -158,9 +148,7 @@ def _by_repetition(
 
 
 def natural_key(path: str) -> list[tuple[int, int, str]]:
-    """
-    Return a key that sorts paths by the numbers in them.
-    """
+    """Return a key that sorts paths by the numbers in them."""
     pieces = re.split(r"([0-9]{1,300})", path)
     return [(1, int(piece), "") if place % 2 else (0, 0, piece) for place, piece in enumerate(pieces)]
 

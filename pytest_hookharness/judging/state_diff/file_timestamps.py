@@ -36,16 +36,12 @@ class FileTimestamps:
     clock: SessionClock
 
     def aged(self, seconds: float) -> Files:
-        """
-        Return the files with all their times made older, by seconds.
-        """
+        """Return the files with all their times made older, by seconds."""
         return {path: age_timestamps(text, seconds, self.clock).encode() for path, text in self.texts}
 
 
 def find_timestamps(files: Files, clock: SessionClock) -> FileTimestamps:
-    """
-    Find all times near the clock, except in binary files and in files that are too large to rewrite.
-    """
+    """Find all times near the clock, except in binary files and in files that are too large to rewrite."""
     texts: list[tuple[str, str]] = []
     parts: list[StatePart] = []
     for path, content in sorted(files.items()):
@@ -58,9 +54,7 @@ def find_timestamps(files: Files, clock: SessionClock) -> FileTimestamps:
 
 
 def equal_except_timestamps(one: bytes | None, other: bytes | None, clock: SessionClock) -> bool:
-    """
-    Return whether two contents are equal except for times near the clock.
-    """
+    """Return whether two contents are equal except for times near the clock."""
     first, second = (text_of(content) if content is not None else None for content in (one, other))
     if first is None or second is None:
         return one == other

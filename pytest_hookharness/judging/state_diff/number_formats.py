@@ -1,6 +1,4 @@
-"""
-Numbers as they are written in files, and the clock of a session.
-"""
+"""Numbers as they are written in files, and the clock of a session."""
 
 from __future__ import annotations
 
@@ -46,27 +44,21 @@ class Notation:
 
     @property
     def expression(self) -> str:
-        """
-        A regular expression for a number in this notation.
-        """
+        """A regular expression for a number in this notation."""
         if self.base != 10:
             return re.escape(self.prefix) + "[0-9a-fA-F]+"
         return UNSIGNED if self.bare else SIGNED
 
 
 def parse_number(text: str, notation: Notation) -> Fraction:
-    """
-    Return the number that a text stands for.
-    """
+    """Return the number that a text stands for."""
     if notation.base != 10:
         return Fraction(int(text.removeprefix(notation.prefix), notation.base))
     return Fraction(text)
 
 
 def format_number(value: Fraction, notation: Notation) -> str:
-    """
-    Write a number in a notation.
-    """
+    """Write a number in a notation."""
     scaled = round(abs(value) * 10**notation.most)
     whole, part = divmod(scaled, 10**notation.most)
     sign = "-" if value < 0 and scaled else "+" if notation.plus else ""
@@ -79,9 +71,7 @@ def format_number(value: Fraction, notation: Notation) -> str:
 
 
 def notation_of(texts: Sequence[str], *, bare: bool = False) -> Notation | None:
-    """
-    Return the common notation of decimal numbers; ``None`` if they are written differently.
-    """
+    """Return the common notation of decimal numbers; ``None`` if they are written differently."""
     if any(len(text) > LONGEST for text in texts):
         return None
     places = [_places(text) for text in texts]
@@ -98,9 +88,7 @@ def notation_of(texts: Sequence[str], *, bare: bool = False) -> Notation | None:
 
 
 def hexadecimal_notation_of(texts: Sequence[str]) -> Notation | None:
-    """
-    Return the common notation of hexadecimal numbers; ``None`` if one of them is none.
-    """
+    """Return the common notation of hexadecimal numbers; ``None`` if one of them is none."""
     found = [_HEXADECIMAL.fullmatch(text) for text in texts]
     if any(len(text) > LONGEST for text in texts) or not all(found):
         return None

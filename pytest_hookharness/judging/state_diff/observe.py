@@ -1,6 +1,4 @@
-"""
-Observations: finding the files of a series in a later state, and reading the values of their parts.
-"""
+"""Observations: finding the files of a series in a later state, and reading the values of their parts."""
 
 from __future__ import annotations
 
@@ -81,18 +79,14 @@ def observe_all(
 def observe_next(
     series: FileSeries, before: Files, after: Files, known: Collection[str]
 ) -> FileObservation | ObservationFailure:
-    """
-    Return the file of a series after a repetition; of created files, the one that did not exist before.
-    """
+    """Return the file of a series after a repetition; of created files, the one that did not exist before."""
     created = series.kind is SeriesKind.CREATED
     existing = {path for path, content in before.items() if created and content is not None}
     return _observe(series, after, {*known, *existing})
 
 
 def allowed_repetitions(pairs: Iterable[tuple[FileSeries, FileObservation | None]]) -> frozenset[Fraction]:
-    """
-    Return how many repetitions a count may be ahead of the newest state after one more repetition.
-    """
+    """Return how many repetitions a count may be ahead of the newest state after one more repetition."""
     return frozenset(
         ahead + 1 for series, old in pairs if old is not None for ahead in _repetitions_of(series, old)
     )
@@ -156,9 +150,7 @@ def _repetitions_in(template: Template, values: Values) -> Iterator[Fraction]:
 def newest_chunk_values(
     block: AppendedBlock, chunks: tuple[str, ...]
 ) -> Iterator[tuple[TemplateSlot, str, Fraction | None]]:
-    """
-    Yield each slot of the newest chunk with its value and how many repetitions the value is ahead.
-    """
+    """Yield each slot of the newest chunk with its value and how many repetitions the value is ahead."""
     match = block.pattern.fullmatch(chunks[-1]) if chunks else None
     if match is not None:
         for slot, text in zip(block.slots, match.groups(), strict=True):

@@ -36,9 +36,7 @@ _HEADER = re.compile(r"^\[+([\w.\"' -]+)\]+[ \t]*$", re.MULTILINE)
 
 
 class PlaceNames:
-    """
-    The names of the places in one text.
-    """
+    """The names of the places in one text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -51,9 +49,7 @@ class PlaceNames:
         self._paths = [path for _, path in tokens]
 
     def of_value(self, start: int, end: int) -> str:
-        """
-        Return the name of a value; empty if the value is the whole text.
-        """
+        """Return the name of a value; empty if the value is the whole text."""
         if start <= self._inner[0] and end >= self._inner[1]:
             return ""
         if self._starts:
@@ -68,9 +64,7 @@ class PlaceNames:
         return f"{self._headers[above][1]}.{key[1]}" if above >= 0 else key[1]
 
     def of_growth(self, start: int, end: int, chunk: str) -> str:
-        """
-        Return the name of a block that grows by one chunk per repetition.
-        """
+        """Return the name of a block that grows by one chunk per repetition."""
         if self._starts:
             inside = bisect_right(self._starts, start) - 1
             while inside > 0 and self._text[self._starts[inside]] not in ",{}[]":
@@ -83,9 +77,7 @@ class PlaceNames:
 
 
 def is_json(text: str) -> bool:
-    """
-    Return whether a text is a JSON object or array.
-    """
+    """Return whether a text is a JSON object or array."""
     if len(text) > _MOST or text.lstrip()[:1] not in ("{", "["):
         return False
     try:
@@ -138,9 +130,7 @@ _LONGEST = 60
 
 
 class SeriesField(enum.Enum):
-    """
-    What of a series a part is in: the path, the content, or the number of files.
-    """
+    """What of a series a part is in: the path, the content, or the number of files."""
 
     NAME = "name"
     CONTENT = "content"
@@ -166,9 +156,7 @@ class PartLocation:
 
 
 def locate_parts(all_series: Sequence[FileSeries]) -> tuple[PartLocation, ...]:
-    """
-    Return all parts of some series, by path and place, each with a unique name.
-    """
+    """Return all parts of some series, by path and place, each with a unique name."""
     found = [location for number, series in enumerate(all_series) for location in _locations(number, series)]
     seen: dict[tuple[str, str], int] = {}
     named: list[PartLocation] = []

@@ -1,6 +1,4 @@
-"""
-Patterns: how the files of a state change per repetition, and how they would look in other states.
-"""
+"""Patterns: how the files of a state change per repetition, and how they would look in other states."""
 
 from __future__ import annotations
 
@@ -58,23 +56,17 @@ class Pattern:
 
     @property
     def newest(self) -> Files:
-        """
-        The files in the newest state; ``None`` for one that no longer exists.
-        """
+        """The files in the newest state; ``None`` for one that no longer exists."""
         return self.perturbed(Perturbation(parts=(), how=PerturbationKind.AHEAD))
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """
-        All paths of the pattern, including files that no longer exist.
-        """
+        """All paths of the pattern, including files that no longer exist."""
         return tuple(self.newest)
 
     @property
     def parts(self) -> tuple[StatePart, ...]:
-        """
-        What changes from repetition to repetition.
-        """
+        """What changes from repetition to repetition."""
         return tuple(location.part for location in self.locations)
 
     def perturbed(self, perturbation: Perturbation) -> Files:
@@ -129,22 +121,16 @@ class Pattern:
         return tuple(deviation.find_unpredictable(self.all_series, self.locations, before, after))
 
     def describe(self, index: int, perturbation: Perturbation) -> str:
-        """
-        Say how one part was perturbed.
-        """
+        """Say how one part was perturbed."""
         location = self.locations[index]
         return describe_perturbation(self.all_series[location.series], location, perturbation)
 
     def describe_all(self, perturbation: Perturbation) -> str:
-        """
-        Say how all perturbed parts were perturbed.
-        """
+        """Say how all perturbed parts were perturbed."""
         return ", ".join(self.describe(index, perturbation) for index in perturbation.parts)
 
     def truncated(self, perturbation: Perturbation) -> tuple[int, ...]:
-        """
-        Return the growing parts that a limit keeps from growing as far as the perturbation asks.
-        """
+        """Return the growing parts that a limit keeps from growing as far as the perturbation asks."""
         if perturbation.how is not PerturbationKind.AHEAD:
             return ()
         return tuple(
@@ -187,9 +173,7 @@ def find_pattern(states: Sequence[Files], clock: SessionClock) -> Pattern | Irre
 
 
 def _invalid_json(pattern: Pattern) -> Irregular | None:
-    """
-    Return the JSON files that a perturbation would make invalid.
-    """
+    """Return the JSON files that a perturbation would make invalid."""
     # One step in each direction shows whether separators and chunks still fit together.
     whole = {series.path for series in pattern.all_series if is_json(text_of(series.raw) or "")}
     everything = tuple(range(len(pattern.locations)))

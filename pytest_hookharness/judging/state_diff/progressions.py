@@ -81,9 +81,7 @@ class CurrentTime:
 
 @dataclass(frozen=True, slots=True)
 class OtherTime:
-    """
-    A time that is not near the clock, written as text.
-    """
+    """A time that is not near the clock, written as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +104,7 @@ Progression = Counting | Varying | CurrentTime | OtherTime | Random
 def progression_of_numbers(
     texts: Sequence[str], clock: SessionClock, *, bare: bool = False
 ) -> Counting | Varying | CurrentTime | None:
-    """
-    Return how a number changes; ``None`` if its values have no common notation.
-    """
+    """Return how a number changes; ``None`` if its values have no common notation."""
     units = {timestamps.unit_of(text, clock) for text in texts}
     if len(units) == 1 and "" not in units:
         return CurrentTime(units.pop())
@@ -126,9 +122,7 @@ def progression_of_numbers(
 
 
 def progression_of_hexadecimals(texts: Sequence[str]) -> Counting | None:
-    """
-    Return how a hexadecimal number changes; ``None`` unless it counts.
-    """
+    """Return how a hexadecimal number changes; ``None`` unless it counts."""
     notation = hexadecimal_notation_of(texts)
     if notation is None:
         return None
@@ -138,9 +132,7 @@ def progression_of_hexadecimals(texts: Sequence[str]) -> Counting | None:
 
 
 def progression_of_random(texts: Sequence[str]) -> Random | None:
-    """
-    Return the alphabet of random texts; ``None`` if they look like words.
-    """
+    """Return the alphabet of random texts; ``None`` if they look like words."""
     letters = "".join(texts).replace("-", "")
     if len(set(map(len, texts))) > 1 or not any(map(_looks_random, texts)):
         return None
@@ -174,16 +166,12 @@ def _monotone(values: Sequence[Fraction]) -> bool:
 
 
 def without_step(progression: Counting) -> Varying:
-    """
-    Return a progression with the same notation that expects no step.
-    """
+    """Return a progression with the same notation that expects no step."""
     return Varying(Fraction(0), progression.notation)
 
 
 def kind_of(progression: Progression) -> PartKind:
-    """
-    Return the kind of part that a progression makes.
-    """
+    """Return the kind of part that a progression makes."""
     match progression:
         case Counting():
             return PartKind.COUNTER
@@ -200,9 +188,7 @@ def kind_of(progression: Progression) -> PartKind:
 
 
 def expression_of(progression: Progression, text: str) -> str:
-    """
-    Return a regular expression, without groups, for any value of a progression.
-    """
+    """Return a regular expression, without groups, for any value of a progression."""
     match progression:
         case Counting(notation=notation) | Varying(notation=notation):
             return notation.expression
@@ -260,9 +246,7 @@ def extrapolate_in_batch(
 
 
 def another_random(progression: Random, text: str, seed: str) -> str:
-    """
-    Return another random text with the same alphabet and length.
-    """
+    """Return another random text with the same alphabet and length."""
     drawn = shake_256(f"{seed}:{text}".encode("utf-8", "surrogatepass")).digest(4 * len(text))
     numbers = [int.from_bytes(drawn[4 * place : 4 * place + 4], "big") for place in range(len(text))]
     letters = [progression.alphabet[number % len(progression.alphabet)] for number in numbers]
@@ -273,9 +257,7 @@ def another_random(progression: Random, text: str, seed: str) -> str:
 
 
 def repetitions_ahead(progression: Progression, newest: str, text: str) -> Fraction | None:
-    """
-    Return how many repetitions a count is ahead of its newest value; ``None`` without a confirmed step.
-    """
+    """Return how many repetitions a count is ahead of its newest value; ``None`` without a confirmed step."""
     if not isinstance(progression, Counting) or not progression.confirmed:
         return None
     count = (

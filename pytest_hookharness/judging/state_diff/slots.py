@@ -1,6 +1,4 @@
-"""
-Slots: from the values of one token in consecutive texts to its progression.
-"""
+"""Slots: from the values of one token in consecutive texts to its progression."""
 
 from __future__ import annotations
 

@@ -114,9 +114,7 @@ def _readings(inner: list[str], reading: Reading, clock: SessionClock, before: s
 
 
 def _cut_together(texts: list[str], reading: Reading) -> list[list[Token]]:
-    """
-    Cut texts into tokens; a long stretch that is equal in all of them becomes one token.
-    """
+    """Cut texts into tokens; a long stretch that is equal in all of them becomes one token."""
     rows: list[list[Token]] = [[] for _ in texts]
     left = texts
     while min(map(len, left)) > _BLOCK:

@@ -33,16 +33,12 @@ class TemplateSlot:
 
     @property
     def newest(self) -> str:
-        """
-        The value now.
-        """
+        """The value now."""
         return self.texts[-1]
 
     @property
     def expression(self) -> str:
-        """
-        A regular expression for any value.
-        """
+        """A regular expression for any value."""
         return expression_of(self.progression, self.newest)
 
 
@@ -65,9 +61,7 @@ class AppendedBlock:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """
-        A regular expression for one chunk, with a group for each slot.
-        """
+        """A regular expression for one chunk, with a group for each slot."""
         return re.compile(
             "".join(
                 re.escape(item) if isinstance(item, str) else f"({item.expression})" for item in self.shape
@@ -76,29 +70,21 @@ class AppendedBlock:
 
     @property
     def slots(self) -> tuple[TemplateSlot, ...]:
-        """
-        The slots of a chunk.
-        """
+        """The slots of a chunk."""
         return tuple(item for item in self.shape if isinstance(item, TemplateSlot))
 
     @property
     def newest(self) -> str:
-        """
-        The chunk that was added last.
-        """
+        """The chunk that was added last."""
         return self.chunks[0 if self.prepended else -1]
 
     def with_new(self, chunks: list[str]) -> str:
-        """
-        Return the text of the block with more chunks, the oldest of them first.
-        """
+        """Return the text of the block with more chunks, the oldest of them first."""
         return "".join([*reversed(chunks), *self.chunks] if self.prepended else [*self.chunks, *chunks])
 
     @property
     def without_newest(self) -> str:
-        """
-        The text of the block one repetition earlier.
-        """
+        """The text of the block one repetition earlier."""
         return "".join(self.chunks[1:] if self.prepended else self.chunks[:-1])
 
 
@@ -144,28 +130,20 @@ class Template:
 
     @property
     def text(self) -> str:
-        """
-        The newest text.
-        """
+        """The newest text."""
         return self.written({})
 
     def written(self, changed: Mapping[int, str]) -> str:
-        """
-        Return the newest text with some items replaced.
-        """
+        """Return the newest text with some items replaced."""
         return "".join(changed.get(place, newest_text(item)) for place, item in enumerate(self.items))
 
     def values(self, text: str) -> Values | TemplateMismatch:
-        """
-        Return the values of a text at the places of this template.
-        """
+        """Return the values of a text at the places of this template."""
         return _read(self.items, text, 0, 0)
 
 
 def newest_text(item: Item) -> str:
-    """
-    Return the newest text of an item.
-    """
+    """Return the newest text of an item."""
     if isinstance(item, str):
         return item
     return item.newest if isinstance(item, TemplateSlot) else "".join(item.chunks)

@@ -80,9 +80,7 @@ class Timestamp:
 
 
 def timestamps_in(text: str, clock: SessionClock) -> Iterator[Timestamp]:
-    """
-    Yield all values of a text that are near the clock.
-    """
+    """Yield all values of a text that are near the clock."""
     for match in _LIKELY.finditer(text):
         if match["text"] is not None:
             unit = TEXT if is_near(match["text"], clock) else ""
@@ -93,9 +91,7 @@ def timestamps_in(text: str, clock: SessionClock) -> Iterator[Timestamp]:
 
 
 def age_timestamps(text: str, seconds: float, clock: SessionClock) -> str:
-    """
-    Return a text with all times near the clock made older, by seconds.
-    """
+    """Return a text with all times near the clock made older, by seconds."""
     pieces, last = [], 0
     for timestamp in timestamps_in(text, clock):
         pieces += [
@@ -107,9 +103,7 @@ def age_timestamps(text: str, seconds: float, clock: SessionClock) -> str:
 
 
 def unit_of(number: str, clock: SessionClock) -> str:
-    """
-    Return the unit in which a number is a time near the clock; empty if there is none.
-    """
+    """Return the unit in which a number is a time near the clock; empty if there is none."""
     if not 9 <= len(number.partition(".")[0]) <= 20 or not number[0].isdigit():
         return ""
     value = float(number)
@@ -130,9 +124,7 @@ def is_near(text: str, clock: SessionClock) -> bool:
 
 
 def age(text: str, unit: str, seconds: float) -> str:
-    """
-    Return a time made older by seconds, in its own format; the result is never before 1970.
-    """
+    """Return a time made older by seconds, in its own format; the result is never before 1970."""
     if unit != TEXT:
         places = len(text.partition(".")[2])
         value = Fraction(text) - Fraction(seconds) * UNITS[unit]
@@ -230,9 +222,7 @@ BOUNDS = '\n"{}[]()=;|<>'
 
 
 class TokenKind(enum.Enum):
-    """
-    The kind of a token, from its form.
-    """
+    """The kind of a token, from its form."""
 
     TIME = "time"
     UUID = "uuid"
@@ -293,18 +283,14 @@ _LONG = 6
 
 
 def tokenize(text: str, reading: Reading) -> list[Token]:
-    """
-    Return the tokens of a text.
-    """
+    """Return the tokens of a text."""
     if reading is Reading.LETTERS:
         return [Token(TokenKind.OTHER, letter) for letter in text]
     return [Token(_KINDS[match.lastgroup or ""], match.group()) for match in _CUT[reading].finditer(text)]
 
 
 def shape(token: Token, reading: Reading) -> str:
-    """
-    Return what two tokens have in common if one may replace the other.
-    """
+    """Return what two tokens have in common if one may replace the other."""
     kind, text = token
     if kind is TokenKind.OTHER:
         return text

@@ -106,9 +106,7 @@ def _why(explored: Exploration) -> str:
 
 
 def form_conclusion(case: JudgeInput) -> Conclusion:
-    """
-    Return the verdict, the findings and the assumptions of a run.
-    """
+    """Return the verdict, the findings and the assumptions of a run."""
     # In an interrupted run, hooks that did not run yet could have run later.
     configured = None if case.end.how == "interrupted" else case.configured
     findings = find(

@@ -1,6 +1,4 @@
-"""
-How a run ended, whether the hooks' own decision ended it, and what changed in its last turns.
-"""
+"""How a run ended, whether the hooks' own decision ended it, and what changed in its last turns."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ _UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0
 
 
 def format_duration(seconds: float) -> str:
-    """
-    Format a time in seconds in the unit that people would use.
-    """
+    """Format a time in seconds in the unit that people would use."""
     for name, unit in _UNITS:
         if seconds >= unit:
             number = f"{seconds / unit:.3g}"
@@ -74,9 +70,7 @@ class RunEnd:
 
 
 def first_override(trace: Trace) -> tuple[Step, HookEvent] | None:
-    """
-    Return the step where the cap first overrode a refusal; ``None`` if it never did.
-    """
+    """Return the step where the cap first overrode a refusal; ``None`` if it never did."""
     return next(((step, hooked) for step, hooked in trace.hooked() if hooked.decision.overridden), None)
 
 
@@ -140,9 +134,7 @@ class StateDifference:
 
 
 def newest_difference(trace: Trace) -> StateDifference:
-    """
-    Return the difference between the newest turn and the last similar one before it.
-    """
+    """Return the difference between the newest turn and the last similar one before it."""
     if not trace.states:
         return StateDifference()
     newest = max(trace.states)
@@ -155,9 +147,7 @@ def newest_difference(trace: Trace) -> StateDifference:
 
 
 def state_difference(before: State, after: State) -> StateDifference:
-    """
-    Return the difference between two states.
-    """
+    """Return the difference between two states."""
     return StateDifference(
         tuple(changes(before.files, after.files)), _others(before, after), before.opaque or after.opaque
     )

@@ -249,9 +249,7 @@ def _cut(case: JudgeInput, why: str) -> Verdict:
 
 
 def _proof(case: JudgeInput) -> Livelock | None:
-    """
-    Return the livelock that a confirmed lasso proves, if nothing contradicts it.
-    """
+    """Return the livelock that a confirmed lasso proves, if nothing contradicts it."""
     lasso, states = case.lasso, case.trace.states
     # The loop confirmed the lasso already; it is checked again, because a wrong proof is the worst mistake.
     if lasso is None or case.flaky:
@@ -264,9 +262,7 @@ def _proof(case: JudgeInput) -> Livelock | None:
 
 
 def _probed(case: JudgeInput) -> Livelock | None:
-    """
-    Return the livelock that probes show, if nothing contradicts it.
-    """
+    """Return the livelock that probes show, if nothing contradicts it."""
     probing = case.probing
     if probing is None or not probing.inert or find_contradiction(case.trace.states) is not None:
         return None

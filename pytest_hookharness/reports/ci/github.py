@@ -43,9 +43,7 @@ class FailureAnnotation:
 
 
 def annotation(failure: FailureAnnotation) -> str:
-    """
-    Return the workflow command that shows a failure beside the line of its expectation.
-    """
+    """Return the workflow command that shows a failure beside the line of its expectation."""
     properties = {
         "file": failure.file,
         "line": str(failure.line),

@@ -112,9 +112,7 @@ class SarifRunInfo:
 
 
 def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
-    """
-    Return the SARIF results of one outcome.
-    """
+    """Return the SARIF results of one outcome."""
     expect, mark = outcome.scenario.expect, outcome.scenario.mark
     found = [
         _of_violation(outcome, violation, around)
@@ -132,9 +130,7 @@ def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
 
 
 def of_test(message: str, around: SarifRunInfo) -> Json:
-    """
-    Return the result for a failed assertion of a Python test.
-    """
+    """Return the result for a failed assertion of a Python test."""
     return _result(_EXPECTATION, "error", f"the test failed: {message}", [around.place], around, "test")
 
 
@@ -152,9 +148,7 @@ def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) 
 
 
 def _refusing(outcome: Outcome) -> str:
-    """
-    Return the command that refused last; empty if none did.
-    """
+    """Return the command that refused last; empty if none did."""
     refusals = [hooked for _, hooked in outcome.trace.hooked() if hooked.decision.refused]
     fires = refusals[-1].hook_runs if refusals else ()
     return next(
@@ -219,9 +213,7 @@ def _uri(file: Path, root: Path) -> dict[str, str]:
 
 
 def rules(codes: Iterable[FindingCode]) -> list[Json]:
-    """
-    Return all kinds of results: findings, verdicts and other expectations.
-    """
+    """Return all kinds of results: findings, verdicts and other expectations."""
     verdicts = [_rule(code, "error") for code in (*VERDICTS.values(), _EXPECTATION)]
     return [*(_rule(code, "warning") for code in codes), *verdicts]
 
@@ -274,9 +266,7 @@ def log(
 
 
 def _numbered(found: Iterable[Json]) -> Iterator[Json]:
-    """
-    Yield the results with unique fingerprints, since viewers keep one result of each.
-    """
+    """Yield the results with unique fingerprints, since viewers keep one result of each."""
     seen: Counter[str] = Counter()
     for each in found:
         ((name, digest),) = each["partialFingerprints"].items()

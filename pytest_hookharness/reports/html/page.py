@@ -63,9 +63,7 @@ class PageRow:
     seconds: float | None
 
     def as_json(self) -> dict[str, Json]:
-        """
-        Return the row as plain JSON.
-        """
+        """Return the row as plain JSON."""
         return dataclasses.asdict(self)
 
 
@@ -156,9 +154,7 @@ def page(runs: Sequence[TraceRun], passed: Mapping[str, bool] | None = None) -> 
 
 
 def embedded(value: Json) -> str:
-    """
-    Return a value as JSON that is safe inside a script element.
-    """
+    """Return a value as JSON that is safe inside a script element."""
     # Everything but ASCII is escaped too: lone surrogates, and line ends that only JavaScript knows.
     text = json.dumps(value, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -178,9 +174,7 @@ def _plain_row(row: PageRow) -> str:
 
 
 def _data(runs: Sequence[TraceRun]) -> list[str]:
-    """
-    Return the elements with the records, texts shortened until a browser can open all of them.
-    """
+    """Return the elements with the records, texts shortened until a browser can open all of them."""
     elements: list[str] = []
     for longest in _LONGEST:
         elements, size = [], 0
@@ -204,9 +198,7 @@ def _elements(runs: Sequence[TraceRun], longest: int) -> Iterator[str]:
 
 
 def _records(run: TraceRun, longest: int | None = None) -> dict[str, Json]:
-    """
-    Return all records of a run, texts cut to ``longest`` bytes.
-    """
+    """Return all records of a run, texts cut to ``longest`` bytes."""
 
     def shortened(record: Json) -> Json:
         return record if longest is None else bound(record, longest)

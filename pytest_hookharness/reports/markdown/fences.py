@@ -21,9 +21,7 @@ _MOST = 200
 
 
 def code(text: str, most: int = _MOST) -> str:
-    """
-    Return a code span of one line, with more backticks around it than the text has in a row.
-    """
+    """Return a code span of one line, with more backticks around it than the text has in a row."""
     line = plain(text, most) or " "
     ticks = "`" * (_longest_run(line) + 1)
     # Markdown removes one blank at either end, and a backtick may not touch the delimiter.
@@ -32,9 +30,7 @@ def code(text: str, most: int = _MOST) -> str:
 
 
 def fence(lines: Iterable[str], language: str = "text") -> list[str]:
-    """
-    Return a fenced block of plain lines; its fence is longer than any row of backticks inside.
-    """
+    """Return a fenced block of plain lines; its fence is longer than any row of backticks inside."""
     inside = list(lines)
     ticks = "`" * max(3, 1 + max(map(_longest_run, inside), default=0))
     return ["", f"{ticks}{language}", *inside, ticks, ""]
@@ -52,9 +48,7 @@ _DEVICE = "/dev/"
 
 
 def shown(path: Path, root: Path | None) -> str:
-    """
-    Return a path relative to a folder, if it lies in it.
-    """
+    """Return a path relative to a folder, if it lies in it."""
     return str(path.relative_to(root) if root is not None and path.is_relative_to(root) else path)
 
 

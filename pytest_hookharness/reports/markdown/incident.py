@@ -60,9 +60,7 @@ class IncidentContext:
 
 
 def incident_report(outcome: Outcome, around: IncidentContext) -> str:
-    """
-    Return the whole report as Markdown.
-    """
+    """Return the whole report as Markdown."""
     day = f"{around.day}: " if around.day else ""
     lines = [f"## {day}{outcome.verdict_name} in {code(outcome.scenario.id)}"]
     for heading, write in _SECTIONS.items():
@@ -162,9 +160,7 @@ def _root_cause(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
 
 
 def _rules(outcome: Outcome) -> list[Rule]:
-    """
-    Return the host facts behind the verdict and every refusal, each once.
-    """
+    """Return the host facts behind the verdict and every refusal, each once."""
     verdict = outcome.verdict
     rules: list[Rule] = [verdict.rule] if isinstance(verdict, Hung) else []
     if isinstance(verdict, Capped | Livelock) and verdict.cap is not None:
@@ -252,9 +248,7 @@ _SECTIONS: Mapping[str, Callable[[Outcome, IncidentContext], Iterator[str]]] = {
 
 
 def unfinished(run: TraceRun) -> str:
-    """
-    Return a note on a run that was interrupted, or that could not be played.
-    """
+    """Return a note on a run that was interrupted, or that could not be played."""
     title = "interrupted" if run.trouble is None else "not played"
     lines = [f"## {title}: {code(str(run.begin['id']))}"]
     if run.trouble is not None:

@@ -1,6 +1,4 @@
-"""
-Advice on verdicts. Advice on findings comes with the findings.
-"""
+"""Advice on verdicts. Advice on findings comes with the findings."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
 
 
 def advice(outcome: Outcome) -> str:
-    """
-    Return what to do next, in two or three sentences; empty if there is nothing to advise.
-    """
+    """Return what to do next, in two or three sentences; empty if there is nothing to advise."""
     verdict = outcome.verdict
     match verdict:
         case Livelock():
@@ -75,9 +71,7 @@ def _last_refusal(outcome: Outcome) -> HookEvent | None:
 
 
 def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
-    """
-    Return which hook demands what, if several refuse in one cycle; empty if only one refuses.
-    """
+    """Return which hook demands what, if several refuse in one cycle; empty if only one refuses."""
     cycle = range(verdict.stem + 1, verdict.stem + verdict.period + 1)
     demands: dict[str, str] = {}
     for step, hooked in outcome.trace.hooked():
@@ -94,9 +88,7 @@ def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
 
 
 def _locked(outcome: Outcome) -> str:
-    """
-    Return which hooks lock the agent in, and what to do about it.
-    """
+    """Return which hooks lock the agent in, and what to do about it."""
     trap = outcome.explored.trap if outcome.explored is not None else None
     said = {
         text_of_command(fire): text_of_reason(fire) for fire in (trap.holding if trap is not None else ())

@@ -1,6 +1,4 @@
-"""
-Trees of lines: the sessions of fake agents, and background processes with the threads of their hooks.
-"""
+"""Trees of lines: the sessions of fake agents, and background processes with the threads of their hooks."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ _COMMAND = 40
 
 
 def render_sessions(children: Sequence[ChildSession]) -> list[str]:
-    """
-    Return each session below the session that started it, with its hook runs; bounded.
-    """
+    """Return each session below the session that started it, with its hook runs; bounded."""
     lines = [
         line for child in children if not _has_parent(child, children) for line in _tree(child, children)
     ]
@@ -63,9 +59,7 @@ _BECAUSE = 70
 
 
 def render_background(background: BackgroundReport) -> list[str]:
-    """
-    Return the tree of background processes, bounded; empty if there was none.
-    """
+    """Return the tree of background processes, bounded; empty if there was none."""
     if not (background.processes or background.denials):
         return []
     lines = ["  processes and the threads of their hooks", *_below(background, USER, "    ")]

@@ -1,6 +1,4 @@
-"""
-Check reports as text and as JSON: what is wrong with the hooks, and what was tried.
-"""
+"""Check reports as text and as JSON: what is wrong with the hooks, and what was tried."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ def render_check(checkup: CheckReport, replay_command: ReplayCommand) -> str:
 
 
 def headline(checkup: CheckReport) -> str:
-    """
-    Return the first line: the result of the check.
-    """
+    """Return the first line: the result of the check."""
     host, hooks = checkup.place.host, counted(len(checkup.place.hooks), "hook")
     took = f"{checkup.seconds:.0f} s"
     if checkup.problems:
@@ -97,9 +93,7 @@ def _commands(checkup: CheckReport) -> list[str]:
 
 
 def _concerned(checkup: CheckReport) -> set[str]:
-    """
-    Return the commands of hooks that have a problem, or may have it: a problem may name several hooks.
-    """
+    """Return the commands of hooks that have a problem, or may have it: a problem may name several hooks."""
     named = [problem.symptom.hook for problem in checkup.problems]
     return {command for command in _commands(checkup) if any(_names(words, command) for words in named)}
 
@@ -109,9 +103,7 @@ def _names(words: str, command: str) -> bool:
 
 
 def _well(checkup: CheckReport) -> list[str]:
-    """
-    Return the hooks that ran without a problem, if others have problems and the check is complete.
-    """
+    """Return the hooks that ran without a problem, if others have problems and the check is complete."""
     if checkup.only or checkup.undecided or not checkup.problems:
         return []
     concerned = _concerned(checkup)
@@ -121,9 +113,7 @@ def _well(checkup: CheckReport) -> list[str]:
 
 
 def line(problem: Problem) -> str:
-    """
-    Return a problem in one line.
-    """
+    """Return a problem in one line."""
     complaint = problem.symptom
     where = f" {plain(complaint.hook, _HOOK)}:" if complaint.hook else ""
     name = f"{complaint.code} {complaint.kind}" if complaint.code else complaint.kind
@@ -196,9 +186,7 @@ def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
 
 
 def as_json(checkups: Sequence[CheckReport], replay_command: ReplayCommand) -> dict[str, Any]:
-    """
-    Return check reports as plain data for other programs.
-    """
+    """Return check reports as plain data for other programs."""
     return {"checkups": [_place(checkup, replay_command) for checkup in checkups]}
 
 

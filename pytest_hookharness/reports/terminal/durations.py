@@ -19,9 +19,7 @@ _HEADS = ("p50", "p95", "of timeout", "runs", "event", "hook")
 
 
 def rows(outcomes: Iterable[Outcome]) -> list[Row]:
-    """
-    Return the timings of several outcomes as plain values.
-    """
+    """Return the timings of several outcomes as plain values."""
     found = joined(timing for outcome in outcomes for timing in timings(outcome.trace))
     return [
         (
@@ -35,9 +33,7 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
 
 
 def read(rows: Iterable[Row]) -> tuple[Timing, ...]:
-    """
-    Return one timing for each hook of these rows.
-    """
+    """Return one timing for each hook of these rows."""
     return joined(
         Timing(event=event, command=command, hook_runs=tuple(RunTime(*fire) for fire in fires), limit=limit)
         for event, command, limit, fires in rows

@@ -35,9 +35,7 @@ _REMEDIES = {
 
 
 def render_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width: int) -> list[str]:
-    """
-    Return the path into a lock-out, and what each move leads to there.
-    """
+    """Return the path into a lock-out, and what each move leads to there."""
     lines = render_turns(replace(outcome, trace=trap.trace), width)
     lines.append("  from then on, whatever the agent does:")
     words = [describe_move(move) for move in explored.candidates[:_MOST_MOVES]]
@@ -49,9 +47,7 @@ def render_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width:
 
 
 def describe_exploration(explored: Exploration) -> Iterator[str]:
-    """
-    Describe what was explored and what it showed, in sentences.
-    """
+    """Describe what was explored and what it showed, in sentences."""
     states, moves = counted(explored.states, "state"), counted(len(explored.candidates), "move")
     made = counted(explored.tried, "time")
     yield f"explored: {states}, {moves} tried in each, {made} in all"
@@ -71,9 +67,7 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
 
 
 def conclusion_of(explored: Exploration | None) -> str:
-    """
-    Return the result of an exploration in one sentence.
-    """
+    """Return the result of an exploration in one sentence."""
     if explored is None:
         return "nothing was explored, because the session itself did not end"
     if explored.trap is not None:
@@ -85,9 +79,7 @@ def conclusion_of(explored: Exploration | None) -> str:
 
 
 def describe_path(way: Sequence[Move]) -> str:
-    """
-    Describe moves in order.
-    """
+    """Describe moves in order."""
     return ", then ".join(map(describe_move, way))
 
 

@@ -1,6 +1,4 @@
-"""
-The first line of a report. It must be enough for a reader who reads nothing else.
-"""
+"""The first line of a report. It must be enough for a reader who reads nothing else."""
 
 from __future__ import annotations
 
@@ -47,16 +45,12 @@ def first_line(outcome: Outcome) -> str:
 
 
 def most_severe(outcome: Outcome) -> Violation | None:
-    """
-    Return the most severe broken expectation, for places with room for one; ``None`` if all hold.
-    """
+    """Return the most severe broken expectation, for places with room for one; ``None`` if all hold."""
     return next(iter(_by_weight(outcome)), None)
 
 
 def _by_weight(outcome: Outcome) -> list[Violation]:
-    """
-    Sort: the verdict first, then single calls, findings last.
-    """
+    """Sort: the verdict first, then single calls, findings last."""
 
     def weight(item: Violation) -> int:
         if item.path.endswith(_VERDICT):
@@ -142,9 +136,7 @@ def _turns(period: int) -> str:
 
 
 def _blocked(outcome: Outcome, verdict: Livelock) -> str:
-    """
-    Return which events are blocked in the cycle, and by which hooks.
-    """
+    """Return which events are blocked in the cycle, and by which hooks."""
     cycle = [hooked for step, hooked in outcome.trace.hooked() if step.turn > verdict.stem]
     refused = [hooked for hooked in cycle if hooked.decision.refused]
     if not refused:
@@ -170,9 +162,7 @@ def _probed(probing: ProbeReport) -> str:
 
 
 def describe_cap(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
-    """
-    Describe what the host itself would do about a loop.
-    """
+    """Describe what the host itself would do about a loop."""
     if cap is not None and cap.overrides is not None:
         return f"{host} would override it at block {cap.overrides}"
     if limits:

@@ -1,6 +1,4 @@
-"""
-What is known of hosts, and the catalogue of findings: in a terminal and as pages of the documentation.
-"""
+"""What is known of hosts, and the catalogue of findings: in a terminal and as pages of the documentation."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ _WIDTH = 110
 
 
 def hosts_table(summaries: Sequence[HostSummary]) -> str:
-    """
-    Return one line for each host, in aligned columns, and what the numbers mean.
-    """
+    """Return one line for each host, in aligned columns, and what the numbers mean."""
     cells = [_HEADS, *map(_cells, summaries)]
     widths = [max(columns(line[place]) for line in cells) for place in range(len(_HEADS))]
     lines = ["  ".join(map(fit, line, widths)).rstrip() for line in cells]
@@ -37,9 +33,7 @@ def _cells(one: HostSummary) -> tuple[str, ...]:
 
 
 def explanation(events: Sequence[EventMeanings]) -> str:
-    """
-    Return how a host interprets exit codes and output, event by event.
-    """
+    """Return how a host interprets exit codes and output, event by event."""
     return "\n\n".join("\n".join(_event(event)) for event in events)
 
 
@@ -78,17 +72,13 @@ _COLUMN = 119
 
 
 def codes_table(codes: Sequence[FindingCode]) -> str:
-    """
-    Return all kinds of findings, one in a line.
-    """
+    """Return all kinds of findings, one in a line."""
     widest = max((len(code.name) for code in codes), default=0)
     return "\n".join(f"{code.code}  {code.name:{widest}}  {code.what}" for code in codes)
 
 
 def describe_findings(codes: Sequence[FindingCode]) -> str:
-    """
-    Return kinds of findings in full: what was seen, why it matters, what to do.
-    """
+    """Return kinds of findings in full: what was seen, why it matters, what to do."""
     return "\n\n".join(_describe(code) for code in codes)
 
 
@@ -108,18 +98,14 @@ def _describe(code: FindingCode) -> str:
 
 
 def page_head(code: FindingCode) -> str:
-    """
-    Return the generated part of a finding's page, with the heading below which people write.
-    """
+    """Return the generated part of a finding's page, with the heading below which people write."""
     paragraphs = (code.what, f"**Why it matters.** {code.why}", f"**What to do.** {code.fix}")
     body = "\n\n".join(textwrap.fill(text, _COLUMN, break_on_hyphens=False) for text in paragraphs)
     return f"# {code.code} {code.name}\n\n{body}\n\n{SEEN}\n"
 
 
 def index(codes: Sequence[FindingCode]) -> str:
-    """
-    Return the index page of all findings.
-    """
+    """Return the index page of all findings."""
     rows = [f"| [{code.code}]({code.code}.md) | {code.name} | {code.what} |" for code in codes]
     return "\n".join(
         [

@@ -37,23 +37,17 @@ class HostRun:
 
     @property
     def scenario(self) -> str:
-        """
-        Return the scenario's name and variant.
-        """
+        """Return the scenario's name and variant."""
         return str(self.row["scenario"])
 
     @property
     def host(self) -> str:
-        """
-        Return the host with its version.
-        """
+        """Return the host with its version."""
         return str(self.row["host"])
 
     @property
     def verdict(self) -> str:
-        """
-        Return the name of the verdict.
-        """
+        """Return the name of the verdict."""
         return str(self.row["verdict"])
 
     @property
@@ -112,9 +106,7 @@ def _grid(scenarios: Mapping[str, list[HostRun]], width: int) -> Iterator[str]:
 
 
 def _cells(among: Sequence[HostRun]) -> Mapping[str, str]:
-    """
-    Return the text for each host: only the verdict if that distinguishes all results.
-    """
+    """Return the text for each host: only the verdict if that distinguishes all results."""
     enough = len({run.verdict for run in among}) == len(_by_result(among))
     return {run.host: run.verdict if enough else run.result for run in among}
 
@@ -134,9 +126,7 @@ def _all_differing(scenarios: Mapping[str, list[HostRun]]) -> Iterator[str]:
 
 
 def _reasons(groups: Sequence[Sequence[HostRun]]) -> Iterator[str]:
-    """
-    Yield why the hosts differ: each reason once, with the hosts it applies to.
-    """
+    """Yield why the hosts differ: each reason once, with the hosts it applies to."""
     (base, *alike), (first, *_), *_ = groups
     pairs = [(base, run) for group in groups[1:] for run in group]
     pairs += [(run, first) for run in alike]
@@ -170,9 +160,7 @@ class Reason:
 
 
 def first_difference(one: HostRun, other: HostRun) -> tuple[Reason, Reason]:
-    """
-    Return the first turn in which two hosts differ, with the fact behind each.
-    """
+    """Return the first turn in which two hosts differ, with the fact behind each."""
     pairs = zip_longest(one.way[:-1], other.way[:-1])
     here = next(((a, b) for a, b in pairs if a is None or b is None or a["came"] != b["came"]), None)
     first, second = here or (one.way[-1], other.way[-1])

@@ -26,9 +26,7 @@ _ALLOWED = "allowed"
 
 
 def path_of(outcome: Outcome) -> list[dict[str, str | int]]:
-    """
-    Return the result of each turn; the last entry is the verdict.
-    """
+    """Return the result of each turn; the last entry is the verdict."""
     turns: dict[int, list[Step]] = {}
     for step in outcome.trace.steps:
         turns.setdefault(step.turn, []).append(step)
@@ -56,18 +54,14 @@ def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
 
 
 def _note(hooked: HookEvent) -> str:
-    """
-    Return what the host could not use of the replies; empty if it used all.
-    """
+    """Return what the host could not use of the replies; empty if it used all."""
     replies = [fire.reply for fire in hooked.hook_runs]
     undone = "a refusal was overruled" if any(reply.ruling is Ruling.DENY for reply in replies) else ""
     return next((reply.fault for reply in replies if reply.fault), undone)
 
 
 def _flag(hooked: HookEvent) -> str:
-    """
-    Return the value of the flag in the payloads; empty if there was none.
-    """
+    """Return the value of the flag in the payloads; empty if there was none."""
     values = [fire.payload[FLAG] for fire in hooked.hook_runs if FLAG in fire.payload]
     return str(values[0]).lower() if values else ""
 

@@ -14,9 +14,7 @@ _WIDTH = 1000
 
 
 def describe_loops(analysis: Analysis) -> str:
-    """
-    Return an analysis as text.
-    """
+    """Return an analysis as text."""
     return "\n".join(_lines(analysis))
 
 
@@ -44,9 +42,7 @@ def _place(loop: DetectedLoop) -> str:
 
 
 def as_json(analysis: Analysis) -> Payload:
-    """
-    Return an analysis as plain data.
-    """
+    """Return an analysis as plain data."""
     return {
         "source": analysis.source,
         "form": analysis.form,

@@ -50,9 +50,7 @@ _FOLDER = re.compile(r'"?\$\{?[A-Z_]*(?:DIR|ROOT)\}?"?/')
 
 
 def describe_move(move: Move) -> str:
-    """
-    Describe what the agent does.
-    """
+    """Describe what the agent does."""
     match move:
         case Tools(calls=calls, say=say):
             return _said(say) + "calls " + first_few([_call(call) for call in calls], " and ")
@@ -80,9 +78,7 @@ def _call(call: ToolCall) -> str:
 
 
 def describe_event(event: Event) -> str:
-    """
-    Describe what happens to the agent.
-    """
+    """Describe what happens to the agent."""
     match event:
         case Prompt(text=text):
             return f"writes: {quoted(text)}"
@@ -101,9 +97,7 @@ def describe_event(event: Event) -> str:
 
 
 def describe_ending(ending: Ending, wall: float | None = None) -> str:
-    """
-    Describe how a hook run ended; without ``wall`` (seconds) where lines are compared.
-    """
+    """Describe how a hook run ended; without ``wall`` (seconds) where lines are compared."""
     took = "" if wall is None else f" in {_time(wall)}"
     match ending:
         case Exited() | Signaled():
@@ -149,16 +143,12 @@ def _exit(ending: Exited | Signaled) -> str:
 
 
 def describe_process(process: Process) -> str:
-    """
-    Describe a process by its command line and its number.
-    """
+    """Describe a process by its command line and its number."""
     return f"{plain(process.command, _COMMAND)} (pid {process.pid})"
 
 
 def describe_activity(activity: Activity) -> str:
-    """
-    Describe what a process was doing when its hook run timed out.
-    """
+    """Describe what a process was doing when its hook run timed out."""
     who = describe_process(activity.process)
     if activity.asks:
         name = f"{plain(activity.process.name, _COMMAND)} (pid {activity.process.pid})"
@@ -171,23 +161,17 @@ def describe_activity(activity: Activity) -> str:
 
 
 def text_of_command(fire: HookRun) -> str:
-    """
-    Return the command of a hook run, or the type of its handler.
-    """
+    """Return the command of a hook run, or the type of its handler."""
     return plain(without_folder(fire.hook.command), _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
 
 
 def without_folder(command: str) -> str:
-    """
-    Return a command without the host's folder variables, which add nothing for a reader.
-    """
+    """Return a command without the host's folder variables, which add nothing for a reader."""
     return _FOLDER.sub("", command)
 
 
 def describe_reply(fire: HookRun, hooked: HookEvent) -> str:
-    """
-    Describe what the host made of the reply of one hook run; empty if it said nothing.
-    """
+    """Describe what the host made of the reply of one hook run; empty if it said nothing."""
     reply, decision = fire.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
@@ -204,9 +188,7 @@ def describe_reply(fire: HookRun, hooked: HookEvent) -> str:
 
 
 def text_of_reason(fire: HookRun) -> str:
-    """
-    Return the quoted reason of one hook run.
-    """
+    """Return the quoted reason of one hook run."""
     return quoted(fire.reason, _REASON)
 
 
@@ -227,9 +209,7 @@ def _ruling(ruling: Ruling, hooked: HookEvent) -> str:
 
 
 def describe_tier(tier: Tier) -> str:
-    """
-    Describe the isolation tier, with what it cannot exclude.
-    """
+    """Describe the isolation tier, with what it cannot exclude."""
     match tier:
         case Tier.NAMESPACES:
             return "namespaces: no process of a hook survives, and /tmp is private"
@@ -244,15 +224,11 @@ def describe_tier(tier: Tier) -> str:
 
 
 def text_of_changes(changed: tuple[Change, ...]) -> str:
-    """
-    Return the first few paths that differ.
-    """
+    """Return the first few paths that differ."""
     return first_few([plain(change.path, 60) for change in changed])
 
 
 def first_few(parts: list[str], glue: str = ", ") -> str:
-    """
-    Join the first few parts and state how many more there are.
-    """
+    """Join the first few parts and state how many more there are."""
     more = f" and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
     return glue.join(parts[:_LISTED]) + more

@@ -65,9 +65,7 @@ def _part(part: StatePart) -> str:
 
 
 def _tried(probes: Sequence[Probe]) -> Iterator[str]:
-    """
-    Yield the experiments; those of one kind with one result share a line.
-    """
+    """Yield the experiments; those of one kind with one result share a line."""
     lines: list[str] = []
     for same, group in groupby(probes, key=lambda probe: (probe.kind, probe.seen.reaction)):
         members = [*group]
@@ -95,9 +93,7 @@ def _conclusion(probing: ProbeReport) -> str:
 
 
 def describe_threshold(threshold: Threshold) -> str:
-    """
-    Describe where something else would happen, and what.
-    """
+    """Describe where something else would happen, and what."""
     what = (
         "the hooks would allow the stop"
         if threshold.allows_stop

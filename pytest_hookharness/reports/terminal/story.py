@@ -1,6 +1,4 @@
-"""
-The whole report on one outcome, from its first turn to what to do next.
-"""
+"""The whole report on one outcome, from its first turn to what to do next."""
 
 from __future__ import annotations
 

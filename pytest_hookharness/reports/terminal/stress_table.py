@@ -1,6 +1,4 @@
-"""
-The table of a stress run: what was mutated, and how each hook took it.
-"""
+"""The table of a stress run: what was mutated, and how each hook took it."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ class _Row:
         return min(self.worst.values(), key=_weight)
 
     def outcome(self, hook: str) -> str:
-        """
-        Return the fault outcome for one hook; results that concern no single hook count for all.
-        """
+        """Return the fault outcome for one hook; results that concern no single hook count for all."""
         describe_found = [self.worst[name] for name in (hook, "") if name in self.worst]
         return min(describe_found, key=_weight).outcome if describe_found else "-"
 
@@ -110,9 +106,7 @@ def _total(rows: Sequence[_Row]) -> str:
 
 
 def describe_found(outcome: Outcome) -> str:
-    """
-    What that comes to, with what mends it; empty for nothing.
-    """
+    """What that comes to, with what mends it; empty for nothing."""
     lines = []
     for finding in outcome.findings[:_MOST]:
         lines.append(f"{plain(finding.code, 8)} {plain(finding.name, 20)}  {plain(finding.text, _EVIDENCE)}")

@@ -25,9 +25,7 @@ _NARROWEST = 14
 
 
 def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
-    """
-    Return the row of one outcome.
-    """
+    """Return the row of one outcome."""
     scenario = outcome.scenario
     name = f"{scenario.name}[{scenario.variant}]" if scenario.variant else scenario.name
     return {
@@ -42,16 +40,12 @@ def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
 
 
 def rows(outcomes: Sequence[Outcome]) -> list[Row]:
-    """
-    Return the rows of several outcomes, in order.
-    """
+    """Return the rows of several outcomes, in order."""
     return [row(outcome) for outcome in outcomes]
 
 
 def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
-    """
-    Return an outcome as names and plain values for other tools; what does not apply is left out.
-    """
+    """Return an outcome as names and plain values for other tools; what does not apply is left out."""
     verdict = outcome.verdict
     period = {"period": verdict.period} if isinstance(verdict, Livelock) else {}
     slowest = max((timing.slowness for timing in timings(outcome.trace)), default=None)
@@ -67,9 +61,7 @@ def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
 
 
 def render_table(rows: Sequence[Row], *, width: int = 100) -> str:
-    """
-    Return the rows in aligned columns of at most ``width`` characters, and the totals.
-    """
+    """Return the rows in aligned columns of at most ``width`` characters, and the totals."""
     if not rows:
         return "no simulations"
     cells = [_HEADS, *map(_cells, rows)]
@@ -82,9 +74,7 @@ def render_table(rows: Sequence[Row], *, width: int = 100) -> str:
 
 
 def totals(simulations: int, failed: int, unknown: int) -> str:
-    """
-    Return how many simulations went as expected: ``3 simulations: 2 as expected, 1 failed``.
-    """
+    """Return how many simulations went as expected: ``3 simulations: 2 as expected, 1 failed``."""
     parts = [f"{simulations - failed - unknown} as expected"]
     parts += [f"{failed} failed"] if failed else []
     parts += [f"{unknown} unknown"] if unknown else []

@@ -1,6 +1,4 @@
-"""
-The turns of a story: the lines of each turn, with equal turns folded into one line.
-"""
+"""The turns of a story: the lines of each turn, with equal turns folded into one line."""
 
 from __future__ import annotations
 
@@ -91,9 +89,7 @@ class TurnGroup:
 
 
 def render_turns(outcome: Outcome, width: int) -> list[str]:
-    """
-    Return the lines of all turns, folded and bounded.
-    """
+    """Return the lines of all turns, folded and bounded."""
     turns = _by_turn(outcome.trace)
     labels = min(_LABEL, max((columns(line.label) for _, lines in turns for line in lines), default=0))
     groups = fold(turns)
@@ -110,9 +106,7 @@ def render_turns(outcome: Outcome, width: int) -> list[str]:
 
 
 def render_response(response: Response, width: int = 100) -> str:
-    """
-    Return the lines of one single event.
-    """
+    """Return the lines of one single event."""
     lines = [*_hooked(response.hooked)]
     labels = max((columns(line.label) for line in lines), default=0)
     return "\n".join(fit(f"{fit(line.label, labels)}  {line.text}", width).rstrip() for line in lines)
@@ -124,9 +118,7 @@ def _forever(outcome: Outcome, verdict: Livelock) -> str:
 
 
 def fold(turns: Sequence[tuple[int, tuple[StoryLine, ...]]]) -> list[TurnGroup]:
-    """
-    Fold equal turns into groups, also where several turns repeat as a whole.
-    """
+    """Fold equal turns into groups, also where several turns repeat as a whole."""
     keys = [tuple((line.label, line.key) for line in lines) for _, lines in turns]
     groups: list[TurnGroup] = []
     place = 0

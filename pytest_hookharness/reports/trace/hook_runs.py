@@ -61,9 +61,7 @@ def excerpt(text: str, size: int | None = None) -> TraceRecord:
 
 
 def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:
-    """
-    Return bytes as an excerpt, decoded as UTF-8 with replacements.
-    """
+    """Return bytes as an excerpt, decoded as UTF-8 with replacements."""
     text = data.decode("utf-8", "replace")
     total = len(data) if size is None else size
     replaced = _REPLACED in text and text.encode() != data
@@ -76,23 +74,17 @@ def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:
 
 
 def of_output(output: Output) -> TraceRecord:
-    """
-    Return an output stream as an excerpt.
-    """
+    """Return an output stream as an excerpt."""
     return of_bytes(output.data, max(output.total, len(output.data)))
 
 
 def of_json(value: object) -> TraceRecord:
-    """
-    Return a value of unknown shape as an excerpt of its JSON text.
-    """
+    """Return a value of unknown shape as an excerpt of its JSON text."""
     return excerpt(json.dumps(as_data(value), ensure_ascii=False))
 
 
 def as_data(value: object) -> Json:
-    """
-    Return a value of the model as JSON: its attributes by name.
-    """
+    """Return a value of the model as JSON: its attributes by name."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -114,9 +106,7 @@ def as_data(value: object) -> Json:
 
 
 def bound(value: Json, longest: int = LONGEST) -> Json:
-    """
-    Return JSON with texts and lists cut to the allowed size; excerpts state what was cut.
-    """
+    """Return JSON with texts and lists cut to the allowed size; excerpts state what was cut."""
     match value:
         case str():
             return _cut(value, longest)
@@ -144,9 +134,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def hook_data(hook: Hook) -> TraceRecord:
-    """
-    Return a hook as it is configured.
-    """
+    """Return a hook as it is configured."""
     return {
         "event": hook.event,
         "command": hook.command,
@@ -158,9 +146,7 @@ def hook_data(hook: Hook) -> TraceRecord:
 
 
 def fire_data(fire: HookRun, hooked: HookEvent) -> TraceRecord:
-    """
-    Return one hook run.
-    """
+    """Return one hook run."""
     return {
         **hook_data(fire.hook),
         "stdin": of_bytes(fire.stdin) if fire.stdin else of_json(fire.payload),
@@ -171,9 +157,7 @@ def fire_data(fire: HookRun, hooked: HookEvent) -> TraceRecord:
 
 
 def run_data(run: ProcessResult) -> TraceRecord:
-    """
-    Return how a process ended.
-    """
+    """Return how a process ended."""
     doing = run.ending.doing if isinstance(run.ending, TimedOut) else ()
     return {
         "words": describe_ending(run.ending, run.wall),
@@ -194,9 +178,7 @@ def run_data(run: ProcessResult) -> TraceRecord:
 
 
 def process_data(process: Process) -> TraceRecord:
-    """
-    Return a process.
-    """
+    """Return a process."""
     return {"pid": process.pid, "command": process.command, "age": process.age}
 
 
@@ -271,9 +253,7 @@ def _reply(fire: HookRun, hooked: HookEvent) -> TraceRecord:
 
 
 def decision_data(decision: Decision) -> TraceRecord:
-    """
-    Return the decision of the host, and the host facts behind it.
-    """
+    """Return the decision of the host, and the host facts behind it."""
     return {
         "ruling": decision.ruling.value,
         "refused": decision.refused,
@@ -291,7 +271,5 @@ def decision_data(decision: Decision) -> TraceRecord:
 
 
 def rule_data(rule: Rule) -> TraceRecord:
-    """
-    Return a fact about a host, with how it is known.
-    """
+    """Return a fact about a host, with how it is known."""
     return {"text": rule.text, "basis": rule.basis.value, "source": rule.source}

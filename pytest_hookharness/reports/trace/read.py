@@ -25,9 +25,7 @@ _KINDS = ("begin", "step", "state", "end", "trouble")
 
 
 class UnreadableTrace(ValueError):
-    """
-    A file is no valid trace file; the message names file and line.
-    """
+    """A file is no valid trace file; the message names file and line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +53,7 @@ class TraceRun:
 
     @property
     def interrupted(self) -> bool:
-        """
-        Return whether the file has neither an end nor a reason why there is none.
-        """
+        """Return whether the file has neither an end nor a reason why there is none."""
         return self.end is None and self.trouble is None
 
 
@@ -137,9 +133,7 @@ def _finite(literal: str) -> float:
 
 
 def row(run: TraceRun) -> Row:
-    """
-    Return the row of a run for the summary table.
-    """
+    """Return the row of a run for the summary table."""
     begin, end = run.begin, run.end or {}
     variant = f"[{begin['variant']}]" if begin["variant"] else ""
     turns = (cast("int", step["turn"]) for step in run.steps)

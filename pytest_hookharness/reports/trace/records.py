@@ -67,9 +67,7 @@ class TraceHeader:
 
 
 def begin(scenario: Scenario, header: TraceHeader) -> TraceRecord:
-    """
-    Return the record of what is about to be played.
-    """
+    """Return the record of what is about to be played."""
     origin = scenario.origin
     return {
         "record": "begin",
@@ -92,9 +90,7 @@ def begin(scenario: Scenario, header: TraceHeader) -> TraceRecord:
 
 
 def _expected(expect: Expectation) -> list[Json]:
-    """
-    Return one line for each expectation that the scenario states.
-    """
+    """Return one line for each expectation that the scenario states."""
     nothing = Expectation()
     pairs = ((field.name, getattr(expect, field.name)) for field in dataclasses.fields(expect))
     return [f"{name}: {_text(value)}" for name, value in pairs if value != getattr(nothing, name)]
@@ -116,9 +112,7 @@ def _text(value: object) -> str:
 
 
 def state(turn: int, after: State) -> TraceRecord:
-    """
-    Return the record of the state after a turn.
-    """
+    """Return the record of the state after a turn."""
     return {
         "record": "state",
         "turn": turn,
@@ -130,9 +124,7 @@ def state(turn: int, after: State) -> TraceRecord:
 
 
 def trouble(why: str) -> TraceRecord:
-    """
-    Return the record of a simulation that could not be played, and why.
-    """
+    """Return the record of a simulation that could not be played, and why."""
     return {"record": "trouble", "why": excerpt(why)}
 
 

@@ -282,9 +282,7 @@ DEFINITIONS: Mapping[str, Schema] = {
 
 
 def schema() -> dict[str, Any]:
-    """
-    The JSON Schema (draft 2020-12) of one line of a trace file.
-    """
+    """The JSON Schema (draft 2020-12) of one line of a trace file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,
@@ -295,9 +293,7 @@ def schema() -> dict[str, Any]:
 
 
 def words() -> frozenset[str]:
-    """
-    The words that the format itself puts where others may stand.
-    """
+    """The words that the format itself puts where others may stand."""
     return frozenset(_words(DEFINITIONS))
 
 

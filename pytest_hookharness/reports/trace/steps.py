@@ -1,6 +1,4 @@
-"""
-The steps of a trace file: what the agent did, what happened, what the hooks replied.
-"""
+"""The steps of a trace file: what the agent did, what happened, what the hooks replied."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ _NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """
-    The contents of a file before and after a step; ``None`` where unknown.
-    """
+    """The contents of a file before and after a step; ``None`` where unknown."""
 
     before: bytes | None
     after: bytes | None
@@ -136,9 +132,7 @@ def _consequences(exchange: Performed | HookEvent, contents: Mapping[str, Versio
 
 
 def change_data(change: Change, versions: Versions | None = None) -> TraceRecord:
-    """
-    Return a changed file, with a diff if it is a text with known contents.
-    """
+    """Return a changed file, with a diff if it is a text with known contents."""
     diff = _difference(change, versions)
     return {"path": change.path, "how": change.how, "diff": None if diff is None else excerpt(diff)}
 

@@ -23,9 +23,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def first_mismatch(value: object, schema: Schema, definitions: Mapping[str, Schema], path: str = "") -> str:
-    """
-    Return the first mismatch between a value and its schema, with its path; empty if it is valid.
-    """
+    """Return the first mismatch between a value and its schema, with its path; empty if it is valid."""
     if "$ref" in schema:
         return first_mismatch(value, definitions[str(schema["$ref"]).rpartition("/")[2]], definitions, path)
     if "anyOf" in schema:

@@ -1,6 +1,4 @@
-"""
-Tables of process hooks: background processes, their hooks, and the limits on threads.
-"""
+"""Tables of process hooks: background processes, their hooks, and the limits on threads."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ CODES = Either(
 
 
 def check_hook(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem if a hook has no trigger or several, or one that always fires.
-    """
+    """Yield a problem if a hook has no trigger or several, or one that always fires."""
     found = [name for name in TRIGGERS if name in values]
     if not found:
         yield "", f"a hook needs a trigger: {', '.join(TRIGGERS)}"
@@ -61,9 +57,7 @@ def check_hook(values: Values) -> Iterator[tuple[str, str]]:
 
 
 def make_hook(**values: Any) -> ProcessHook:
-    """
-    Return a hook with its trigger.
-    """
+    """Return a hook with its trigger."""
     name = next(name for name in TRIGGERS if name in values)
     return ProcessHook(trigger=TRIGGERS[name](values.pop(name)), **values)
 

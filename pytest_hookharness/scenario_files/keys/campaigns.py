@@ -59,32 +59,24 @@ SHAPING = RecordShape(
 
 
 def read_family(word: str) -> tuple[VaryRequest, ...]:
-    """
-    Return the request of a family by its word alone.
-    """
+    """Return the request of a family by its word alone."""
     return (VaryRequest(word),)
 
 
 def make_requests(**names: tuple[str, ...]) -> tuple[VaryRequest, ...]:
-    """
-    Return the requests of families with names of what they are about.
-    """
+    """Return the requests of families with names of what they are about."""
     return tuple(
         VaryRequest(family, names[family]) for family in VARY_FAMILIES if names.get(family) is not None
     )
 
 
 def gather_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> tuple[VaryRequest, ...]:
-    """
-    Return all requests of a list.
-    """
+    """Return all requests of a list."""
     return tuple(request for item in items for request in item or ())
 
 
 def check_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> Iterator[tuple[int, str]]:
-    """
-    Yield a problem for each family that is requested a second time.
-    """
+    """Yield a problem for each family that is requested a second time."""
     seen: set[str] = set()
     for index, item in enumerate(items):
         for request in item or ():
@@ -155,17 +147,13 @@ _EITHER = {"not": {"required": ["json", "lines"]}}
 
 
 def check_counted(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem for a count of both lines and JSON.
-    """
+    """Yield a problem for a count of both lines and JSON."""
     if "lines" in values and "json" in values:
         yield "lines", "a count has lines or json, not both; write two counts"
 
 
 def make_counted(*, file: str, json: str = "", lines: bool = True) -> CountedIn:
-    """
-    Return a count of lines, unless a place in its JSON is named.
-    """
+    """Return a count of lines, unless a place in its JSON is named."""
     del lines  # the key `json` alone decides
     return CountedIn(file=file, json=json)
 
@@ -188,9 +176,7 @@ COUNTED = RecordShape(
 
 
 def check_parallel(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem for counters without an event, and for a distance without counters.
-    """
+    """Yield a problem for counters without an event, and for a distance without counters."""
     if "counts" in values and "event" not in values:
         yield "counts", "counters belong to the hooks of one event; name it with `event`"
     if "apart" in values and "counts" not in values:

@@ -1,6 +1,4 @@
-"""
-Table of expectations: the keys under ``expect``.
-"""
+"""Table of expectations: the keys under ``expect``."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 
 
 def check_range(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem if the maximum is below the minimum.
-    """
+    """Yield a problem if the maximum is below the minimum."""
     if "min" in values and "max" in values and values["min"] > values["max"]:
         yield "max", f"max {values['max']} is below min {values['min']}"
 
@@ -91,9 +87,7 @@ PATH_OF_MOVES = Many(noun="a list of moves", item=MOVES_ALONE.item, check=check_
 
 
 def check_expectations(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem for each key that has no meaning with the expected verdict.
-    """
+    """Yield a problem for each key that has no meaning with the expected verdict."""
     verdict = values.get("verdict", "terminated")
     for name in OF_LIVELOCK:
         if name in values and verdict != "livelock":
@@ -103,9 +97,7 @@ def check_expectations(values: Values) -> Iterator[tuple[str, str]]:
 
 
 def make_expectation(**values: object) -> Expectation:
-    """
-    Return the expectation; the default verdict is ``terminated``.
-    """
+    """Return the expectation; the default verdict is ``terminated``."""
     return Expectation(**{"verdict": "terminated", **values})  # type: ignore[arg-type]
 
 

@@ -1,6 +1,4 @@
-"""
-Tables of single acts: tool calls, other moves, events, and the behaviour after the script.
-"""
+"""Tables of single acts: tool calls, other moves, events, and the behaviour after the script."""
 
 from __future__ import annotations
 
@@ -75,9 +73,7 @@ def make_tools(
     given: ToolResult | None = None,
     expect: str | None = None,
 ) -> Tools:
-    """
-    Return a turn of tool calls; modifiers beside a list apply to each call that has none of its own.
-    """
+    """Return a turn of tool calls; modifiers beside a list apply to each call that has none of its own."""
     several = calls if isinstance(calls, tuple) else (replace(calls, label=label),)
     return Tools(
         calls=tuple(
@@ -93,9 +89,7 @@ def make_tools(
 
 
 def check_harm(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem if a text is missing or not allowed for this kind of damage.
-    """
+    """Yield a problem if a text is missing or not allowed for this kind of damage."""
     how = values.get("how", "delete")
     if how in HARMS_WITH_TEXT and "text" not in values:
         yield "", f"how: {how} needs a text"

@@ -1,6 +1,4 @@
-"""
-Tables of a scenario's top-level keys, of its world, and of its variants.
-"""
+"""Tables of a scenario's top-level keys, of its world, and of its variants."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ MAX_MODE = 0o7777
 
 
 def check_double(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem for each key that does not go with the others.
-    """
+    """Yield a problem for each key that does not go with the others."""
     if "heals_after" in values and not values.get("exit"):
         yield "heals_after", "a command heals only if it fails at first; add an exit other than 0"
     if "does" in values and not values.get("agent"):
@@ -57,9 +53,7 @@ def check_double(values: Values) -> Iterator[tuple[str, str]]:
 
 
 def check_mask(values: Values) -> Iterator[tuple[str, str]]:
-    """
-    Yield a problem if a mask has both keys and text.
-    """
+    """Yield a problem if a mask has both keys and text."""
     if "keys" in values and "text" in values:
         yield "text", "a mask has keys or text, not both; write two masks"
 

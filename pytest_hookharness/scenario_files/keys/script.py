@@ -1,6 +1,4 @@
-"""
-Tables of whole scripts: lists of acts, and reactions.
-"""
+"""Tables of whole scripts: lists of acts, and reactions."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from pytest_hookharness.scenario_files.schema.shapes import Many, PlacedValue, T
 
 
 def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]:
-    """
-    Yield a problem for ``say`` without a call after it, and for ``then`` that is not the last item.
-    """
+    """Yield a problem for ``say`` without a call after it, and for ``then`` that is not the last item."""
     for index, item in enumerate(items):
         if item is None:
             continue
@@ -33,9 +29,7 @@ def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]
 
 
 def gather_acts(items: Sequence[PlacedValue]) -> tuple[Act, ...]:
-    """
-    Return the acts of a list; the text of ``say`` becomes part of the call after it.
-    """
+    """Return the acts of a list; the text of ``say`` becomes part of the call after it."""
     acts: list[Any] = []
     said: dict[str, str] = {}
     for item in items:
@@ -55,9 +49,7 @@ def gather_acts(items: Sequence[PlacedValue]) -> tuple[Act, ...]:
 
 
 def make_act(item: PlacedValue, **more: object) -> Any:
-    """
-    Return the act of one item.
-    """
+    """Return the act of one item."""
     if item.tag.make is None:
         return item.value
     fields: Values = {item.tag.field: item.value} if item.tag.field else item.value
@@ -65,9 +57,7 @@ def make_act(item: PlacedValue, **more: object) -> Any:
 
 
 def gather_script(items: Sequence[PlacedValue]) -> Script:
-    """
-    Return a script; one without any act starts with a prompt.
-    """
+    """Return a script; one without any act starts with a prompt."""
     going_on = [item.value for item in items if item.tag.role == "then"]
     acts = gather_acts(items) or (FIRST_PROMPT,)
     return Script(acts=acts, then=going_on[0]) if going_on else Script(acts=acts)

@@ -1,6 +1,4 @@
-"""
-Tables of the hooks' surroundings: standard input, terminal, working folder, and directions on failure.
-"""
+"""Tables of the hooks' surroundings: standard input, terminal, working folder, and directions on failure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-Choose the shape that fits an element, and describe shapes in words.
-"""
+"""Choose the shape that fits an element, and describe shapes in words."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from pytest_hookharness.scenario_files.yaml.nodes import Element, ListNode, Scal
 
 
 def takes(shape: Shape, element: Element) -> bool:
-    """
-    Return whether an element is of a kind that a shape accepts; its value may still be invalid.
-    """
+    """Return whether an element is of a kind that a shape accepts; its value may still be invalid."""
     match shape, element:
         case Anything(), _:
             return True
@@ -57,9 +53,7 @@ def takes(shape: Shape, element: Element) -> bool:
 
 
 def describe(shape: Shape) -> tuple[str, ...]:
-    """
-    Return the allowed values of a shape, in words.
-    """
+    """Return the allowed values of a shape, in words."""
     match shape:
         case Either(shapes=shapes):
             return tuple(dict.fromkeys(word for inner in shapes for word in describe(inner)))
@@ -88,9 +82,7 @@ def describe(shape: Shape) -> tuple[str, ...]:
 
 
 def keys_below(shape: Shape) -> frozenset[str]:
-    """
-    Return the keys of the mappings with known keys that a shape accepts.
-    """
+    """Return the keys of the mappings with known keys that a shape accepts."""
     match shape:
         case RecordShape(keys=keys):
             return frozenset(key.name for key in keys)
@@ -101,9 +93,7 @@ def keys_below(shape: Shape) -> frozenset[str]:
 
 
 def kinds(shape: Shape) -> tuple[str, ...]:
-    """
-    Return the kinds of values that a shape accepts, without lists of words or keys.
-    """
+    """Return the kinds of values that a shape accepts, without lists of words or keys."""
     match shape:
         case Either(shapes=shapes):
             return tuple(dict.fromkeys(kind for inner in shapes for kind in kinds(inner)))

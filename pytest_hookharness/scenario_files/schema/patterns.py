@@ -30,9 +30,7 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def matches(pattern: str, text: str) -> bool:
-    """
-    Return whether a pattern matches the whole text.
-    """
+    """Return whether a pattern matches the whole text."""
     return re.fullmatch(pattern, text) is not None
 
 

@@ -1,6 +1,4 @@
-"""
-Find the project and plugin folders of a scenario file.
-"""
+"""Find the project and plugin folders of a scenario file."""
 
 from __future__ import annotations
 

@@ -15,16 +15,12 @@ Values: TypeAlias = Mapping[str, Any]
 
 
 def unchanged(value: Any) -> Any:
-    """
-    Return the value unchanged.
-    """
+    """Return the value unchanged."""
     return value
 
 
 def no_problems(_: Any) -> Iterator[tuple[Any, str]]:
-    """
-    Return no problems.
-    """
+    """Return no problems."""
     return iter(())
 
 
@@ -50,9 +46,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceShape:
-    """
-    One word of a fixed list.
-    """
+    """One word of a fixed list."""
 
     noun: str
     words: tuple[str, ...]
@@ -81,9 +75,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """
-    A number, whole or not, of at least ``minimum``.
-    """
+    """A number, whole or not, of at least ``minimum``."""
 
     noun: str = "a number"
     minimum: float = 0
@@ -91,9 +83,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagShape:
-    """
-    True or false, or just the one given by ``only``.
-    """
+    """True or false, or just the one given by ``only``."""
 
     only: bool | None = None
     read: Callable[[bool], object] = unchanged
@@ -101,27 +91,21 @@ class FlagShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nothing:
-    """
-    An empty value.
-    """
+    """An empty value."""
 
     read: Callable[[None], object] = unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """
-    A folder that exists below the scenario file's folder.
-    """
+    """A folder that exists below the scenario file's folder."""
 
     noun: str = "a folder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anything:
-    """
-    Any JSON value, unchanged.
-    """
+    """Any JSON value, unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,9 +258,7 @@ class PlacedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Either:
-    """
-    One of several shapes, chosen by the kind of the value.
-    """
+    """One of several shapes, chosen by the kind of the value."""
 
     shapes: tuple[Shape, ...]
 

@@ -51,9 +51,7 @@ from pytest_hookharness.scenario_files.yaml.parser import resolve
 
 
 class ShapeMismatch(enum.Enum):
-    """
-    Stands for the value of an invalid element.
-    """
+    """Stands for the value of an invalid element."""
 
     FAILED = "failed"
 
@@ -78,9 +76,7 @@ class Conversion:
     confined: bool = True
 
     def read(self, shape: Shape, element: Element, path: str) -> Any:
-        """
-        Return the value of an element, or record the problem and return ``FAILED``.
-        """
+        """Return the value of an element, or record the problem and return ``FAILED``."""
         if isinstance(element, RefusedNode):
             return FAILED
         if not takes(shape, element):
@@ -321,9 +317,7 @@ class Conversion:
 
 
 def unquoted(word: str) -> bool | int | float | str | None:
-    """
-    Return the value that a text would have without its quotes.
-    """
+    """Return the value that a text would have without its quotes."""
     try:
         return resolve(word)
     except ValueError:

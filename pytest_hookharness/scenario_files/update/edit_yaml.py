@@ -26,16 +26,12 @@ UNPRINTABLE = re.compile(
 
 
 class NotEditable(Exception):
-    """
-    A value cannot be changed alone because of its layout; the text says why.
-    """
+    """A value cannot be changed alone because of its layout; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """
-    The replacement of the passage from ``start`` to ``end``; an empty passage is an insertion.
-    """
+    """The replacement of the passage from ``start`` to ``end``; an empty passage is an insertion."""
 
     start: int
     end: int
@@ -122,9 +118,7 @@ def _scalar(node: yaml.Node, value: str | int) -> TextEdit:
 
 
 def _dressed(written: str, style: str | None, value: str | int) -> str:
-    """
-    Return a value in the old value's quotes, or in those that it needs.
-    """
+    """Return a value in the old value's quotes, or in those that it needs."""
     if isinstance(value, int):
         return written
     if style == "'" and not UNPRINTABLE.search(written):
@@ -136,9 +130,7 @@ def _dressed(written: str, style: str | None, value: str | int) -> str:
 
 
 def _entry(text: str, mapping: yaml.Node, path: KeyPath, value: str) -> TextEdit:
-    """
-    Return the insertion of a new key before the others.
-    """
+    """Return the insertion of a new key before the others."""
     if not isinstance(mapping, yaml.MappingNode) or len(path) != 1:
         raise NotEditable("is not written in a mapping")
     flow = bool(mapping.flow_style)
@@ -189,9 +181,7 @@ def _without_comment(text: str, start: int, end: int) -> TextEdit:
 
 
 def _new_expectation(text: str, root: yaml.MappingNode, wanted: Sequence[Revision]) -> TextEdit:
-    """
-    Return the insertion of a complete expectation at the end of the file.
-    """
+    """Return the insertion of a complete expectation at the end of the file."""
     values = {str(change.path[0]): _plain(change.value) for change in wanted}
     if root.flow_style:
         end = _end(root.value[-1][1])

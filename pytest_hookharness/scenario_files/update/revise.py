@@ -45,9 +45,7 @@ class ObservedRun:
 
     @classmethod
     def of(cls, outcome: Outcome) -> ObservedRun:
-        """
-        Return the observed values of an outcome.
-        """
+        """Return the observed values of an outcome."""
         reasons = outcome.reasons()
         expect = outcome.scenario.expect
         found = (finding for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS)
@@ -67,16 +65,12 @@ class ObservedRun:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ObservedRun:
-        """
-        Return the observed values from their JSON form.
-        """
+        """Return the observed values from their JSON form."""
         lists: dict[str, Any] = {name: tuple(values[name]) for name in ("reasons", "unmet", "inconclusive")}
         return cls(**{**values, **lists})
 
     def to_json(self) -> dict[str, Any]:
-        """
-        Return the JSON form.
-        """
+        """Return the JSON form."""
         return {
             "verdict": self.verdict,
             "iterations": self.iterations,
@@ -110,9 +104,7 @@ class Revision:
 
 
 class Unclear(Exception):
-    """
-    The observed values cannot be written as one expectation; the text says why.
-    """
+    """The observed values cannot be written as one expectation; the text says why."""
 
 
 def revise(expect: Expectation, seen: Mapping[str, ObservedRun], *, written: bool) -> Expectation:
@@ -145,9 +137,7 @@ def revise(expect: Expectation, seen: Mapping[str, ObservedRun], *, written: boo
 
 
 def changes(before: Expectation, after: Expectation) -> Iterator[Revision]:
-    """
-    Yield the changes that turn one expectation into the other.
-    """
+    """Yield the changes that turn one expectation into the other."""
     if after.verdict is not None and after.verdict != before.verdict:
         yield Revision(("verdict",), after.verdict)
     if after.within is not None and after.within != before.within:
@@ -168,9 +158,7 @@ def changes(before: Expectation, after: Expectation) -> Iterator[Revision]:
 
 
 def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectation:
-    """
-    Return the expectation without the keys about a livelock, if there is none any more.
-    """
+    """Return the expectation without the keys about a livelock, if there is none any more."""
     if verdict in (expect.verdict, "livelock"):
         return expect
     expect = replace(expect, period=None, evidence=None)
@@ -214,9 +202,7 @@ def _blocks(
 
 
 def _range(expected: Range, noun: str, given: Mapping[str, int]) -> Range:
-    """
-    Return an exact number as the observed one, and a range extended to the observed numbers.
-    """
+    """Return an exact number as the observed one, and a range extended to the observed numbers."""
     numbers = given.values()
     if all(number in expected for number in numbers):
         return expected
@@ -252,8 +238,6 @@ def _reasons(expected: tuple[str, ...], seen: Mapping[str, ObservedRun]) -> tupl
 
 
 def _pattern(reason: str) -> str:
-    """
-    Return a regular expression for the first line of a reason that is not empty.
-    """
+    """Return a regular expression for the first line of a reason that is not empty."""
     line = next((line.strip() for line in reason.splitlines() if line.strip()), "")
     return _NEEDLESS.sub(r"\1", re.escape(line[:LONGEST_PATTERN].strip()))

@@ -36,9 +36,7 @@ class Update:
 
 
 class _Refused(Exception):
-    """
-    An expectation is not changed; the text says why.
-    """
+    """An expectation is not changed; the text says why."""
 
 
 def update(
@@ -70,9 +68,7 @@ def update(
 
 
 def _place(scenario: Scenario) -> tuple[str, ...]:
-    """
-    Return the keys of an item's expectation: its variant's own, or the base's.
-    """
+    """Return the keys of an item's expectation: its variant's own, or the base's."""
     own = scenario.mark("expect") != "expect"
     return ("variants", scenario.variant, "expect") if own else ("expect",)
 
@@ -112,9 +108,7 @@ def _is_written(scenario: Scenario) -> bool:
 
 
 def _check(verdict: VerdictName | None, trouble: bool) -> None:
-    """
-    Refuse a verdict that must not become expected only because it was observed.
-    """
+    """Refuse a verdict that must not become expected only because it was observed."""
     if verdict == "undecided":
         raise _Refused("the verdict was undecided, which cannot be expected; allow more time or turns")
     if verdict in TROUBLE and not trouble:
@@ -124,9 +118,7 @@ def _check(verdict: VerdictName | None, trouble: bool) -> None:
 def _compare(
     before: Sequence[Scenario], after: Sequence[Scenario], place: tuple[str, ...], expect: Expectation
 ) -> None:
-    """
-    Raise ``NotEditable`` unless exactly one expectation changed, and changed as intended.
-    """
+    """Raise ``NotEditable`` unless exactly one expectation changed, and changed as intended."""
     meant = [
         replace(scenario, origin=None, expect=expect if _place(scenario) == place else scenario.expect)
         for scenario in before

@@ -1,6 +1,4 @@
-"""
-Problems of a scenario file: position, message, allowed values, and a suggestion.
-"""
+"""Problems of a scenario file: position, message, allowed values, and a suggestion."""
 
 from __future__ import annotations
 
@@ -91,9 +89,7 @@ class Problems:
 
     @property
     def full(self) -> bool:
-        """
-        Whether no more are recorded.
-        """
+        """Whether no more are recorded."""
         return len(self.found) >= MAX_PROBLEMS
 
     def add(
@@ -148,9 +144,7 @@ class Problems:
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
-    """
-    Return the word that was probably meant; ``None`` if none is close enough.
-    """
+    """Return the word that was probably meant; ``None`` if none is close enough."""
     if len(word) > LONGEST_COMPARED:
         return None
     folded = {known.casefold(): known for known in words}

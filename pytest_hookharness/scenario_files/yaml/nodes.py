@@ -36,9 +36,7 @@ class ScalarNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListNode:
-    """
-    A list.
-    """
+    """A list."""
 
     items: tuple[Element, ...]
     line: int = 0
@@ -47,9 +45,7 @@ class ListNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableEntry:
-    """
-    One key of a mapping and its value; the position is that of the key.
-    """
+    """One key of a mapping and its value; the position is that of the key."""
 
     key: str
     value: Element
@@ -59,9 +55,7 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableNode:
-    """
-    A mapping, in the written order.
-    """
+    """A mapping, in the written order."""
 
     entries: tuple[TableEntry, ...]
     line: int = 0
@@ -70,9 +64,7 @@ class TableNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedNode:
-    """
-    An invalid element that was reported already.
-    """
+    """An invalid element that was reported already."""
 
     line: int = 0
     column: int = 0
@@ -83,18 +75,14 @@ Place: TypeAlias = Element | TableEntry
 
 
 def join(path: str, step: str | int) -> str:
-    """
-    Return the key path of a key or index below a path.
-    """
+    """Return the key path of a key or index below a path."""
     if isinstance(step, int):
         return f"{path}[{step}]"
     return f"{path}.{step}" if path else step
 
 
 def children(element: Element, path: str) -> Iterator[tuple[str, Element]]:
-    """
-    Yield the direct children of an element with their key paths.
-    """
+    """Yield the direct children of an element with their key paths."""
     match element:
         case TableNode():
             for entry in element.entries:
@@ -109,9 +97,7 @@ def children(element: Element, path: str) -> Iterator[tuple[str, Element]]:
 
 
 def marks(element: Element, path: str = "") -> dict[str, tuple[int, int]]:
-    """
-    Return line and column of each value, by key path; empty for plain data.
-    """
+    """Return line and column of each value, by key path; empty for plain data."""
     found: dict[str, tuple[int, int]] = {}
     waiting = [(path, element)] if element.line else []
     while waiting:
@@ -123,9 +109,7 @@ def marks(element: Element, path: str = "") -> dict[str, tuple[int, int]]:
 
 
 def plain_value(element: Element) -> Json:
-    """
-    Return the value of an element as JSON.
-    """
+    """Return the value of an element as JSON."""
     match element:
         case ScalarNode():
             return element.value
@@ -140,17 +124,13 @@ def plain_value(element: Element) -> Json:
 
 
 def shown(word: str) -> str:
-    """
-    Return a text in quotes, shortened for a message.
-    """
+    """Return a text in quotes, shortened for a message."""
     cut = word if len(word) <= LONGEST_SHOWN else word[: LONGEST_SHOWN - 3] + "..."
     return json.dumps(cut, ensure_ascii=not cut.isprintable())
 
 
 def seen(element: Element) -> str:
-    """
-    Return an element in a few words, for messages.
-    """
+    """Return an element in a few words, for messages."""
     match element:
         case ScalarNode(value=None):
             return "an empty value"

@@ -86,9 +86,7 @@ Spot: TypeAlias = tuple[int, int]
 
 
 class Unreadable(Exception):
-    """
-    The rest of the text cannot be read; the problem has been recorded.
-    """
+    """The rest of the text cannot be read; the problem has been recorded."""
 
 
 @dataclass(slots=True)
@@ -112,24 +110,18 @@ class Open:
 
     @property
     def next_path(self) -> str:
-        """
-        The key path of the next element.
-        """
+        """The key path of the next element."""
         if self.items is not None:
             return join(self.path, len(self.items))
         return join(self.path, self.key[0]) if self.key is not None else self.path
 
     @property
     def awaits_key(self) -> bool:
-        """
-        Whether a key comes next.
-        """
+        """Whether a key comes next."""
         return self.items is None and self.key is None
 
     def close(self) -> Element:
-        """
-        Return the finished element.
-        """
+        """Return the finished element."""
         line, column = self.spot
         if self.items is not None:
             return ListNode(items=tuple(self.items), line=line, column=column)
@@ -185,9 +177,7 @@ class Composer:
                 pass
 
     def check_node(self, event: yaml.NodeEvent, spot: Spot) -> None:
-        """
-        Refuse anchors, tags and too many values.
-        """
+        """Refuse anchors, tags and too many values."""
         self.values += 1
         if self.values > MAX_VALUES:
             self.stop(spot, f"the file has more than {MAX_VALUES} values")
@@ -198,9 +188,7 @@ class Composer:
             self.problem(spot, "tags (!) are not allowed; use quotes for a text", tag)
 
     def open(self, event: yaml.CollectionStartEvent, spot: Spot) -> None:
-        """
-        Start a list or a mapping.
-        """
+        """Start a list or a mapping."""
         if len(self.stack) >= MAX_DEPTH:
             self.stop(spot, f"nested more than {MAX_DEPTH} levels deep")
         path = self.path
@@ -212,9 +200,7 @@ class Composer:
         self.stack.append(Open(spot, path, items=[] if is_list else None))
 
     def add_scalar(self, event: yaml.ScalarEvent, spot: Spot) -> None:
-        """
-        Add a single value, or start the entry of a key.
-        """
+        """Add a single value, or start the entry of a key."""
         if self.stack and self.stack[-1].awaits_key:
             self.begin_entry(self.stack[-1], event, spot)
             return
@@ -233,9 +219,7 @@ class Composer:
         self.add(ScalarNode(value=value, text=event.value, line=spot[0], column=spot[1]), spot)
 
     def begin_entry(self, table: Open, event: yaml.ScalarEvent, spot: Spot) -> None:
-        """
-        Start the entry of a key; a key is always the text as written.
-        """
+        """Start the entry of a key; a key is always the text as written."""
         key = event.value
         if len(key) > MAX_KEY_LENGTH:
             self.stop(spot, f"a key of {len(key)} characters; the maximum is {MAX_KEY_LENGTH}", shown(key))
@@ -247,9 +231,7 @@ class Composer:
             self.problem(spot, "merge keys (<<) are not allowed; repeat the keys, or use variants", key)
 
     def add(self, element: Element, spot: Spot) -> None:
-        """
-        Add a finished element to the innermost open list or mapping.
-        """
+        """Add a finished element to the innermost open list or mapping."""
         if not self.stack:
             self.root = element
             return
@@ -266,15 +248,11 @@ class Composer:
 
     @property
     def path(self) -> str:
-        """
-        The key path of the next element.
-        """
+        """The key path of the next element."""
         return self.stack[-1].next_path if self.stack else ""
 
     def problem(self, spot: Spot, message: str, seen: str = "") -> None:
-        """
-        Record a problem and continue.
-        """
+        """Record a problem and continue."""
         self.problems.add(spot, self.path, message, seen=seen)
 
     def stop(self, spot: Spot, message: str, seen: str = "") -> None:
@@ -289,9 +267,7 @@ class Composer:
 
 
 def compose(text: str, problems: Problems) -> Element | None:
-    """
-    Return the only document of a text, or record the problem and return ``None``.
-    """
+    """Return the only document of a text, or record the problem and return ``None``."""
     text = text.removeprefix("\ufeff")
     if (bad := UNPRINTABLE.search(text)) is not None:
         spot = place_of(text, bad.start())
@@ -330,16 +306,12 @@ def events(text: str, composer: Composer) -> Iterator[yaml.Event]:
 
 
 def line_of(text: str, number: int) -> str:
-    """
-    Return one line of a text, counted from 1; empty if it does not exist.
-    """
+    """Return one line of a text, counted from 1; empty if it does not exist."""
     lines = text.split("\n", number)
     return lines[number - 1] if number <= len(lines) else ""
 
 
 def place_of(text: str, index: int) -> Spot:
-    """
-    Return line and column of a character.
-    """
+    """Return line and column of a character."""
     before = text[:index]
     return before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1

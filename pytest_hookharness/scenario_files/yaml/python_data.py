@@ -1,6 +1,4 @@
-"""
-Turn plain Python data, given instead of a file, into elements.
-"""
+"""Turn plain Python data, given instead of a file, into elements."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from pytest_hookharness.scenario_files.yaml.parser import MAX_DEPTH, UNPRINTABLE
 
 
 def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0) -> Element:
-    """
-    Return the elements of a value; a value that JSON does not have becomes a problem.
-    """
+    """Return the elements of a value; a value that JSON does not have becomes a problem."""
     match data:
         case str():
             return _text(data, problems, path)

@@ -1,6 +1,4 @@
-"""
-Process hooks: when background processes spawn threads, and which limits hold them back.
-"""
+"""Process hooks: when background processes spawn threads, and which limits hold them back."""
 
 from pytest_hookharness.simulation.background.context import Context, section
 from pytest_hookharness.simulation.background.engine import advance, next_due

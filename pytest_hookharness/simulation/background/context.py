@@ -53,9 +53,7 @@ class Context:
 
 
 def exit_meaning(code: int) -> str:
-    """
-    Return the common meaning of an exit code.
-    """
+    """Return the common meaning of an exit code."""
     if code in _USUAL:
         return _USUAL[code]
     if 128 < code <= 128 + max(signal.valid_signals()):
@@ -66,9 +64,7 @@ def exit_meaning(code: int) -> str:
 
 
 def section(context: Context) -> str:
-    """
-    Return the section about the process in a thread's prompt.
-    """
+    """Return the section about the process in a thread's prompt."""
     optional = [
         ("Purpose", context.purpose),
         ("Instructions", context.instructions),

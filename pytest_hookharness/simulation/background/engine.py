@@ -128,9 +128,7 @@ def _context(
 
 
 def advance(policy: Policy, state: EngineState, event: Event) -> Step:
-    """
-    Return the next state and the actions that follow from an event.
-    """
+    """Return the next state and the actions that follow from an event."""
     match event:
         case UserStarted(at=at):
             # The user is never held back, but the user's starts count for the rate limit.
@@ -156,9 +154,7 @@ def advance(policy: Policy, state: EngineState, event: Event) -> Step:
 
 
 def next_due(policy: Policy, state: EngineState) -> float | None:
-    """
-    Return when the next tick is needed if nothing else happens before; ``None`` for never.
-    """
+    """Return when the next tick is needed if nothing else happens before; ``None`` for never."""
     times = [
         watched.run.started + hook.trigger.seconds
         for watched in state.watched.values()
@@ -264,17 +260,13 @@ def _go_on(policy: Policy, state: EngineState, at: float) -> Step:
 
 
 def recent(policy: Policy, state: EngineState, at: float) -> tuple[float, ...]:
-    """
-    Return the starts that the rate limit still counts.
-    """
+    """Return the starts that the rate limit still counts."""
     rate = policy.limits.rate
     return tuple(start for start in state.starts if at - start < rate.per) if rate is not None else ()
 
 
 def free_from(policy: Policy, state: EngineState) -> float:
-    """
-    Return when the rate limit allows the next thread of a hook; the time may have passed already.
-    """
+    """Return when the rate limit allows the next thread of a hook; the time may have passed already."""
     rate = policy.limits.rate
     if rate is None or len(state.starts) < rate.starts:
         return 0.0
@@ -284,9 +276,7 @@ def free_from(policy: Policy, state: EngineState) -> float:
 def deny(
     state: EngineState, process: str, hook: str, reason: str, *, stops: bool, chain: tuple[str, ...] = ()
 ) -> tuple[EngineState, tuple[Deny, ...]]:
-    """
-    Refuse something; the action that reports it is returned only the first time.
-    """
+    """Refuse something; the action that reports it is returned only the first time."""
     denial = Denial(process=process, hook=hook, reason=reason, stops=stops, chain=chain)
     if denial in state.denials:
         return state, ()
@@ -294,9 +284,7 @@ def deny(
 
 
 def chain_of(state: EngineState, thread: int) -> tuple[str, ...]:
-    """
-    Return the chain of spawns that led to a thread, the first one first.
-    """
+    """Return the chain of spawns that led to a thread, the first one first."""
     return tuple(reversed([*_upwards(state, thread)]))
 
 
@@ -310,9 +298,7 @@ def _upwards(state: EngineState, number: int) -> Iterator[str]:
 
 
 def detached(run: BackgroundRun) -> str:
-    """
-    Return who detached a process, as a text.
-    """
+    """Return who detached a process, as a text."""
     who = "the user's thread" if run.by == USER else f"thread {run.by} (depth {run.depth})"
     starter = f"an unknown parent, at most as deep as {who}," if run.side else who
     return f"{starter} detached {run.id}"

@@ -26,9 +26,7 @@ from pytest_hookharness.simulation.background.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserStarted:
-    """
-    The user started a thread.
-    """
+    """The user started a thread."""
 
     at: float
 
@@ -50,9 +48,7 @@ class Detached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Started:
-    """
-    A process was started.
-    """
+    """A process was started."""
 
     process: str
     pid: int
@@ -61,9 +57,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputLine:
-    """
-    A process printed a line to standard output or error.
-    """
+    """A process printed a line to standard output or error."""
 
     process: str
     text: str
@@ -90,27 +84,21 @@ class ProcessExited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restarted:
-    """
-    The watcher was killed, and continues from the state that it had written down.
-    """
+    """The watcher was killed, and continues from the state that it had written down."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadEnded:
-    """
-    The running thread has ended.
-    """
+    """The running thread has ended."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """
-    Time has passed; nothing else happened.
-    """
+    """Time has passed; nothing else happened."""
 
     at: float
 
@@ -152,9 +140,7 @@ class SpawnThread:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """
-    Report that something was not started.
-    """
+    """Report that something was not started."""
 
     denial: Denial
 
@@ -164,9 +150,7 @@ Action: TypeAlias = RunProcess | SpawnThread | Deny
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """
-    The fixed part of the engine: the processes that may be detached, and the limits.
-    """
+    """The fixed part of the engine: the processes that may be detached, and the limits."""
 
     processes: Mapping[str, BackgroundProcess]
     limits: ThreadLimits = ThreadLimits()
@@ -225,29 +209,21 @@ class EngineState:
 
     @property
     def living(self) -> tuple[str, ...]:
-        """
-        The ids of the processes that have not ended.
-        """
+        """The ids of the processes that have not ended."""
         return tuple(name for name, each in self.watched.items() if each.run.ended is None)
 
     @property
     def quiet(self) -> bool:
-        """
-        Whether nothing more can happen unless a process is detached.
-        """
+        """Whether nothing more can happen unless a process is detached."""
         return not self.living and not self.waiting and not self.busy
 
 
 class JournalError(ValueError):
-    """
-    A text is not a journal, or is a damaged one.
-    """
+    """A text is not a journal, or is a damaged one."""
 
 
 def write_journal(state: EngineState) -> str:
-    """
-    Return the state as a text that outlives a crash of the watcher.
-    """
+    """Return the state as a text that outlives a crash of the watcher."""
     return json.dumps(dataclasses.asdict(state))
 
 

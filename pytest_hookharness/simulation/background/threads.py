@@ -32,9 +32,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 @dataclass(frozen=True, slots=True)
 class _ThreadRun:
-    """
-    One thread that ran, or runs.
-    """
+    """One thread that ran, or runs."""
 
     driver: SessionDriver
     end: RunEnd
@@ -84,9 +82,7 @@ class ThreadSessions:
         return max(0.0, self._testbed.settings.wall - (time.monotonic() - self._began))
 
     def run(self) -> RunEnd:
-        """
-        Run the user's thread and all threads that process hooks spawn, until nothing more can happen.
-        """
+        """Run the user's thread and all threads that process hooks spawn, until nothing more can happen."""
         try:
             end = self._run_thread(self._agent, USER)
             self._run_spawned()
@@ -123,9 +119,7 @@ class ThreadSessions:
         self._hook_threads[number] = replace(spawn.thread, turns=(first, self.turn), verdict=verdict)
 
     def _run_thread(self, agent: agents.Agent, number: int) -> RunEnd:
-        """
-        Run one thread to its end. Processes go on meanwhile; their events wait until it is over.
-        """
+        """Run one thread to its end. Processes go on meanwhile; their events wait until it is over."""
         self._testbed.begin_session(number)
         driver = SessionDriver(self._testbed, agent, turn=self.turn)
         earlier = sum(len(run.driver.steps) for run in self._runs)

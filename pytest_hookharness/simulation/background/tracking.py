@@ -68,28 +68,20 @@ class BackgroundTracking:
         self._began = time.monotonic()
 
     def close(self) -> None:
-        """
-        End all processes.
-        """
+        """End all processes."""
         if self._area is not None:
             self._area.close()
 
     def begin_user_thread(self) -> None:
-        """
-        Note that the user started a thread, or sent the next prompt of theirs.
-        """
+        """Note that the user started a thread, or sent the next prompt of theirs."""
         self._apply(background.UserStarted(at=self._now()))
 
     def end_thread(self) -> None:
-        """
-        Note that the running thread has ended.
-        """
+        """Note that the running thread has ended."""
         self._apply(background.ThreadEnded(at=self._now()))
 
     def next_thread(self) -> background.SpawnThread | None:
-        """
-        Return the thread to run now; ``None`` if there is none.
-        """
+        """Return the thread to run now; ``None`` if there is none."""
         due, self._due = self._due, None
         return due
 
@@ -125,9 +117,7 @@ class BackgroundTracking:
         return _new(area.requests(), self._taken_inside) if area.separate else self._asked_outside()
 
     def watch(self, wait: float = 0.0) -> None:
-        """
-        Process what the background processes did; wait for it for at most some seconds.
-        """
+        """Process what the background processes did; wait for it for at most some seconds."""
         area, now = self._area, self._now()
         if area is None:
             return
@@ -146,9 +136,7 @@ class BackgroundTracking:
                 self._lose_watcher(area, process)
 
     def is_over(self) -> bool:
-        """
-        Return whether nothing is left that could start a thread or a process.
-        """
+        """Return whether nothing is left that could start a thread or a process."""
         if self._area is None or not self.state.quiet:
             return self.state.quiet
         # A process may have ended and left other processes behind; those could still detach one.
@@ -178,9 +166,7 @@ class BackgroundTracking:
         self._apply(event)
 
     def _lose_watcher(self, area: BackgroundArea, process: str) -> None:
-        """
-        Kill the watcher, and continue from the journal once the process has ended.
-        """
+        """Kill the watcher, and continue from the journal once the process has ended."""
         area.kill_watcher()
         while not area.has_ended(process) and self._remaining():
             area.pause()
@@ -218,9 +204,7 @@ class BackgroundTracking:
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """
-        What may still start a thread, as texts.
-        """
+        """What may still start a thread, as texts."""
         return (
             *(f"the process {name} still ran{self._endless(name)}" for name in self.state.living),
             *(f"{command!r}, left behind by a process, still ran" for command in self._others),
@@ -264,9 +248,7 @@ def _event(
 
 
 def _new(calls: Sequence[DoubleCall], taken: set[int]) -> tuple[str, ...]:
-    """
-    Return the names of the processes in the calls that were not taken yet, and take them.
-    """
+    """Return the names of the processes in the calls that were not taken yet, and take them."""
     # The record of a call that is under way is empty at first; it is looked at again later.
     new = {place: " ".join(call.argv[1:]) for place, call in enumerate(calls) if place not in taken}
     named = {place: name for place, name in new.items() if name}

@@ -54,9 +54,7 @@ _ADVANCE_LIMIT = 500
 
 
 class Prober:
-    """
-    Probes of the state after one repetition.
-    """
+    """Probes of the state after one repetition."""
 
     def __init__(
         self,

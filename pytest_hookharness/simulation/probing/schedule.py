@@ -1,6 +1,4 @@
-"""
-The probe schedule: when a run is probed, and how it goes on after that.
-"""
+"""The probe schedule: when a run is probed, and how it goes on after that."""
 
 from __future__ import annotations
 
@@ -163,9 +161,7 @@ class ProbeSchedule:
 
     @property
     def _time_is_left(self) -> bool:
-        """
-        Whether so little time ends the run that it can pass while turns go on.
-        """
+        """Whether so little time ends the run that it can pass while turns go on."""
         threshold = self.made[-1].threshold if self.made else None
         return threshold is not None and threshold.seconds is not None and threshold.seconds <= _SOON
 

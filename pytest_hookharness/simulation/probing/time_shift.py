@@ -26,9 +26,7 @@ _SEARCH_LIMIT = 14
 
 
 class TimeShift:
-    """
-    Lets time pass by making everything older, for hooks that read the machine's clock.
-    """
+    """Lets time pass by making everything older, for hooks that read the machine's clock."""
 
     def __init__(self, history: History, editor: CheckpointEditor) -> None:
         self._history = history
@@ -39,15 +37,11 @@ class TimeShift:
 
     @property
     def has_timestamps(self) -> bool:
-        """
-        Whether a file that was written contains a time of this run.
-        """
+        """Whether a file that was written contains a time of this run."""
         return bool(find_timestamps(self._written, self._clock).parts)
 
     def let_pass(self, seconds: float) -> None:
-        """
-        Make all files, and the timestamps in them, older.
-        """
+        """Make all files, and the timestamps in them, older."""
         # The known contents are those after the last turn, but time may pass several times after one turn.
         newest = max(self._history.states, default=0)
         self._passed = seconds + (self._passed if newest == self._turn else 0.0)

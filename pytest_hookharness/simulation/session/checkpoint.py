@@ -1,6 +1,4 @@
-"""
-Checkpoints: a testbed whose files are changed and used for trials, and then restored.
-"""
+"""Checkpoints: a testbed whose files are changed and used for trials, and then restored."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
 class CheckpointEditor:
-    """
-    Reads and changes the covered files of a testbed while no process runs on it.
-    """
+    """Reads and changes the covered files of a testbed while no process runs on it."""
 
     def __init__(self, testbed: Testbed) -> None:
         self._testbed = testbed
@@ -29,53 +25,39 @@ class CheckpointEditor:
 
     @property
     def now(self) -> float:
-        """
-        The time by the hooks' clock, in seconds of the epoch.
-        """
+        """The time by the hooks' clock, in seconds of the epoch."""
         return self._testbed.workspace.clock.now
 
     def read(self, path: str) -> bytes | None:
-        """
-        Return the content of a covered file; ``None`` if it does not exist or is too large.
-        """
+        """Return the content of a covered file; ``None`` if it does not exist or is too large."""
         try:
             return self._contents.read(path)
         except WorkspaceError:
             return None
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
-        """
-        Replace the contents of covered files; ``None`` removes a file.
-        """
+        """Replace the contents of covered files; ``None`` removes a file."""
         with self.unmounted(files):
             self._contents.write(files)
         self.settle()
 
     def wait(self, seconds: float) -> None:
-        """
-        Wait in real time, without the CPU slot.
-        """
+        """Wait in real time, without the CPU slot."""
         with self._testbed.slot.released():
             time.sleep(seconds)
 
     def age(self, seconds: float) -> None:
-        """
-        Move the times of all covered files back.
-        """
+        """Move the times of all covered files back."""
         self._contents.age(seconds)
         self.settle()
 
     def shift(self, seconds: float, since: float) -> None:
-        """
-        Move the times of the covered files that were written since a time by the hooks' clock.
-        """
+        """Move the times of the covered files that were written since a time by the hooks' clock."""
         self._testbed.workspace.clock.shift(seconds, since)
         self.settle()
 
     def lengthen_transcript(self, times: int) -> None:
-        """
-        Make the transcript several times as long by repeating it.
-        """
+        """Make the transcript several times as long by repeating it."""
         transcript = self._testbed.transcript
         data = transcript.read_bytes() if transcript is not None and transcript.is_file() else b""
         if transcript is not None and data:
@@ -84,17 +66,13 @@ class CheckpointEditor:
         self.settle()
 
     def settle(self) -> None:
-        """
-        Take the files as they are now for the last scan, and the reads of the harness for nobody's.
-        """
+        """Take the files as they are now for the last scan, and the reads of the harness for nobody's."""
         self._testbed.scan()
         self._testbed.scanner.settle()
 
     @contextmanager
     def unmounted(self, paths: Iterable[str]) -> Generator[None]:
-        """
-        Close the sandbox for a block if one of the paths lies below its overlay.
-        """
+        """Close the sandbox for a block if one of the paths lies below its overlay."""
         if any(path.startswith(f"{OUTSIDE}/") for path in paths):
             with self._testbed.without_sandbox():
                 yield
@@ -131,9 +109,7 @@ class Checkpoint:
         self.restore()
 
     def resume(self, point: SessionPoint | None = None) -> SessionDriver:
-        """
-        Return a driver that resumes the session at a point; at that of the checkpoint if none is given.
-        """
+        """Return a driver that resumes the session at a point; at that of the checkpoint if none is given."""
         return SessionDriver.resume(self._testbed, point or self._point)
 
     def restore(self) -> None:

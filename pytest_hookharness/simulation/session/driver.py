@@ -53,9 +53,7 @@ class SessionPoint:
 
 @dataclass(frozen=True, slots=True)
 class _HookBatch:
-    """
-    Hook runs of one event that began together; some hosts run the hooks of an event in several batches.
-    """
+    """Hook runs of one event that began together; some hosts run the hooks of an event in several batches."""
 
     hook_runs: tuple[HookRun, ...]
     changes: tuple[Change, ...]
@@ -63,9 +61,7 @@ class _HookBatch:
 
     @property
     def duration(self) -> float:
-        """
-        Seconds until the last of them had ended.
-        """
+        """Seconds until the last of them had ended."""
         return max((run.run.wall for run in self.hook_runs if run.run is not None), default=0.0)
 
 
@@ -111,9 +107,7 @@ class SessionDriver:
 
     @classmethod
     def resume(cls, testbed: Testbed, point: SessionPoint) -> SessionDriver:
-        """
-        Resume a session from an earlier point. The caller restores the files.
-        """
+        """Resume a session from an earlier point. The caller restores the files."""
         testbed.rewind(
             answers=point.answers,
             configuration=point.configuration,
@@ -123,9 +117,7 @@ class SessionDriver:
         return cls(testbed, point.agent, point.progress, point.turn)
 
     def run_end(self, request: hosts.Ended) -> RunEnd:
-        """
-        Return the end of the session as the judge takes it.
-        """
+        """Return the end of the session as the judge takes it."""
         return RunEnd(
             how=request.how,
             turn=self.turn,
@@ -137,9 +129,7 @@ class SessionDriver:
 
     @property
     def point(self) -> SessionPoint:
-        """
-        Where host and agent stand now.
-        """
+        """Where host and agent stand now."""
         return SessionPoint(
             turn=self.turn,
             progress=self.progress,
@@ -152,9 +142,7 @@ class SessionDriver:
 
     @property
     def visible(self) -> Mapping[str, Json]:
-        """
-        What a hook or the agent can see of the session.
-        """
+        """What a hook or the agent can see of the session."""
         session = self.progress.session
         changed = hosts.find_outdated(
             session, lambda file: edit_or_read(self.testbed, Read(file=file)).content
@@ -190,9 +178,7 @@ class SessionDriver:
                 return None
 
     def choose(self, request: hosts.NextAct) -> Act | None:
-        """
-        Return the next act of agent or script, after applying the events that the host has no part in.
-        """
+        """Return the next act of agent or script, after applying the events that the host has no part in."""
         while True:
             act, self.agent = self.agent.act(request.observation, turn_over=request.turn_over)
             if not self.apply_event(act):
@@ -218,9 +204,7 @@ class SessionDriver:
         return True
 
     def give(self, request: hosts.NextAct, act: Act | None) -> None:
-        """
-        Give the host the act that it asked for.
-        """
+        """Give the host the act that it asked for."""
         if act is not None and isinstance(act, hosts.EVENTS):
             self._note(Happened(event=act))
         elif act is not None:
@@ -234,9 +218,7 @@ class SessionDriver:
         self._note_calls()
 
     def replace_session(self, session: hosts.Session) -> None:
-        """
-        Go on with another value of the host's session.
-        """
+        """Go on with another value of the host's session."""
         self.progress = replace(self.progress, session=session)
 
     def _let_pass(self, seconds: float) -> None:

@@ -50,9 +50,7 @@ _SEED_STEP = 1_000_003
 
 
 class ChildPlace:
-    """
-    The workspace as a fake agent inside the sandbox sees it; a `HostFolders`.
-    """
+    """The workspace as a fake agent inside the sandbox sees it; a `HostFolders`."""
 
     def __init__(self, scenario: Scenario, folder: Path, plugin: Path) -> None:
         self.root = folder
@@ -63,9 +61,7 @@ class ChildPlace:
         self.environment: Mapping[str, str] = dict(os.environ)
 
     def read(self, state_path: str) -> str | None:
-        """
-        Return the text of a file; ``None`` if there is no such file.
-        """
+        """Return the text of a file; ``None`` if there is no such file."""
         name, _, rest = state_path.partition("/")
         data = read_bytes(self.roots[name] / rest, most=_STDIN_LIMIT)
         return None if data is None else data.decode("utf-8", "replace")
@@ -109,9 +105,7 @@ class FakeAgent:
         self._agent = agents.start(Script(acts=acts), None)
 
     def run(self) -> hosts.Ended:
-        """
-        Do what the host asks for until the session ends.
-        """
+        """Do what the host asks for until the session ends."""
         progress = hosts.begin(self._profile, self._configuration, self._facts)
         ending = None
         while True:
@@ -205,9 +199,7 @@ class FakeAgent:
 def _with_process(
     run: ChildHookRun, result: ProcessResult | None, launch: ProcessSpec | None, payload: Payload
 ) -> ChildHookRun:
-    """
-    Return a hook run with what its process showed; a hook without a process stays as it is.
-    """
+    """Return a hook run with what its process showed; a hook without a process stays as it is."""
     if result is None or launch is None:
         return run
     ending = result.ending.exit if isinstance(result.ending, HeldOpen) else result.ending
@@ -257,18 +249,14 @@ def _resolve(line: hosts.CommandLine) -> hosts.CommandLine:
 
 
 def _inner_scenario(scenario: Scenario, profile: hosts.Profile) -> Scenario:
-    """
-    Return the part of the scenario that applies to a session of a host that is started within it.
-    """
+    """Return the part of the scenario that applies to a session of a host that is started within it."""
     own = replace(scenario, worktree="", setup="", options={})
     outer = hosts.find(scenario.host).name
     return own if outer == profile.name else replace(own, hooks=None, plugin=None)
 
 
 def _read_stdin() -> str:
-    """
-    Return the text on standard input; empty if nothing is written there soon.
-    """
+    """Return the text on standard input; empty if nothing is written there soon."""
     if sys.stdin is None or os.isatty(0):
         return ""
     data = b""

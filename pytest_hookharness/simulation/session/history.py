@@ -1,6 +1,4 @@
-"""
-The history of a run: what is kept of each turn for comparison with later ones.
-"""
+"""The history of a run: what is kept of each turn for comparison with later ones."""
 
 from __future__ import annotations
 
@@ -57,23 +55,17 @@ class Repetition:
 
     @property
     def wall(self) -> float:
-        """
-        Seconds that its hook runs took.
-        """
+        """Seconds that its hook runs took."""
         return sum(run.run.wall for run in self.hook_runs if run.run is not None)
 
     @property
     def turns(self) -> list[list[Step]]:
-        """
-        Its steps by turn.
-        """
+        """Its steps by turn."""
         numbers = sorted({step.turn for step in self.steps})
         return [[step for step in self.steps if step.turn == number] for number in numbers]
 
     def compare_decisions(self, driver: SessionDriver, remaining: Callable[[], float]) -> ProbeResult:
-        """
-        Drive as many turns as the repetition has; return at the first that goes another way.
-        """
+        """Drive as many turns as the repetition has; return at the first that goes another way."""
         request: hosts.Request | None = driver.progress.request
         for number, expected in enumerate(self.turns, 1):
             if isinstance(request, hosts.NextAct):
@@ -151,9 +143,7 @@ class History:
         self._contents.pop(turn - 2 * LONGEST_PERIOD - 1, None)
 
     def signature(self, turn: int) -> TurnSignature | None:
-        """
-        Return a turn without numbers, times and ids; ``None`` if there is no such turn.
-        """
+        """Return a turn without numbers, times and ids; ``None`` if there is no such turn."""
         if turn not in self._turns:
             return None
         if turn not in self._signatures:
@@ -175,21 +165,15 @@ class History:
         return self._signatures[turn]
 
     def point(self, turn: int) -> SessionPoint:
-        """
-        Return where host and agent stood after a turn.
-        """
+        """Return where host and agent stood after a turn."""
         return self._turns[turn][0]
 
     def written(self, turn: int) -> Files:
-        """
-        Return the known contents, after a turn, of the files written since the session began.
-        """
+        """Return the known contents, after a turn, of the files written since the session began."""
         return self._contents.get(turn, {})
 
     def last_repetition(self, driver: SessionDriver, period: int) -> Repetition:
-        """
-        Return the repetition that a driver has just completed.
-        """
+        """Return the repetition that a driver has just completed."""
         steps = tuple(step for step in driver.steps if step.turn > driver.turn - period)
         hook_runs = (
             run for step in steps if isinstance(step.exchange, HookEvent) for run in step.exchange.hook_runs
@@ -206,9 +190,7 @@ class History:
         )
 
     def only_time_differs(self, first: int, second: int, clock: SessionClock) -> bool:
-        """
-        Return whether the states after two turns differ in nothing but timestamps of their own turn.
-        """
+        """Return whether the states after two turns differ in nothing but timestamps of their own turn."""
         one, other = self.states[first], self.states[second]
         if (one.visible, one.agent, one.environment) != (other.visible, other.agent, other.environment):
             return False
@@ -221,9 +203,7 @@ class History:
         )
 
     def blur(self, turn: int) -> None:
-        """
-        Make the state after a turn equal to no other.
-        """
+        """Make the state after a turn equal to no other."""
         self.states[turn] = replace(self.states[turn], opaque=BLURRED)
         self._signatures.pop(turn, None)
 
@@ -263,9 +243,7 @@ class History:
         return self._read(path) if entry is not None and entry.kind == "file" else None
 
     def _reworded(self, agent: agents.Agent) -> agents.Agent:
-        """
-        Return the agent as if messages with equal outlines had been equal.
-        """
+        """Return the agent as if messages with equal outlines had been equal."""
         return replace(
             agent, seen=tuple(Observation(tuple(map(self._reword, one.messages))) for one in agent.seen)
         )

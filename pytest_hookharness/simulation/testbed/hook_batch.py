@@ -1,6 +1,4 @@
-"""
-Hook runs that begin together: the order of their ends, and the agent sessions that they started.
-"""
+"""Hook runs that begin together: the order of their ends, and the agent sessions that they started."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ _SHOWN_CALL = 200
 
 
 class ScenarioAnswers:
-    """
-    The replies that a scenario gives for handlers that are not commands, each as often as it allows.
-    """
+    """The replies that a scenario gives for handlers that are not commands, each as often as it allows."""
 
     def __init__(self, answers: Sequence[Answer]) -> None:
         self._answers = answers
@@ -32,23 +28,17 @@ class ScenarioAnswers:
 
     @property
     def position(self) -> tuple[int, ...]:
-        """
-        How often each answer with a limit was given. Part of the state: it decides the next answer.
-        """
+        """How often each answer with a limit was given. Part of the state: it decides the next answer."""
         pairs = zip(self._answers, self._given, strict=True)
         return tuple(given for answer, given in pairs if answer.times is not None)
 
     @property
     def given(self) -> tuple[int, ...]:
-        """
-        How often each answer was given.
-        """
+        """How often each answer was given."""
         return tuple(self._given)
 
     def put_back(self, given: Sequence[int]) -> None:
-        """
-        Set how often each answer was given.
-        """
+        """Set how often each answer was given."""
         self._given = [*given]
 
     def give(self, hook: Hook) -> Payload:
@@ -144,9 +134,7 @@ def collect(
     replies: Sequence[Reply],
     opened: bool | None = None,
 ) -> tuple[HookRun, ...]:
-    """
-    Return the hook runs of a batch as the trace keeps them.
-    """
+    """Return the hook runs of a batch as the trace keeps them."""
     return tuple(
         HookRun(
             hook=hook,

@@ -62,17 +62,13 @@ _FILE_LIMIT = 200
 
 
 def looked_at(source: str) -> Iterator[str]:
-    """
-    Yield the files that a source tests, removes, opens or makes.
-    """
+    """Yield the files that a source tests, removes, opens or makes."""
     yield from _LOOKED_AT.findall(source)
     yield from (path for path, _, _ in _joined(source))
 
 
 def made(source: str) -> Iterator[str]:
-    """
-    Yield the files that a source makes.
-    """
+    """Yield the files that a source makes."""
     yield from _MADE.findall(source)
     for path, here, line in _joined(source):
         bound = _BOUND.match(line)
@@ -82,9 +78,7 @@ def made(source: str) -> Iterator[str]:
 
 
 def _joined(source: str) -> Iterator[tuple[str, str, str]]:
-    """
-    Yield joined paths, each with its expression and the line that contains it.
-    """
+    """Yield joined paths, each with its expression and the line that contains it."""
     for line in source.splitlines():
         for found in _JOINED.finditer(line):
             words = _WORD.findall(found[1] or found[2] or found[3])
@@ -110,9 +104,7 @@ def numbers(testbed: Testbed, hook_runs: Iterable[HookRun]) -> tuple[int, ...]:
 
 
 def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
-    """
-    Return the words in the commands of hook runs and the scripts that these name, without comments.
-    """
+    """Return the words in the commands of hook runs and the scripts that these name, without comments."""
     found: set[str] = set()
     for run in _distinct(hook_runs):
         for text in _texts(testbed, run):
@@ -121,9 +113,7 @@ def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
 
 
 def called(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
-    """
-    Return the words that stand where a command is called.
-    """
+    """Return the words that stand where a command is called."""
     found: set[str] = set()
     for run in _distinct(hook_runs):
         for text in _texts(testbed, run):
@@ -151,9 +141,7 @@ def runners(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
 
 
 def scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Mapping[str, bytes]:
-    """
-    Return the texts of the workspace files that the commands of hook runs name, by relative path.
-    """
+    """Return the texts of the workspace files that the commands of hook runs name, by relative path."""
     root = testbed.workspace.root
     found: dict[str, bytes] = {}
     for run in _distinct(hook_runs):
@@ -165,9 +153,7 @@ def scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Mapping[str, byte
 
 
 def configured(testbed: Testbed) -> Mapping[str, str]:
-    """
-    Return the texts of all configured commands and of the scripts that they name, by command or path.
-    """
+    """Return the texts of all configured commands and of the scripts that they name, by command or path."""
     found: dict[str, str] = {}
     for hook in testbed.configuration.hooks:
         if hook.type == "command":
@@ -194,9 +180,7 @@ def hook_files(testbed: Testbed) -> frozenset[str]:
 
 
 def _distinct(hook_runs: Iterable[HookRun]) -> Iterable[HookRun]:
-    """
-    Return one hook run of each command that was started.
-    """
+    """Return one hook run of each command that was started."""
     return {run.hook.command: run for run in hook_runs if run.run is not None}.values()
 
 

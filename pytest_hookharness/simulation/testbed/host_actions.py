@@ -1,6 +1,4 @@
-"""
-What a host does on its testbed: run the hooks of an event, and perform tool calls.
-"""
+"""What a host does on its testbed: run the hooks of an event, and perform tool calls."""
 
 from __future__ import annotations
 
@@ -87,9 +85,7 @@ def _run_together(
 
 
 def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload: Payload) -> ProcessSpec:
-    """
-    Return how one of the hooks of an event is started.
-    """
+    """Return how one of the hooks of an event is started."""
     profile, scenario, workspace = testbed.profile, testbed.scenario, testbed.workspace
     rule = profile.events[hooks[index].event]
     spec = hosts.launch(
@@ -131,9 +127,7 @@ def perform_call(
 
 
 def edit_or_read(testbed: Testbed, operation: Edit | Read) -> Performance:
-    """
-    Edit or read a file, as the agent does.
-    """
+    """Edit or read a file, as the agent does."""
     workspace = testbed.workspace
     hidden = workspace.private if testbed.sandbox.tier is Tier.NAMESPACES else {}
     return perform(workspace.root, operation, folders=(workspace.home, workspace.tmp), private=hidden)

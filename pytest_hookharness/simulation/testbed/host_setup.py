@@ -46,16 +46,12 @@ class HostFolders(Protocol):
     environment: Mapping[str, str]
 
     def read(self, state_path: str) -> str | None:
-        """
-        Return the text of a file; ``None`` if there is no such file.
-        """
+        """Return the text of a file; ``None`` if there is no such file."""
         ...
 
 
 def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...]:
-    """
-    Return the state paths of hook settings; a path may have a star in its last part.
-    """
+    """Return the state paths of hook settings; a path may have a star in its last part."""
     named = scenario.hooks
     if isinstance(named, str):
         return (f"workspace/{named}",)
@@ -107,9 +103,7 @@ def configure(
 
 
 def _placed(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:
-    """
-    Return a configuration whose problems name the line of the scenario that they come from, if any.
-    """
+    """Return a configuration whose problems name the line of the scenario that they come from, if any."""
     origin = scenario.origin
     if origin is None or not origin.marks:
         return configuration
@@ -124,16 +118,12 @@ def _placed(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
 
 
 def is_settings(paths: tuple[str, ...], path: str) -> bool:
-    """
-    Return whether a state path is one of hook settings.
-    """
+    """Return whether a state path is one of hook settings."""
     return any(fnmatchcase(path, pattern) for pattern in paths)
 
 
 def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
-    """
-    Yield the state paths that match a pattern; one without a star matches itself.
-    """
+    """Yield the state paths that match a pattern; one without a star matches itself."""
     if "*" not in pattern:
         yield pattern
         return
@@ -145,9 +135,7 @@ def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
 
 
 def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
-    """
-    Yield folders of hooks below /tmp, which the private /tmp of a sandbox would hide.
-    """
+    """Yield folders of hooks below /tmp, which the private /tmp of a sandbox would hide."""
     hidden = tuple(f"{point}/" for point in workspace.private)
     for hook in configuration.hooks:
         for word in _PATH.findall(hook.command):

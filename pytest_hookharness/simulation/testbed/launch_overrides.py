@@ -1,6 +1,4 @@
-"""
-Launch overrides: how a scenario changes the way in which its host starts hooks.
-"""
+"""Launch overrides: how a scenario changes the way in which its host starts hooks."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _FROM_NULL, _CLOSED = 'exec "$@" </dev/null', 'exec "$@" <&-'
 
 
 def deliver(launch: ProcessSpec, delivery: Delivery) -> ProcessSpec:
-    """
-    Return a launch whose standard input is delivered in a given way.
-    """
+    """Return a launch whose standard input is delivered in a given way."""
     data = _shape(_pad(launch.stdin.data, delivery.size), delivery.shape)
     stdin = replace(launch.stdin, data=data, close=delivery.close, chunk=delivery.chunk, delay=delivery.delay)
     return _connect(replace(launch, stdin=stdin), delivery.kind)
@@ -114,16 +110,12 @@ os._exit(code)
 
 
 class LaunchPlace(Protocol):
-    """
-    A sandbox in which hooks run.
-    """
+    """A sandbox in which hooks run."""
 
     tier: Tier
 
     def run(self, launches: Sequence[ProcessSpec], /) -> Sequence[ProcessResult]:
-        """
-        Start all launches at once and return their results in the same order.
-        """
+        """Start all launches at once and return their results in the same order."""
         ...
 
 
@@ -156,9 +148,7 @@ def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Launch
 
 
 def override_payload(payload: Payload, rule: hosts.EventRule, scenario: Scenario, root: Path) -> Payload:
-    """
-    Return the input of hooks as a scenario changes it.
-    """
+    """Return the input of hooks as a scenario changes it."""
     if scenario.cwd is not None and (name := key_of(rule, "cwd")) in payload:
         payload = {**payload, name: str(root / scenario.cwd.path)}
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
@@ -209,9 +199,7 @@ def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
 
 
 def override_launch(launch: ProcessSpec, hook: Hook, scenario: Scenario, root: Path) -> ProcessSpec:
-    """
-    Return a launch of a hook as a scenario changes it.
-    """
+    """Return a launch of a hook as a scenario changes it."""
     if scenario.unset:
         env = {name: value for name, value in launch.env.items() if name not in scenario.unset}
         launch = replace(launch, env=env)
@@ -244,9 +232,7 @@ def _by_shell(shell: str, command: str, launch: ProcessSpec) -> tuple[str, ...]:
 
 
 def _asks_for_any(command: str, launch: ProcessSpec) -> bool:
-    """
-    Return whether a command line begins with a script whose first line asks only for ``sh``.
-    """
+    """Return whether a command line begins with a script whose first line asks only for ``sh``."""
     word = named_script(command, launch.env)
     try:
         with Path(launch.cwd, word).open("rb") as file:
@@ -256,9 +242,7 @@ def _asks_for_any(command: str, launch: ProcessSpec) -> bool:
 
 
 def named_script(command: str, env: Mapping[str, str]) -> str:
-    """
-    Return the first word of a command line, with its variables expanded.
-    """
+    """Return the first word of a command line, with its variables expanded."""
     filled = _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), command)
     try:
         return next(iter(shlex.split(filled)), "")

@@ -1,6 +1,4 @@
-"""
-The settings of a run, and the exceptions that end a simulation.
-"""
+"""The settings of a run, and the exceptions that end a simulation."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class SimulationError(Exception):
-    """
-    The scenario asks for something that the harness cannot do.
-    """
+    """The scenario asks for something that the harness cannot do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,4 @@
-"""
-The testbed: the workspace, sandbox and host of one simulation, and the state of its files.
-"""
+"""The testbed: the workspace, sandbox and host of one simulation, and the state of its files."""
 
 from __future__ import annotations
 
@@ -118,44 +116,32 @@ class Testbed:
 
     @property
     def sandbox(self) -> Sandbox:
-        """
-        Where processes run.
-        """
+        """Where processes run."""
         return self._sandbox
 
     @property
     def configuration(self) -> hosts.Configuration:
-        """
-        The hooks that the host read, and the problems of their files.
-        """
+        """The hooks that the host read, and the problems of their files."""
         return self._configuration
 
     @property
     def facts(self) -> hosts.Facts:
-        """
-        What the current session knows of its surroundings.
-        """
+        """What the current session knows of its surroundings."""
         return self._facts
 
     @property
     def files(self) -> Mapping[str, StateEntry]:
-        """
-        The covered files at the last scan.
-        """
+        """The covered files at the last scan."""
         return self._files
 
     @property
     def transcript_counts(self) -> bool:
-        """
-        Whether the transcript is part of the state, because a hook may have read it.
-        """
+        """Whether the transcript is part of the state, because a hook may have read it."""
         return self._transcript_counts
 
     @property
     def turn_limit(self) -> int:
-        """
-        After how many turns a run is cut.
-        """
+        """After how many turns a run is cut."""
         return self.scenario.turns if self.settings.turns is None else self.settings.turns
 
     def begin_session(self, number: int) -> None:
@@ -169,9 +155,7 @@ class Testbed:
         self._facts = find_facts(scenario, self.profile, self._configuration, self.workspace, seed)
 
     def use_facts(self, facts: hosts.Facts) -> None:
-        """
-        Take the facts of the session that runs now; a copy of a session has another id.
-        """
+        """Take the facts of the session that runs now; a copy of a session has another id."""
         self._facts = facts
 
     def rewind(
@@ -236,18 +220,14 @@ class Testbed:
 
     @cached_property
     def snapshots(self) -> Snapshots:
-        """
-        The store for states of all folders that a simulation may write to.
-        """
+        """The store for states of all folders that a simulation may write to."""
         place = self.workspace
         snapshots = Snapshots(place.written, place.base / "snapshots")
         self._stack.callback(snapshots.close)
         return snapshots
 
     def reload_settings(self, changed: Sequence[Change]) -> bool:
-        """
-        Read the hook settings again if one of their files changed; return whether it did.
-        """
+        """Read the hook settings again if one of their files changed; return whether it did."""
         paths = settings_paths(self.scenario, self.profile)
         if not any(is_settings(paths, change.path) for change in changed):
             return False
@@ -266,16 +246,12 @@ class Testbed:
         self.close()
 
     def close(self) -> None:
-        """
-        End all processes and remove all files, unless the workspace is kept.
-        """
+        """End all processes and remove all files, unless the workspace is kept."""
         self._stack.close()
 
     @property
     def hook_timeout(self) -> float:
-        """
-        Seconds after which a hook run is cut although its host would wait longer.
-        """
+        """Seconds after which a hook run is cut although its host would wait longer."""
         own = self.scenario.hook_timeout
         return own if own is not None else self.settings.hook_timeout
 
@@ -290,9 +266,7 @@ class Testbed:
         return changes(before, self._files)
 
     def write_transcript(self, path: str, records: Sequence[Payload]) -> None:
-        """
-        Append to a transcript as the host does; this does not count as opening it.
-        """
+        """Append to a transcript as the host does; this does not count as opening it."""
         if not path:
             return
         self.workspace.write_transcript(path, records)
@@ -316,13 +290,9 @@ class Testbed:
         return () if self._transcript_counts or not self._transcript_name else (self._transcript_name,)
 
     def read_in_full(self) -> Mapping[str, StateEntry]:
-        """
-        Return the covered files, read again without any cache.
-        """
+        """Return the covered files, read again without any cache."""
         return self.scanner.verify(without=self._unread)
 
     def read_text(self, path: str) -> str | None:
-        """
-        Return the text of a file of the workspace; ``None`` if there is no such file.
-        """
+        """Return the text of a file of the workspace; ``None`` if there is no such file."""
         return self.workspace.read(f"workspace/{path}")

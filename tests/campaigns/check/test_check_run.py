@@ -1,6 +1,4 @@
-"""
-Claims about examinations: hooks with one defect each, and one without, in one project.
-"""
+"""Claims about examinations: hooks with one defect each, and one without, in one project."""
 
 from dataclasses import replace
 from pathlib import Path

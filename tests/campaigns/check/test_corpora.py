@@ -1,6 +1,4 @@
-"""
-Claims about texts that are made up.
-"""
+"""Claims about texts that are made up."""
 
 import os
 import subprocess

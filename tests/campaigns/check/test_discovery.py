@@ -1,6 +1,4 @@
-"""
-Claims about where the hooks of a project are found.
-"""
+"""Claims about where the hooks of a project are found."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-Claims about records: what is wrong with a hook by all that it did.
-"""
+"""Claims about records: what is wrong with a hook by all that it did."""
 
 from pathlib import Path
 

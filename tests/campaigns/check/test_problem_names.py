@@ -1,6 +1,4 @@
-"""
-Claims about the names of problems.
-"""
+"""Claims about the names of problems."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-Claims about projects that hold what cannot be copied.
-"""
+"""Claims about projects that hold what cannot be copied."""
 
 import os
 import subprocess

@@ -1,6 +1,4 @@
-"""
-Claims about refused commands that are reworded as data and as other code.
-"""
+"""Claims about refused commands that are reworded as data and as other code."""
 
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.stress.mutations.wording import forms_of

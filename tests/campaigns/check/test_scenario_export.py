@@ -1,6 +1,4 @@
-"""
-Claims about filings: which project the scenario files of a check-up name.
-"""
+"""Claims about filings: which project the scenario files of a check-up name."""
 
 import os
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-Claims about the sessions of a check-up.
-"""
+"""Claims about the sessions of a check-up."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""
-Claims about shrinking, with a judge that looks at scenarios instead of playing them.
-"""
+"""Claims about shrinking, with a judge that looks at scenarios instead of playing them."""
 
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.model.checkup import Symptom

@@ -1,6 +1,4 @@
-"""
-Candidate moves: which moves hooks, their messages and a script suggest.
-"""
+"""Candidate moves: which moves hooks, their messages and a script suggest."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-State expansion with real hooks: paths that are followed, moves that are tried and undone, equal states.
-"""
+"""State expansion with real hooks: paths that are followed, moves that are tried and undone, equal states."""
 
 import time
 

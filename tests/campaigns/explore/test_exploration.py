@@ -1,6 +1,4 @@
-"""
-Exploration with real hooks, here and by executors, in this process and in others.
-"""
+"""Exploration with real hooks, here and by executors, in this process and in others."""
 
 import importlib.util
 import subprocess

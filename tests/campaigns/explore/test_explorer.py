@@ -1,6 +1,4 @@
-"""
-The explorer on machines that are given as tables: rounds, limits, and confirmed trap states.
-"""
+"""The explorer on machines that are given as tables: rounds, limits, and confirmed trap states."""
 
 from dataclasses import replace
 

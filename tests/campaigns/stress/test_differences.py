@@ -1,6 +1,4 @@
-"""
-What it means that a run with a mutation that must not matter went otherwise.
-"""
+"""What it means that a run with a mutation that must not matter went otherwise."""
 
 import pytest
 

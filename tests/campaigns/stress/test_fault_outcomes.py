@@ -1,6 +1,4 @@
-"""
-How hooks took a fault, by the hook runs of two runs with the same moves.
-"""
+"""How hooks took a fault, by the hook runs of two runs with the same moves."""
 
 from dataclasses import replace
 

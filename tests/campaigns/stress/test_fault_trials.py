@@ -1,6 +1,4 @@
-"""
-Faults of the world around hooks: which are planned, how each is applied, and what they show.
-"""
+"""Faults of the world around hooks: which are planned, how each is applied, and what they show."""
 
 import json
 from dataclasses import fields, replace

@@ -1,6 +1,4 @@
-"""
-Differences that last: hooks that refuse every call from then on, or inform only one session.
-"""
+"""Differences that last: hooks that refuse every call from then on, or inform only one session."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-One mutation stands in one file: whatever is in the registry is planned, run and reported.
-"""
+"""One mutation stands in one file: whatever is in the registry is planned, run and reported."""
 
 import ast
 from dataclasses import dataclass, replace

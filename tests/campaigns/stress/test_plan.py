@@ -1,6 +1,4 @@
-"""
-Which trials a matrix has, and in which order.
-"""
+"""Which trials a matrix has, and in which order."""
 
 import os
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-Which mutations are planned for a scenario that was run, and what is reported of the others.
-"""
+"""Which mutations are planned for a scenario that was run, and what is reported of the others."""
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutations.environment import Unset

@@ -1,6 +1,4 @@
-"""
-Hook runs side by side, counted where the author says, or weighed by everything that they write.
-"""
+"""Hook runs side by side, counted where the author says, or weighed by everything that they write."""
 
 from __future__ import annotations
 

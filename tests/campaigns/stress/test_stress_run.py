@@ -1,6 +1,4 @@
-"""
-Scenarios that are played again with one thing different, with real hooks.
-"""
+"""Scenarios that are played again with one thing different, with real hooks."""
 
 import shutil
 from dataclasses import dataclass, replace
@@ -44,9 +42,7 @@ exit 0
 
 @dataclass
 class Coin:
-    """
-    A trial runner whose outcomes are known in advance.
-    """
+    """A trial runner whose outcomes are known in advance."""
 
     outcomes: list[Outcome]
 

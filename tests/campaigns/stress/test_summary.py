@@ -1,6 +1,4 @@
-"""
-How mutations that were tried are listed.
-"""
+"""How mutations that were tried are listed."""
 
 from pytest_hookharness.campaigns.stress.mutations.environment import Unset
 from pytest_hookharness.campaigns.stress.mutations.hook_order import HookOrder

@@ -1,6 +1,4 @@
-"""
-Trials and the runs that they are compared with, on plain values.
-"""
+"""Trials and the runs that they are compared with, on plain values."""
 
 from pytest_hookharness.campaigns.stress.trial import Controls
 from pytest_hookharness.model.outcome import Outcome

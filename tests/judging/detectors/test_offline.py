@@ -1,6 +1,4 @@
-"""
-Which streams of an agent's calls are loops; the streams are written by hand, after the definitions.
-"""
+"""Which streams of an agent's calls are loops; the streams are written by hand, after the definitions."""
 
 from itertools import chain, repeat
 

@@ -1,6 +1,4 @@
-"""
-The online detector call by call: when it refuses, what it says, and that the agent can always continue.
-"""
+"""The online detector call by call: when it refuses, what it says, and that the agent can always continue."""
 
 import json
 
@@ -14,9 +12,7 @@ LIMITS = Limits()
 
 
 class Session:
-    """
-    An agent behind the guard, and the files that it works on.
-    """
+    """An agent behind the guard, and the files that it works on."""
 
     def __init__(self):
         self.watch = OnlineDetector()

@@ -1,6 +1,4 @@
-"""
-What the detectors ignore as noise, and where.
-"""
+"""What the detectors ignore as noise, and where."""
 
 import pytest
 

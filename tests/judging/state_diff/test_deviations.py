@@ -1,6 +1,4 @@
-"""
-When a repetition changes the files as those before did, and what is said when it does not.
-"""
+"""When a repetition changes the files as those before did, and what is said when it does not."""
 
 import json
 
@@ -128,9 +126,7 @@ def test_a_time_in_another_file_may_change_later():
 
 
 def tied(repetition, lines=None):
-    """
-    A log, the number of its lines, and a copy of that number.
-    """
+    """A log, the number of its lines, and a copy of that number."""
     lines = repetition if lines is None else lines
     return {
         "home/log": log(lines),

@@ -1,6 +1,4 @@
-"""
-Times: which texts and numbers are near the clock, and how they look when they are older.
-"""
+"""Times: which texts and numbers are near the clock, and how they look when they are older."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,4 @@
-"""
-Laws of the state diff, for files that are known functions of the repetition.
-"""
+"""Laws of the state diff, for files that are known functions of the repetition."""
 
 import json
 import re
@@ -188,9 +186,7 @@ def followed(mechanism: Mechanism, first: int, count: int = 3) -> Pattern:
 
 
 def there(files: Files) -> dict[str, str]:
-    """
-    The existing files, without the values of times.
-    """
+    """The existing files, without the values of times."""
     return {
         path: re.sub(str(int(STARTED))[:6] + r"\d{4}", "STAMP", content.decode())
         for path, content in files.items()
@@ -199,9 +195,7 @@ def there(files: Files) -> dict[str, str]:
 
 
 def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
-    """
-    The existing files that were not the same in all states from a repetition on.
-    """
+    """The existing files that were not the same in all states from a repetition on."""
     always = mechanism.files(first) if mechanism.every else {}
     return {path: text for path, text in there(files).items() if path not in always}
 

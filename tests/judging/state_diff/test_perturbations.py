@@ -1,6 +1,4 @@
-"""
-What files look like when parts of them are perturbed: limits, single parts, ids, and the descriptions.
-"""
+"""What files look like when parts of them are perturbed: limits, single parts, ids, and the descriptions."""
 
 import json
 import re

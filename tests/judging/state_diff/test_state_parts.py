@@ -1,6 +1,4 @@
-"""
-Which parts are found in changing files, how they are named, and which files cannot be followed.
-"""
+"""Which parts are found in changing files, how they are named, and which files cannot be followed."""
 
 import json
 from hashlib import sha256
@@ -19,16 +17,12 @@ def hashed(repetition: int) -> str:
 
 
 def mixed(repetition: int) -> str:
-    """
-    Ten random letters and digits, as mktemp draws them.
-    """
+    """Ten random letters and digits, as mktemp draws them."""
     return ["aB3dE9xYz1", "QwErTyUiOp", "zz90AkLmQ2", "pO0iU8yT6r", "mNbVcXzLk3"][repetition % 5]
 
 
 def recognised(write, first=3):
-    """
-    The pattern of one or several files that are functions of the repetition.
-    """
+    """The pattern of one or several files that are functions of the repetition."""
 
     def files(repetition):
         made = write(repetition)

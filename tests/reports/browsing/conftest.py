@@ -1,6 +1,4 @@
-"""
-A browser without a window, driven over two pipes, so that a test sees a page as its readers do.
-"""
+"""A browser without a window, driven over two pipes, so that a test sees a page as its readers do."""
 
 import itertools
 import json
@@ -31,9 +29,7 @@ KEYS = {
 
 
 class Browser:
-    """
-    One tab of one browser, and what it told without being asked.
-    """
+    """One tab of one browser, and what it told without being asked."""
 
     def __init__(self, profile):
         self.told = []
@@ -67,9 +63,7 @@ class Browser:
         os.close(self._answers)
 
     def call(self, method, **parameters):
-        """
-        Give a command, and wait for its answer.
-        """
+        """Give a command, and wait for its answer."""
         number = next(self._numbers)
         command = {"id": number, "method": method, "params": parameters}
         if self._session is not None:
@@ -96,9 +90,7 @@ class Browser:
             self._rest += data
 
     def open(self, file, address="", *, width=1000, height=800, scheme="light"):
-        """
-        Open a file from disk, in a window of this size.
-        """
+        """Open a file from disk, in a window of this size."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
@@ -107,9 +99,7 @@ class Browser:
         self.until("document.readyState === 'complete' && location.protocol === 'file:'")
 
     def ask(self, expression):
-        """
-        The value of an expression in the page.
-        """
+        """The value of an expression in the page."""
         answer = self.call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True
         )
@@ -117,33 +107,25 @@ class Browser:
         return answer["result"].get("value")
 
     def until(self, expression):
-        """
-        Wait until this holds in the page.
-        """
+        """Wait until this holds in the page."""
         end = time.monotonic() + PATIENCE
         while not self.ask(expression):
             assert time.monotonic() < end, f"never: {expression}"
             self.ask("new Promise((done) => setTimeout(done, 5))")
 
     def press(self, key):
-        """
-        Press a key and let it go.
-        """
+        """Press a key and let it go."""
         how = {"key": key, **KEYS.get(key, {"text": key})}
         self.call("Input.dispatchKeyEvent", type="keyDown", **how)
         self.call("Input.dispatchKeyEvent", type="keyUp", **how)
 
     def complaints(self):
-        """
-        What the page said on its console, and errors that nobody caught.
-        """
+        """What the page said on its console, and errors that nobody caught."""
         kinds = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
         return [told["params"] for told in self.told if told["method"] in kinds]
 
     def requests(self):
-        """
-        What was asked for over a network or from disk.
-        """
+        """What was asked for over a network or from disk."""
         sent = (told for told in self.told if told["method"] == "Network.requestWillBeSent")
         return {told["params"]["request"]["url"].partition("#")[0] for told in sent} - {"about:blank"}
 

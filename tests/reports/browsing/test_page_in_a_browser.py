@@ -48,9 +48,7 @@ CONTRAST = """(() => {
 
 
 def to(name, host="claude-code@1", turn=None):
-    """
-    The address of an item, or of one of its turns.
-    """
+    """The address of an item, or of one of its turns."""
     item = quote(f"a.scenario.yaml::{name}[{host}]", safe="")
     return f"#item={item}" + (f"&turn={turn}" if turn else "")
 

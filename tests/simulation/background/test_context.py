@@ -1,6 +1,4 @@
-"""
-What a hook thread is told.
-"""
+"""What a hook thread is told."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The rules of process hooks, with plain values and made-up times.
-"""
+"""The rules of process hooks, with plain values and made-up times."""
 
 from itertools import pairwise
 

@@ -1,6 +1,4 @@
-"""
-The journal of process hooks: the engine's state, written down and read back.
-"""
+"""The journal of process hooks: the engine's state, written down and read back."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-The mutations, one module for each family; ``FAMILIES`` is the whole registry.
-"""
+"""The mutations, one module for each family; ``FAMILIES`` is the whole registry."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""
-Mutations of the environment: variables, shells, locales, shell profiles, and Git's own variables.
-"""
+"""Mutations of the environment: variables, shells, locales, shell profiles, and Git's own variables."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ _EXTRA_KEY = "a_text_beyond_ascii"
 
 @dataclass(frozen=True, slots=True)
 class Unset(Mutation, family="unset"):
-    """
-    One variable that is not in the environment.
-    """
+    """One variable that is not in the environment."""
 
     variable: str
 
@@ -119,9 +115,7 @@ class _Surroundings(Mutation, fault=True):
 
     @property
     def reference(self) -> Mutation | None:
-        """
-        The further key alone, so that a hook that minds the key is not blamed for the variables.
-        """
+        """The further key alone, so that a hook that minds the key is not blamed for the variables."""
         return replace(self, env={}, files={}, home={}) if self.extra else None
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
@@ -135,25 +129,19 @@ class _Surroundings(Mutation, fault=True):
 
 
 class Locale(_Surroundings, family="locale"):
-    """
-    Another locale, with a text in the input that it cannot encode.
-    """
+    """Another locale, with a text in the input that it cannot encode."""
 
     __slots__ = ()
 
 
 class NoisyProfile(_Surroundings, family="profile"):
-    """
-    A profile of the shell that prints a line.
-    """
+    """A profile of the shell that prints a line."""
 
     __slots__ = ()
 
 
 class GitVariables(_Surroundings, family="git"):
-    """
-    Variables of Git that name another repository.
-    """
+    """Variables of Git that name another repository."""
 
     __slots__ = ()
 
@@ -205,9 +193,7 @@ def find_first_failure(usual: Trace) -> Finding | None:
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield unset variables, other shells, and variables that change what the hooks' programs do.
-    """
+    """Yield unset variables, other shells, and variables that change what the hooks' programs do."""
     match request.family:
         case "unset":
             named = sorted(traits.words & traits.environment.keys() - _NEEDED)

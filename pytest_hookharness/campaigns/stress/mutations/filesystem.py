@@ -1,6 +1,4 @@
-"""
-Mutations of files: harmed state, spoiled scripts, full or read-only disks.
-"""
+"""Mutations of files: harmed state, spoiled scripts, full or read-only disks."""
 
 from __future__ import annotations
 
@@ -71,9 +69,7 @@ class StateFile(Mutation, family="state"):
         return find_first(self, usual, seen, self.look) or self._find_lock_out(usual, seen)
 
     def _find_lock_out(self, usual: Trace, seen: Trace) -> Finding | None:
-        """
-        Return the finding for a hook that refuses every call once its file is broken, and none before.
-        """
+        """Return the finding for a hook that refuses every call once its file is broken, and none before."""
         # Without its file a hook may believe that the session was not admitted yet.
         if self.how == "delete":
             return None
@@ -92,9 +88,7 @@ class StateFile(Mutation, family="state"):
 
 
 def _askings(trace: Trace) -> dict[tuple[str, str], None]:
-    """
-    Return the events about a tool, each with a command that ran for it.
-    """
+    """Return the events about a tool, each with a command that ran for it."""
     return {
         (hooked.event, hook_run.hook.command): None
         for _, hooked in trace.hooked()
@@ -194,9 +188,7 @@ class FullDisk(Mutation, family="disk", fault=True):
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield harm to state files that hooks wrote, and faults of scripts, state and disks.
-    """
+    """Yield harm to state files that hooks wrote, and faults of scripts, state and disks."""
     match request.family:
         case "state":
             yield from _harmed(request, outcome)
@@ -231,9 +223,7 @@ def _harmed(request: VaryRequest, outcome: Outcome) -> Iterator[Mutation | NotTr
 
 
 def _present_after(path: str, trace: Trace) -> int | None:
-    """
-    Return the first turn after which a file is there; ``None`` if no turn follows.
-    """
+    """Return the first turn after which a file is there; ``None`` if no turn follows."""
     entries = {turn: state.files.get(path) for turn, state in sorted(trace.states.items())}
     there = (turn for turn, entry in entries.items() if entry is not None and entry.kind == "file")
     turn = next(there, trace.turns)
@@ -265,9 +255,7 @@ def _scripts(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTri
 
 
 def _entries(outcome: Outcome) -> Mapping[str, StateEntry]:
-    """
-    Return the files that were there before the first hook.
-    """
+    """Return the files that were there before the first hook."""
     states = outcome.trace.states
     if not states:
         return {}
@@ -282,9 +270,7 @@ def _entries(outcome: Outcome) -> Mapping[str, StateEntry]:
 
 
 def _written(outcome: Outcome) -> list[str]:
-    """
-    Return the files of workspace and home that hooks wrote.
-    """
+    """Return the files of workspace and home that hooks wrote."""
     changed = (change.path for _, hooked in outcome.trace.hooked() for change in hooked.changes)
     states = outcome.trace.states.values()
     files = {path for state in states for path, entry in state.files.items() if entry.kind == "file"}
@@ -325,9 +311,7 @@ def _disks(outcome: Outcome) -> Iterator[Mutation | NotTried]:
 
 
 def _in_namespaces(mutation: Mutation, outcome: Outcome) -> Iterator[Mutation | NotTried]:
-    """
-    Yield a mutation that takes a mount, if the tier of the run allows mounts.
-    """
+    """Yield a mutation that takes a mount, if the tier of the run allows mounts."""
     if outcome.tier is Tier.NAMESPACES:
         yield mutation
     else:

@@ -1,6 +1,4 @@
-"""
-Mutations of folders: where hooks are started, and where the workspace lies.
-"""
+"""Mutations of folders: where hooks are started, and where the workspace lies."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ class StartedIn(Mutation, family="folder", fault=True):
 
 @dataclass(frozen=True, slots=True)
 class InWorktree(Mutation, family="folder", fault=True):
-    """
-    A session in a linked worktree of the repository.
-    """
+    """A session in a linked worktree of the repository."""
 
     worktree: str = "elsewhere"
 
@@ -81,9 +77,7 @@ _PLACES = (
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield other working folders, a linked worktree, and paths with unusual characters.
-    """
+    """Yield other working folders, a linked worktree, and paths with unusual characters."""
     if request.family == "faults":
         yield from _folders(outcome)
         yield from _PLACES

@@ -1,6 +1,4 @@
-"""
-The order of hooks: those of one event run one after the other, in another order.
-"""
+"""The order of hooks: those of one event run one after the other, in another order."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ class HookOrder(Mutation, family="order"):
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield other orders of the hooks of each event that ran more than one.
-    """
+    """Yield other orders of the hooks of each event that ran more than one."""
     if request.family != "order":
         return
     several = {hooked.event for _, hooked in outcome.trace.hooked() if len(hooked.hook_runs) > 1}

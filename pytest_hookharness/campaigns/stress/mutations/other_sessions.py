@@ -1,6 +1,4 @@
-"""
-Company: another agent, another session or another host process that does the same.
-"""
+"""Company: another agent, another session or another host process that does the same."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _MOST_MARKS = 2
 
 @dataclass(frozen=True, slots=True)
 class TwoAgents(Mutation, family="sessions", name=ANOTHER_AGENT):
-    """
-    The same calls from another agent of the session, sent as the host sends those of a subagent.
-    """
+    """The same calls from another agent of the session, sent as the host sends those of a subagent."""
 
     def __str__(self) -> str:
         return "another agent of the same session that does the same"
@@ -43,9 +39,7 @@ class TwoAgents(Mutation, family="sessions", name=ANOTHER_AGENT):
 
 @dataclass(frozen=True, slots=True)
 class TwoSessions(Mutation, family="sessions", name="another session"):
-    """
-    The same events from another session in the workspace.
-    """
+    """The same events from another session in the workspace."""
 
     def __str__(self) -> str:
         return "another session that does the same"
@@ -82,9 +76,7 @@ class TwoSessions(Mutation, family="sessions", name="another session"):
 
 
 def _marks(hooked: HookEvent) -> Iterator[str]:
-    """
-    Yield the names of the files that hooks made; those in the home folder are the host's own.
-    """
+    """Yield the names of the files that hooks made; those in the home folder are the host's own."""
     for change in hooked.changes:
         if not change.path.startswith("home/"):
             yield posixpath.basename(change.path)
@@ -92,9 +84,7 @@ def _marks(hooked: HookEvent) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class TwoProcesses(Mutation, family="processes"):
-    """
-    Every hook run from a new process of the host.
-    """
+    """Every hook run from a new process of the host."""
 
     def __str__(self) -> str:
         return "each hook run from a new process of the host"
@@ -107,9 +97,7 @@ class TwoProcesses(Mutation, family="processes"):
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield another agent, where the host's input tells agents apart, another session, or other processes.
-    """
+    """Yield another agent, where the host's input tells agents apart, another session, or other processes."""
     match request.family:
         case "sessions":
             profile = hosts.find(outcome.scenario.host)

@@ -1,6 +1,4 @@
-"""
-Mutations of standard input: its keys, its content, and how it arrives.
-"""
+"""Mutations of standard input: its keys, its content, and how it arrives."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ class KeyOrder(Mutation, family="key-order"):
 
 @dataclass(frozen=True, slots=True)
 class EmptyInput(Mutation, family="input"):
-    """
-    Nothing on the standard input of every hook.
-    """
+    """Nothing on the standard input of every hook."""
 
     def __str__(self) -> str:
         return "nothing on standard input"
@@ -108,9 +104,7 @@ _WAYS = (
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield the mutations of standard input.
-    """
+    """Yield the mutations of standard input."""
     match request.family:
         case "key-order":
             yield KeyOrder()

@@ -1,6 +1,4 @@
-"""
-Mutations of the commands that hooks call: missing, failing, hanging, or printing junk.
-"""
+"""Mutations of the commands that hooks call: missing, failing, hanging, or printing junk."""
 
 from __future__ import annotations
 
@@ -84,9 +82,7 @@ class _Tool(Mutation, family="tools"):
 
 @dataclass(frozen=True, slots=True)
 class WithoutTool(_Tool, name="missing"):
-    """
-    One command that is in no folder of PATH.
-    """
+    """One command that is in no folder of PATH."""
 
     def __str__(self) -> str:
         return f"no `{self.command}` on the PATH"
@@ -102,9 +98,7 @@ class WithoutTool(_Tool, name="missing"):
 
 @dataclass(frozen=True, slots=True)
 class FailingTool(_Tool, name="failing"):
-    """
-    One command that fails with an exit code that is no answer.
-    """
+    """One command that fails with an exit code that is no answer."""
 
     def __str__(self) -> str:
         return f"a `{self.command}` that fails with exit code {_INTERNAL_ERROR}"
@@ -117,9 +111,7 @@ class FailingTool(_Tool, name="failing"):
 
 @dataclass(frozen=True, slots=True)
 class HangingTool(_Tool, name="hanging"):
-    """
-    One command that never returns.
-    """
+    """One command that never returns."""
 
     @property
     def waits(self) -> bool:
@@ -134,9 +126,7 @@ class HangingTool(_Tool, name="hanging"):
 
 @dataclass(frozen=True, slots=True)
 class JunkTool(_Tool, name="junk"):
-    """
-    One command that succeeds and prints junk.
-    """
+    """One command that succeeds and prints junk."""
 
     fault: bool = True
 
@@ -152,9 +142,7 @@ class JunkTool(_Tool, name="junk"):
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield trouble with the commands that are named, or else with those that the hooks call.
-    """
+    """Yield trouble with the commands that are named, or else with those that the hooks call."""
     match request.family:
         case "tools" if request.names:
             for command in request.names:

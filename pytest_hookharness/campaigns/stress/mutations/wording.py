@@ -1,6 +1,4 @@
-"""
-Mutations of words: refused commands as data or as other code, and files with the same base name.
-"""
+"""Mutations of words: refused commands as data or as other code, and files with the same base name."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ class CommandForm:
 
 
 def forms_of(command: str) -> Iterator[CommandForm]:
-    """
-    Yield the ways to write a command, those in which it is data first.
-    """
+    """Yield the ways to write a command, those in which it is data first."""
     quoted = shlex.quote(command)
     yield CommandForm("a heredoc", f"cat >notes.txt <<'END'\n{command}\nEND", code=False)
     yield CommandForm("a commit message", f"git commit --allow-empty -m {quoted}", code=False)
@@ -81,9 +77,7 @@ class _Worded(Mutation):
     must_be_refused: bool = field(kw_only=True)
 
     def calls(self, scenario: Scenario) -> tuple[Act, Act]:
-        """
-        Return a harmless call of the same form, and the call to try.
-        """
+        """Return a harmless call of the same form, and the call to try."""
         raise NotImplementedError
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
@@ -198,9 +192,7 @@ class SameName(Mutation, family="names"):
 
     @classmethod
     def of(cls, turn: int, file: str) -> SameName:
-        """
-        Return the repetition on a file with the same base name in another folder.
-        """
+        """Return the repetition on a file with the same base name in another folder."""
         return cls(turn, file, _nested(file, ""))
 
     def __str__(self) -> str:
@@ -212,9 +204,7 @@ class SameName(Mutation, family="names"):
 
     @property
     def reference(self) -> SameName:
-        """
-        The repetition on a file with another base name.
-        """
+        """The repetition on a file with another base name."""
         return SameName(self.turn, self.file, _nested(self.file, "other-"))
 
     def apply(self, scenario: Scenario, replay: ReplayScript) -> Scenario:
@@ -263,9 +253,7 @@ def _effects(hooked: HookEvent) -> dict[str, bool]:
 
 
 def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
-    """
-    Yield other places and forms of refused commands, and a file of the same base name.
-    """
+    """Yield other places and forms of refused commands, and a file of the same base name."""
     match request.family:
         case "words":
             yield from _moved(outcome)
@@ -306,9 +294,7 @@ def _nothing_refused(family: str) -> NotTried:
 
 
 def _commands(trace: Trace, *, refused: bool) -> Iterator[tuple[str, int]]:
-    """
-    Yield the shell commands that hooks refused or allowed, each with its turn.
-    """
+    """Yield the shell commands that hooks refused or allowed, each with its turn."""
     moves = {step.turn: step.exchange.move for step in trace.steps if isinstance(step.exchange, Moved)}
     for step in trace.steps:
         if isinstance(step.exchange, Performed) and step.exchange.refused is refused:
@@ -318,9 +304,7 @@ def _commands(trace: Trace, *, refused: bool) -> Iterator[tuple[str, int]]:
 
 
 def _refused(trace: Trace) -> list[tuple[str, int]]:
-    """
-    Return the refused shell commands, each once, with the turn of the first refusal.
-    """
+    """Return the refused shell commands, each once, with the turn of the first refusal."""
     first: dict[str, int] = {}
     for command, turn in _commands(trace, refused=True):
         first.setdefault(command, turn)

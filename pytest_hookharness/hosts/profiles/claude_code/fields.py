@@ -36,9 +36,7 @@ _DECISIONS: Mapping[str | bool, Ruling] = {"approve": Ruling.ALLOW, "block": Rul
 
 
 def check(event: str, answer: Payload) -> str | None:
-    """
-    Return why the host rejects an answer; ``None`` if it accepts it.
-    """
+    """Return why the host rejects an answer; ``None`` if it accepts it."""
     wrong = _mistyped(answer, _TOP)
     if wrong:
         return wrong
@@ -165,9 +163,7 @@ def event_rule(
     unreachable: str = "",
     observed: bool = False,
 ) -> EventRule:
-    """
-    Return an event: the keys that all events have, its own keys after them, and the facts about it.
-    """
+    """Return an event: the keys that all events have, its own keys after them, and the facts about it."""
     return EventRule(
         fields=_fields(event, extra, turn=turn, recorded=recorded),
         role=role,
@@ -188,9 +184,7 @@ def event_rule(
 
 
 def subagent_fields(event: str, extra: tuple[Field, ...], *, turn: bool) -> EventFields:
-    """
-    Return the keys of an event that always names its subagent.
-    """
+    """Return the keys of an event that always names its subagent."""
     middle = (_MODE, *_OF_SUBAGENT) if turn else _OF_SUBAGENT
     rule = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
     return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)

@@ -23,9 +23,7 @@ operation = PlainTools(run="Bash", write="Write", edit="Edit", read="Read").oper
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
-    """
-    Return the call that the model would make for an operation.
-    """
+    """Return the call that the model would make for an operation."""
     match operation:
         case RunCommand():
             name, given = "Bash", {"command": operation.command, "description": "Runs a command"}
@@ -44,9 +42,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
-    """
-    Return the host's result of a performed call.
-    """
+    """Return the host's result of a performed call."""
     path = str(tool_call.input.get("file_path", ""))
     if performance.error:
         missing = tool_call.name == "Read" and "no such file" in performance.error.lower()
@@ -150,9 +146,7 @@ def _patch(old: str, new: str) -> Json:
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
-    """
-    Return a result that a scenario supplies in the form that the host would give it.
-    """
+    """Return a result that a scenario supplies in the form that the host would give it."""
     if supplied.failed or supplied.response is not None:
         return supplied
     path, text = str(tool_call.input.get("file_path", "")), supplied.text
@@ -175,9 +169,7 @@ def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
 
 
 def launch(move: Subagent) -> Payload:
-    """
-    Return the input of the call that starts a subagent.
-    """
+    """Return the input of the call that starts a subagent."""
     return {
         "description": move.prompt[:40] or move.kind,
         "prompt": move.prompt,
@@ -186,9 +178,7 @@ def launch(move: Subagent) -> Payload:
 
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
-    """
-    Return the host's response to the start of a subagent.
-    """
+    """Return the host's response to the start of a subagent."""
     return {
         "isAsync": True,
         "status": "async_launched",
@@ -208,9 +198,7 @@ _COMPLETED = "completed"
 
 
 def plan(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep | None:
-    """
-    Return what a call would do with the task list; ``None`` for any other tool.
-    """
+    """Return what a call would do with the task list; ``None`` for any other tool."""
     match tool_call.name:
         case "TaskCreate":
             return _create_task(tool_call, items)

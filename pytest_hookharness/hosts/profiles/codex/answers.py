@@ -74,9 +74,7 @@ _UNSUPPORTED: Mapping[str, tuple[tuple[tuple[str, ...], Json], ...]] = {
 
 
 def check(event: str, answer: Payload) -> str | None:
-    """
-    Return why the host rejects an answer; ``None`` if it accepts it.
-    """
+    """Return why the host rejects an answer; ``None`` if it accepts it."""
     specific = answer.get(_OWN)
     return (
         _misfit(answer, _TOP.get(event, _COMMON), f"an answer to {event}")

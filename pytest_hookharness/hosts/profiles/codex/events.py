@@ -295,9 +295,7 @@ EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
 def hold(line: TranscriptLine, kind: str, message: Payload, _extra: Mapping[str, Json]) -> dict[str, Json]:
-    """
-    Return the line with a message in it, as an item of the conversation.
-    """
+    """Return the line with a message in it, as an item of the conversation."""
     return {"timestamp": line.time, "type": "response_item", "payload": _item(kind, message)}
 
 

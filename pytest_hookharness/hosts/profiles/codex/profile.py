@@ -35,9 +35,7 @@ _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assum
 
 
 def parse(text: str) -> Json:
-    """
-    Return the values of a settings file: ``hooks.json`` or ``config.toml``.
-    """
+    """Return the values of a settings file: ``hooks.json`` or ``config.toml``."""
     return parse_json(text) if text.lstrip("\ufeff \t\r\n").startswith("{") else parse_toml(text)
 
 

@@ -88,9 +88,7 @@ def _relative_path(path: str, workspace: str) -> str:
 
 
 def summarise(tool_call: Edit, *, new: bool) -> str:
-    """
-    Return the host's message about a patch that it has applied.
-    """
+    """Return the host's message about a patch that it has applied."""
     return f"Success. Updated the following files:\n{'A' if new else 'M'} {tool_call.file}\n"
 
 
@@ -98,9 +96,7 @@ SHELL, PATCH, SPAWN = "Bash", "apply_patch", "spawn_agent"
 
 
 def call(operation: Operation, _workspace: str) -> ToolCall:
-    """
-    Return the call that the model would make for an operation; it reads files with the shell.
-    """
+    """Return the call that the model would make for an operation; it reads files with the shell."""
     match operation:
         case RunCommand():
             name, given = SHELL, operation.command
@@ -119,9 +115,7 @@ def call(operation: Operation, _workspace: str) -> ToolCall:
 
 
 def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
-    """
-    Return the operation of a call; ``None`` for a tool that the harness cannot perform.
-    """
+    """Return the operation of a call; ``None`` for a tool that the harness cannot perform."""
     command = tool_call.input.get("command")
     if not isinstance(command, str):
         return None
@@ -132,9 +126,7 @@ def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
-    """
-    Return the host's result of a performed call.
-    """
+    """Return the host's result of a performed call."""
     if tool_call.name == PATCH:
         return _apply_result(tool_call, performance, workspace)
     if performance.error:
@@ -160,25 +152,19 @@ def _patch_result(output: str) -> ToolResult:
 
 
 def given(_tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
-    """
-    Return a result that a scenario supplies in the form that the host would give it: plain text.
-    """
+    """Return a result that a scenario supplies in the form that the host would give it: plain text."""
     if supplied.response is not None:
         return supplied
     return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)
 
 
 def launch(move: Subagent) -> Payload:
-    """
-    Return the input of the call that starts a subagent.
-    """
+    """Return the input of the call that starts a subagent."""
     kind: dict[str, Json] = {} if move.kind == Subagent().kind else {"agent_type": move.kind}
     return {"message": move.prompt, **kind}
 
 
 def launched(_asked: Payload, folders: Mapping[str, str]) -> Json:
-    """
-    Return the host's response to the start of a subagent, which gets a name.
-    """
+    """Return the host's response to the start of a subagent, which gets a name."""
     response = {"agent_id": folders["agent"], "nickname": "Mill"}
     return json.dumps(response, separators=(",", ":"))

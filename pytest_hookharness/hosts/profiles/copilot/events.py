@@ -79,9 +79,7 @@ _GRANTS = AnswerRules(
 
 
 def own_values(values: Payload) -> Mapping[str, Json]:
-    """
-    Return the input values that only this host has.
-    """
+    """Return the input values that only this host has."""
     text = values.get("tool_text", "")
     tool = str(values.get("tool_name", ""))
     return {

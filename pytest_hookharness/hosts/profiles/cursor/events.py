@@ -92,9 +92,7 @@ _NOT_SENT = "the command line version does not send it, according to Cursor's ma
 
 
 def own_values(values: Payload) -> Mapping[str, Json]:
-    """
-    Return the input values that only this host has.
-    """
+    """Return the input values that only this host has."""
     given = values.get("tool_input")
     tool_input = given if isinstance(given, Mapping) else {}
     edit = {

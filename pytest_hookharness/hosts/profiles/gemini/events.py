@@ -192,9 +192,7 @@ EVENTS: Mapping[str, EventRule] = {
 
 
 def own_values(values: Payload) -> Mapping[str, Json]:
-    """
-    Return the input values that only this host has: requests, responses and notifications.
-    """
+    """Return the input values that only this host has: requests, responses and notifications."""
     own: dict[str, Json] = {"llm_request": _request(values), "llm_response": _response(values)}
     if "trigger" not in values:
         own["trigger"] = "auto"

@@ -21,9 +21,7 @@ operation = PlainTools(run=SHELL, write=WRITE, edit=REPLACE, read=READ).operatio
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - paths stay as the model gives them
-    """
-    Return the call that the model would make for an operation.
-    """
+    """Return the call that the model would make for an operation."""
     given: Payload
     match operation:
         case RunCommand():
@@ -46,9 +44,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - pa
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
-    """
-    Return the host's result of a performed call.
-    """
+    """Return the host's result of a performed call."""
     path = posixpath.join(workspace, str(tool_call.input.get("file_path", "")))
     if performance.error:
         return _error_result(tool_call, path, performance.error)
@@ -117,9 +113,7 @@ def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> T
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
-    """
-    Return a result that a scenario supplies in the form that the host would give it.
-    """
+    """Return a result that a scenario supplies in the form that the host would give it."""
     if supplied.response is not None:
         return supplied
     if supplied.failed:

@@ -30,9 +30,7 @@ _EVENTS_OF = {"call": 2, "failed": 2, "stop": 3}
 
 
 def find_repetition(recent: Moves) -> str:
-    """
-    Return why the newest moves are a repetition; empty if they are none.
-    """
+    """Return why the newest moves are a repetition; empty if they are none."""
     calls = _remembered_calls(recent)
     if _are_alike(calls[-_SAME:], _SAME):
         return f"the agent made the same call {_SAME} times with the same result"
@@ -91,9 +89,7 @@ _KINDS = {"terminal": "Terminal", "file_editor": "FileEditor", "think": "Think",
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
-    """
-    Return the call that the model would make for an operation.
-    """
+    """Return the call that the model would make for an operation."""
     if isinstance(operation, RunCommand):
         name: str = "terminal"
         given: dict[str, Json] = {"command": operation.command}
@@ -113,9 +109,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
 
 
 def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
-    """
-    Return the operation of a call; ``None`` for a tool that the harness cannot perform.
-    """
+    """Return the operation of a call; ``None`` for a tool that the harness cannot perform."""
     text = {key: value for key, value in tool_call.input.items() if isinstance(value, str)}
     if tool_call.name == "terminal" and "command" in text and tool_call.input.get("is_input") is not True:
         return RunCommand(command=text["command"], label=tool_call.label)
@@ -146,9 +140,7 @@ def seen_as(tool_call: ToolCall) -> Payload:
 
 
 def internal(tool_call: ToolCall) -> ToolResult | None:
-    """
-    Return the result of a call that the host performs itself: a thought, or the end.
-    """
+    """Return the result of a call that the host performs itself: a thought, or the end."""
     if tool_call.name == "think":
         return _observation(tool_call, "Your thought has been logged.")
     if tool_call.name == "finish":
@@ -157,18 +149,14 @@ def internal(tool_call: ToolCall) -> ToolResult | None:
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
-    """
-    Return the host's result of a performed call.
-    """
+    """Return the host's result of a performed call."""
     if tool_call.name == "terminal":
         return _command_result(tool_call, performance, workspace)
     return _edit_result(tool_call, performance)
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
-    """
-    Return a result that a scenario supplies in the form that the host would give it.
-    """
+    """Return a result that a scenario supplies in the form that the host would give it."""
     if supplied.failed or supplied.response is not None:
         return supplied
     if tool_call.name == "terminal":

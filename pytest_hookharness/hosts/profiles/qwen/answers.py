@@ -77,9 +77,7 @@ def event_rule(
     chosen: str = "",
     unreachable: str = "",
 ) -> EventRule:
-    """
-    Return an event: the keys that all events have, its own keys after them, and the facts about it.
-    """
+    """Return an event: the keys that all events have, its own keys after them, and the facts about it."""
     text = f"{event} hooks get these keys, in this order"
     unordered = f"{FACTS.documents}; the order of the keys is assumed"
     keys = observed(text, _RECORDED) if recorded else documented(text, unordered)

@@ -22,9 +22,7 @@ operation = PlainTools(run=SHELL, write=WRITE, edit=EDIT, read=READ).operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
-    """
-    Return the call that the model would make for an operation.
-    """
+    """Return the call that the model would make for an operation."""
     given: Payload
     match operation:
         case RunCommand():
@@ -44,9 +42,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
-    """
-    Return the host's result of a performed call.
-    """
+    """Return the host's result of a performed call."""
     path = posixpath.join(workspace, str(tool_call.input.get("file_path", "")))
     if performance.error:
         missing = tool_call.name == READ and "no such file" in performance.error.lower()
@@ -100,18 +96,14 @@ def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> T
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
-    """
-    Return a result that a scenario supplies in the form that the host would give it.
-    """
+    """Return a result that a scenario supplies in the form that the host would give it."""
     if supplied.failed or supplied.response is not None:
         return supplied
     return _result(supplied.text, supplied.text)
 
 
 def launch(move: Subagent) -> Payload:
-    """
-    Return the input of the call that starts a subagent.
-    """
+    """Return the input of the call that starts a subagent."""
     return {
         "description": move.prompt[:40] or move.kind,
         "prompt": move.prompt,
@@ -121,9 +113,7 @@ def launch(move: Subagent) -> Payload:
 
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
-    """
-    Return the host's response about a subagent that has done its work, which takes no call here.
-    """
+    """Return the host's response about a subagent that has done its work, which takes no call here."""
     said = folders["text"]
     counts = ("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate", "inputTokens")
     more = ("outputTokens", "thoughtTokens", "cachedTokens", "totalTokens")
