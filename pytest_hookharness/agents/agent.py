@@ -14,9 +14,10 @@ import gc
 import re
 import types
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pytest_hookharness.agents.behaviours import BEHAVIOURS, STEADY, BehaviourFunction, begin
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
     Act,

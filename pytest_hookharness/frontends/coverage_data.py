@@ -8,7 +8,7 @@ import secrets
 import tempfile
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from pytest_hookharness.execution.coverage.source_map import GONE
 from pytest_hookharness.execution.coverage.statements import ShellExtraMissing, lines_run, read_script
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.frontends.option_types import OptionError
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 

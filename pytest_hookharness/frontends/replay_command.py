@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
 from pytest_hookharness.execution.processes.sandbox import available_tiers
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings

@@ -11,7 +11,6 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from pytest_hookharness.hosts.hook_input.launch import launch
@@ -24,6 +23,7 @@ from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
 from pytest_hookharness.hosts.session import cap_counting
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Json, Reply, Rule, Ruling

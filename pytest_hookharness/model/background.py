@@ -6,9 +6,9 @@ Times are in seconds; those of a record are measured from the start of the simul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Script, Stop
 
 # Number of the thread that the user started: the agent's own session.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
+
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 Inlet: TypeAlias = Literal["", "socket", "pipe", "pty", "null", "closed"]
 Form: TypeAlias = Literal["whole", "empty", "partial-line", "partial-json", "bom"]

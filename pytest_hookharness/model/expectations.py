@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias, get_args
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 
 VerdictName: TypeAlias = Literal[

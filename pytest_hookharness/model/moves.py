@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias, assert_never
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Payload
 
 

@@ -7,9 +7,10 @@ What a mutation changes and how its effect is judged stands in ``campaigns.stres
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 
 # The words of `vary`. The cheap and most telling families come first.

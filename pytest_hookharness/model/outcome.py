@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.exploration import Exploration
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import DoubleCall, Process, Tier

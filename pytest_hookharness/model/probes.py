@@ -8,7 +8,8 @@ repetitions that are otherwise equal; a probe changes such parts and plays one m
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _LONG, _LONG_NAME = 60, 28
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pytest_hookharness.model.delivery import Dialogue, Terminal
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|python[0-9.]*)$")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Ending, Exited
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun

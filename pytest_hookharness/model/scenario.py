@@ -8,7 +8,7 @@ JSON Schema and in the reference; the sentences after it are for readers of Pyth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ from pytest_hookharness.model.background import BackgroundProcess, ThreadLimits
 from pytest_hookharness.model.delivery import Delivery, Terminal
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import ExploreOptions
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.mutations import Direction, Parallel, Shaping, VaryRequest, WorkingFolder
 from pytest_hookharness.model.protocol import Json, Payload

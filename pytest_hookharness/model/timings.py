@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.trace import Trace
 

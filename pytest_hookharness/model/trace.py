@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import TypeAlias
 
 from pytest_hookharness.model.agent_sessions import ChildSession
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply

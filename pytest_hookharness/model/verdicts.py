@@ -6,10 +6,11 @@ Every trace has exactly one verdict. ``judging`` defines which findings exist.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model.expectations import VerdictName
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.trace import Change

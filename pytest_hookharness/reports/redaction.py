@@ -16,12 +16,12 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 from pytest_hookharness.model.delivery import Dialogue
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Output, Process
 
 _START = r"(?<![A-Za-z0-9])"

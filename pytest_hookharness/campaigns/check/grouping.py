@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.hook_statistics import (
@@ -16,6 +16,7 @@ from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario

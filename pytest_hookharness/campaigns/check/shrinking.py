@@ -8,11 +8,12 @@ session shows again is not reported as a problem.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pytest_hookharness.campaigns.stress.plan import RACE
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
     Act,

@@ -11,11 +11,12 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.exploration import LEFT
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     Edit,
     Move,

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
@@ -26,6 +26,7 @@ from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.exploration import LATE, Expansion, Successor
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Move, Script
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
 from pytest_hookharness.model.scenario import Scenario

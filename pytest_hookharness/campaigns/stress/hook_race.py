@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
@@ -29,6 +28,7 @@ from pytest_hookharness.judging.comparison.lost_updates import (
 )
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
 from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.processes import Cut, ProcessResult, ProcessSpec, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Ruling

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.simulation.testbed import hook_source
 from pytest_hookharness.simulation.testbed.testbed import Testbed

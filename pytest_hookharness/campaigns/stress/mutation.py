@@ -9,7 +9,6 @@ run is judged by the way in which it took the fault.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
@@ -17,6 +16,7 @@ from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.differences import Defect, find_first
 from pytest_hookharness.judging.comparison.fault_outcome import RANK, Reaction, code_of, find_reactions
 from pytest_hookharness.judging.comparison.traces import Pair
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

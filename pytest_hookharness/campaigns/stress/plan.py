@@ -8,13 +8,13 @@ some mutations of each family and no family as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from pytest_hookharness.campaigns.stress import mutations
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.hosts.session_state.facts import derive_digest
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.simulation.testbed.run_settings import TrialSelection

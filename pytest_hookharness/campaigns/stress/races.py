@@ -8,10 +8,11 @@ undone. Counters are counted at the first such event; without counters, each new
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns.stress.hook_race import CountedRace, RaceSetup, UnjudgedError, WeighedRace
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import Finding

@@ -9,7 +9,7 @@ they may be made side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.stress.mutation import Evidence, Mutation, strongest
@@ -17,6 +17,7 @@ from pytest_hookharness.campaigns.stress.mutations.environment import find_first
 from pytest_hookharness.campaigns.stress.replay import ReplayScript, with_fixed_moves, without_expectations
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.comparison.fault_outcome import is_declared
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Direction, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

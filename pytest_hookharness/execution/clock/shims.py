@@ -13,11 +13,11 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import WorkspaceError, make_folders, write_bytes
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"

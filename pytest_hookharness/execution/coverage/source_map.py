@@ -10,10 +10,10 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.line_coverage import Gap
 from pytest_hookharness.model.processes import ProcessSpec
 

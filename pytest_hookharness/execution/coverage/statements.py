@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.line_coverage import TracedLine
 
 if TYPE_CHECKING:

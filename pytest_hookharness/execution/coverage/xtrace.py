@@ -15,11 +15,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # Line, shell, its folder, script. Bash expands this before each command; all of them may be unset.
 PROMPT = r"$'\x1d${LINENO-}\x1f$$\x1f${PWD-}\x1f${BASH_SOURCE-}\x1e'"

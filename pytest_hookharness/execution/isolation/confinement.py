@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Tier
 
 _SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # the places where programs leave files for each other

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_hookharness.execution.processes.sandbox import ExecutionError
 from pytest_hookharness.execution.races import scheduler
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import (
     Cut,
     Ending,

@@ -13,13 +13,14 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.snapshots.permissions import Permissions
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Self
@@ -20,6 +19,7 @@ from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.snapshots.inventory import Inventory, InventoryEntry, SnapshotError
 from pytest_hookharness.execution.snapshots.restore import Restore, compare
 from pytest_hookharness.execution.state.file_contents import LARGEST
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 __all__ = ["Snapshot", "SnapshotError", "Snapshots"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Mask
 
 TRANSCRIPT = "transcript"

@@ -11,10 +11,10 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, make_folders, read_bytes, write_bytes
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _VARIABLE = "BASH_ENV"
 _MAX_RECORD = 1 << 16

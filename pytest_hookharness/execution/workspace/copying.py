@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from pytest_hookharness.execution.paths import WorkspaceError, lies_in
 from pytest_hookharness.execution.workspace.git_repository import list_ignored
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.trace import is_cache
 
 _MAX_LINKS = 40

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession, Nesting
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _table = platform.processes()
 

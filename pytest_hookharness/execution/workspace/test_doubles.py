@@ -15,12 +15,12 @@ import pickle
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
 

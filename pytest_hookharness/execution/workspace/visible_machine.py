@@ -14,11 +14,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, lies_in, make_folders
 from pytest_hookharness.execution.workspace.test_doubles import PACKAGE, home_of_module
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
 
 _FIXED: Mapping[str, str] = {

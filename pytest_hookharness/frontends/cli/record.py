@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from pytest_hookharness.frontends.output.files import replace_file
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 RECORDER = Path(__file__).with_name("payload_recorder.py")

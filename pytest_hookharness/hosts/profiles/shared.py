@@ -11,9 +11,9 @@ import difflib
 import posixpath
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from pytest_hookharness.hosts.rules.profile import Operation, ToolRules
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import Precedence, ReasonChoice
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule, Ruling
 
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)

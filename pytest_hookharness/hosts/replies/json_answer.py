@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Payload
 
 _BYTE_ORDER_MARK = "\ufeff"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytest_hookharness.hosts.rules.process import CallRules, ProcessRules
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Merging, ReplyRules
@@ -12,6 +12,7 @@ from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
 from pytest_hookharness.hosts.rules.tools import CommandRules, Operation, ToolRules, WorktreeRules
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptRules, Wording
 from pytest_hookharness.hosts.rules.turns import CapRules, OptionRule, Role, StepRules, StuckRules, TurnRules
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import EventFields, Json, Payload, Rule
 
 __all__ = [

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Rule
 
 

@@ -7,8 +7,8 @@ The form of the lines is what hooks that read transcripts rely on; it is assumed
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Payload, Rule
 
 

@@ -10,7 +10,7 @@ at any request.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.hosts.hook_input.payload_values import session_values
@@ -53,6 +53,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
 from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, start_groups
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply
 from pytest_hookharness.model.trace import Performed

@@ -7,11 +7,12 @@ still has to do; doing a task can lead to a request.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     Act,
     Message,

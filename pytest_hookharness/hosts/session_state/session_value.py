@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools import TaskItem
@@ -25,6 +25,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Task,
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import Performed

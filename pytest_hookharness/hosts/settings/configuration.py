@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.replies.json_answer import dig
@@ -17,6 +17,7 @@ from pytest_hookharness.hosts.settings.handlers import (
     find_unpassable,
     read_hooks,
 )
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Json
 
 INLINE = "inline"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import (
@@ -19,6 +19,7 @@ from pytest_hookharness.hosts.rules.settings import (
 )
 from pytest_hookharness.hosts.settings.formats import describe_value
 from pytest_hookharness.hosts.settings.matchers_and_timeouts import read_timeout
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 
 # Characters that JSON allows and arguments of a process do not: NUL, and halves of surrogate pairs.

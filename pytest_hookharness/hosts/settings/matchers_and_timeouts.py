@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.rules.profile import EventRule, MatcherRules, Profile
 from pytest_hookharness.hosts.rules.settings import Flaw, LimitRules
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 
 _PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)

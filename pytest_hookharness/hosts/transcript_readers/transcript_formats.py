@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from pytest_hookharness.hosts.transcript_readers.action_stream import (
     ActionStream,
@@ -19,6 +18,7 @@ from pytest_hookharness.hosts.transcript_readers.action_stream import (
     text_of,
 )
 from pytest_hookharness.model.actions import ActionResult
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Payload
 
 # A transcript begins with its settings; one of the first records shows which host wrote it.

@@ -8,11 +8,11 @@ up in the second, whatever was decided before it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from pytest_hookharness.judging.comparison.traces import describe_end, is_cut_by_budget
 from pytest_hookharness.judging.findings import codes
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Direction, FaultOutcome
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, TimedOut
 from pytest_hookharness.model.protocol import Ruling

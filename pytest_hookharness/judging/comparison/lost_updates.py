@@ -13,8 +13,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import CountedIn
 from pytest_hookharness.model.protocol import Json
 

@@ -7,8 +7,8 @@ After the first event with another decision the two sessions differ, so nothing 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Ruling

@@ -7,10 +7,11 @@ what is a loop, and what is polling or batch work.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.model.actions import DetectedLoop
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 LONGEST = 8
 

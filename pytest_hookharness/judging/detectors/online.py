@@ -8,7 +8,7 @@ repeats its call once is allowed to. The caller reads the files; nothing here do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_hookharness.judging.detectors.messages import Limits, Refusal, preview, refusal_for
 from pytest_hookharness.judging.detectors.signatures import (
@@ -20,6 +20,7 @@ from pytest_hookharness.judging.detectors.signatures import (
 )
 from pytest_hookharness.judging.detectors.window import ErrorStreak, Memory, Repeats
 from pytest_hookharness.model.actions import Action, ActionResult
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Payload
 
 _WARNED, _READ_FIRST, _STOPPED = 1, 2, 3

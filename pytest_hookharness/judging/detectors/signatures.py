@@ -13,9 +13,9 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_hookharness.model.actions import Action, ActionResult
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Payload
 
 

@@ -12,7 +12,7 @@ period.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_hookharness.judging.detectors.messages import MARK, Limits, with_text
 from pytest_hookharness.judging.detectors.signatures import (
@@ -23,6 +23,7 @@ from pytest_hookharness.judging.detectors.signatures import (
     signature_of,
 )
 from pytest_hookharness.model.actions import Action, ActionResult, DetectedLoop
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ A finding is based on what a process did or on what its host made of it, never o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
@@ -32,6 +32,7 @@ from pytest_hookharness.judging.findings.settings_findings import (
 from pytest_hookharness.judging.findings.stuck_phases import find_stuck_phases
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model.expectations import Expectation, counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import (
     Cut,
     Exited,

@@ -6,10 +6,10 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
 from pytest_hookharness.judging.findings.settings_findings import shorten_list
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Read, Resume, ToolCall
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Finding

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from pytest_hookharness.judging.probing.sizes import GrowingSize
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import (
     PartKind,
     Perturbation,

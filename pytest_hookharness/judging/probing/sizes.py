@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from pytest_hookharness.judging.state_diff import Files
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from itertools import groupby
 from typing import TypeAlias
 
 from pytest_hookharness.judging.state_diff.timestamps import Reading, Token, TokenKind, shape, tokenize
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Decision
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step

@@ -12,7 +12,7 @@ continue such a step, the step is refuted and no longer expected.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from pytest_hookharness.judging.state_diff.file_series import Files, FileSeries, SeriesKind, text_of
@@ -41,6 +41,7 @@ from pytest_hookharness.judging.state_diff.templates import (
     Values,
 )
 from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, timestamps_in, unit_of
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind
 
 _SHORT = 40

@@ -6,12 +6,12 @@ import enum
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.template_inference import infer_template
 from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Template
 from pytest_hookharness.judging.state_diff.timestamps import Reading, shape, tokenize
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # Content by state path; None for a file that does not exist.
 Files = Mapping[str, bytes | None]

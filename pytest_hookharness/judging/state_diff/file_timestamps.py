@@ -8,12 +8,12 @@ exactly, so the prober makes these times older.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff.file_series import LARGEST, Files, text_of
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.part_locations import PlaceNames
 from pytest_hookharness.judging.state_diff.timestamps import Timestamp, age_timestamps, timestamps_in
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, StatePart
 
 # A file with more times is one part.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from pytest_hookharness.judging.state_diff.file_series import (
@@ -21,6 +20,7 @@ from pytest_hookharness.judging.state_diff.templates import (
     TemplateSlot,
     Values,
 )
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 _EMPTY = Values({}, {})
 

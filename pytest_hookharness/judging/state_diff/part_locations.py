@@ -11,13 +11,14 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import PurePosixPath
 
 from pytest_hookharness.judging.state_diff.file_series import FileSeries, SeriesKind
 from pytest_hookharness.judging.state_diff.progressions import Counting, CurrentTime, kind_of
 from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Template, TemplateSlot, newest_text
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, StatePart
 
 # In a longer text, places are named by their lines only.

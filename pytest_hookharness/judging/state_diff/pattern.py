@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff import deviation
 from pytest_hookharness.judging.state_diff.extrapolate import (
@@ -20,6 +19,7 @@ from pytest_hookharness.judging.state_diff.file_series import (
 )
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.part_locations import PartLocation, is_json, locate_parts
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind, StatePart
 
 _GROWING = (PartKind.GROWTH, PartKind.FILES)

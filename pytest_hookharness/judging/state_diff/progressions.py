@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import shake_256
 from itertools import pairwise
@@ -26,6 +25,7 @@ from pytest_hookharness.judging.state_diff.number_formats import (
     notation_of,
     parse_number,
 )
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind
 
 _DIGESTS = frozenset({32, 40, 56, 64, 96, 128})

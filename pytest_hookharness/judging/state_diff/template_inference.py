@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from pytest_hookharness.judging.state_diff.appended_blocks import (
@@ -37,6 +36,7 @@ from pytest_hookharness.judging.state_diff.timestamps import (
     shape,
     tokenize,
 )
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # The longest text that is compared token by token, in characters.
 _MOST = 256 * 1024

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff.progressions import Progression, expression_of
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # How many chunks are given back to the text after a block, if that text does not match otherwise.
 _TRIES = 50

@@ -11,12 +11,12 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from typing import NamedTuple
 
 from pytest_hookharness.judging.state_diff.number_formats import Notation, SessionClock, format_number
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 TEXT = "text"
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model import moves
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, State, Step, Trace

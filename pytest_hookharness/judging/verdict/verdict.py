@@ -8,7 +8,7 @@ lasso that was not repeated is no `livelock`, and the rest is `undecided`. Every
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Literal, assert_never
 
 from pytest_hookharness.judging.findings.nested_agents import find_chain
@@ -28,6 +28,7 @@ from pytest_hookharness.judging.verdict.run_end import (
     why_stop_not_allowed,
 )
 from pytest_hookharness.model.expectations import Expectation, counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Cut, HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.reports.markdown.fences import code, fence
 from pytest_hookharness.reports.safe_text import plain, plain_lines
 from pytest_hookharness.reports.terminal.table import Row, totals

@@ -15,12 +15,12 @@ import html
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from string import Template
 from typing import cast
 
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord, bound

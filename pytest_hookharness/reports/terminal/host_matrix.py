@@ -7,10 +7,10 @@ It reads rows and paths, which are plain JSON.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.reports.safe_text import fit, plain
 from pytest_hookharness.reports.terminal.host_paths import FLAG, REFUSED, UNASKED, HostPath, Turn
 from pytest_hookharness.reports.terminal.table import Row

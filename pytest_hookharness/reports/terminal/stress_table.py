@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze

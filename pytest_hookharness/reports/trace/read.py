@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NoReturn, cast
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.table import Row
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop, Subagent, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from pytest_hookharness.model.agent_sessions import ChildSession
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, Moved, Performed, Step
 from pytest_hookharness.reports.safe_text import plain

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.trace import is_cache
 
 # Stands for the repository that contains the scenario file. A folder of that name is `./repository`.

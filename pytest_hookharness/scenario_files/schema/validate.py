@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, assert_never
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.scenario_files.schema.choose_shape import describe, keys_below, kinds, takes
 from pytest_hookharness.scenario_files.schema.patterns import matches
 from pytest_hookharness.scenario_files.schema.project_folders import find_folder

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import yaml
 
 from pytest_hookharness.model.expectations import Range
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.scenario_files.update.revise import KeyPath, Revision
 from pytest_hookharness.scenario_files.yaml.parser import LOADER, resolve
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 
 # Reasons can be of any number and length; this much is enough to write patterns.

@@ -7,10 +7,11 @@ The changed text is loaded again, and is used only if exactly these expectations
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.model.expectations import Expectation, VerdictName
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files.loader import loads
 from pytest_hookharness.scenario_files.update.edit_yaml import NotEditable, rewrite

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.scenario_files.yaml.nodes import LONGEST_SHOWN, Place, shown
 
 # More problems are not recorded: nobody reads them, and it limits the cost of a hostile file.

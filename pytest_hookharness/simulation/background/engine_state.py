@@ -11,7 +11,7 @@ import dataclasses
 import json
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from pytest_hookharness.model.background import (
@@ -21,6 +21,7 @@ from pytest_hookharness.model.background import (
     HookThread,
     ThreadLimits,
 )
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.background.context import Context
 
 

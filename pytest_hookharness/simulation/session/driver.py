@@ -8,12 +8,13 @@ share it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.agent_sessions import ChildSession
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from pytest_hookharness import agents, hosts
@@ -19,6 +19,7 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     describe_difference,
 )
 from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_except_timestamps
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
 from pytest_hookharness.model.trace import HookEvent, HookRun, State, StateEntry, Step

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from pytest_hookharness.judging.comparison.differences import (
 )
 from pytest_hookharness.judging.comparison.traces import Pair, describe_end
 from pytest_hookharness.judging.findings.codes import STRICT_SHELL
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Shaping, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

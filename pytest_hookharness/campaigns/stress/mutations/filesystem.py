@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
@@ -14,6 +14,7 @@ from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.differences import Defect, by_leak, find_first
 from pytest_hookharness.judging.comparison.traces import Pair
 from pytest_hookharness.judging.findings.codes import FAILS_CLOSED
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.outcome import Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
@@ -12,6 +12,7 @@ from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.differences import Defect, by_decision
 from pytest_hookharness.judging.comparison.traces import Pair
 from pytest_hookharness.judging.findings.codes import ORDER
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
@@ -13,6 +13,7 @@ from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.comparison.differences import Defect, by_decision, find_first
 from pytest_hookharness.judging.comparison.traces import Pair, pairs
 from pytest_hookharness.judging.findings.codes import WRONG_KEY
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import ANOTHER_AGENT, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
@@ -13,6 +13,7 @@ from pytest_hookharness.judging.comparison.differences import Defect, by_decisio
 from pytest_hookharness.judging.comparison.traces import Pair
 from pytest_hookharness.judging.findings.codes import RAW_JSON
 from pytest_hookharness.model.delivery import Delivery, Inlet
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Shaping, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Stdio, TimedOut

@@ -6,7 +6,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
@@ -14,6 +14,7 @@ from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.replay import GIVEN, ReplayScript
 from pytest_hookharness.judging.comparison.traces import refusers, was_refused
 from pytest_hookharness.judging.findings.codes import BASENAME, RAW_JSON, TEXT_MATCH
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Edit, Read, RunCommand, Script, Stop, Tools
 from pytest_hookharness.model.mutations import FaultOutcome, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
