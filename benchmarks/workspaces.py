@@ -131,9 +131,8 @@ def _turns(harness: Harness, files: int) -> Turn:
         ends: list[float] = []
         simulate(
             _scenario(files),
-            settings=harness.settings,
-            supervisor=harness.supervisor,
-            base=harness.base,
+            harness.settings,
+            harness.resources,
             on_turn=lambda *_: ends.append(time.perf_counter()),
         )
         assert len(ends) >= _TURNS - 1, len(ends)

@@ -33,8 +33,7 @@ __version__ = "0.1.0"
 
 
 _MODULES = {
-    "frontends.harness": ["explore"],
-    "campaigns.run": ["simulate"],
+    "frontends.harness": ["explore", "simulate"],
     "model.expectations": ["Expectation", "Range"],
     "model.moves": [
         "Behaviour", "Edit", "Prompt", "Reaction", "Read", "RunCommand", "Script", "Stop", "Subagent",

@@ -6,16 +6,11 @@ Each campaign is imported only if a scenario asks for it: most do not, and the m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_hookharness import agents
-from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.judging.verdict.conclusion import judge_explored
 from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
@@ -23,11 +18,10 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Hung, Recursing
 from pytest_hookharness.simulation.background.tracking import with_detach
 from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
-from pytest_hookharness.simulation.simulate import Resources, rerun_settings, run_once
+from pytest_hookharness.simulation.simulate import Resources, TrialRunner, rerun_settings, run_once
 from pytest_hookharness.simulation.simulate import simulate as simulate_one
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
-from pytest_hookharness.simulation.trial_runner import TrialRunner
 
 if TYPE_CHECKING:
     from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
@@ -37,15 +31,12 @@ if TYPE_CHECKING:
 
 def simulate(
     scenario: Scenario,
-    *,
     settings: Settings,
-    supervisor: Supervisor,
-    base: Path,
-    behaviours: Mapping[str, agents.BehaviourFunction] | None = None,
+    resources: Resources,
+    *,
     on_turn: OnTurn | None = None,
     on_trial: OnTrial | None = None,
     on_probe: OnProbe = lambda: None,
-    slot: CpuSlot | None = None,
     executor: Executor | None = None,
     observer: Observer | None = None,
 ) -> Outcome:
@@ -55,13 +46,10 @@ def simulate(
     Args:
         scenario: The scenario.
         settings: The settings of the run.
-        supervisor: Starts and ends all processes.
-        base: The folder below which everything is written.
-        behaviours: The known agent behaviours; ``None`` for those that ship with the harness.
+        resources: Where and with whose help it runs.
         on_turn: Called after each turn with its number and the number of hook runs so far.
         on_trial: Called after each trial with the outcome so far, the trials made, and their total.
         on_probe: Called after each probe.
-        slot: The CPU slot that the simulation shares with others; ``None`` if it runs alone.
         executor: Explores in other processes; ``None`` to explore in this one.
         observer: Told about the scenario's own run step by step.
 
@@ -74,7 +62,6 @@ def simulate(
         ExecutionError: The supervisor was lost, or the tier is not available.
     """
     _check(scenario)
-    resources = Resources(supervisor=supervisor, base=base, behaviours=behaviours, slot=slot)
     traits: list[HookTraits] = []
     stressed = bool(scenario.vary) or scenario.parallel is not None
     outcome = simulate_one(
@@ -96,7 +83,7 @@ def simulate(
     return outcome
 
 
-def plan_trials(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, base: Path) -> TestMatrix:
+def plan_trials(scenario: Scenario, settings: Settings, resources: Resources) -> TestMatrix:
     """
     Return the trials that `vary` would make of a scenario, without making them.
 
@@ -108,7 +95,6 @@ def plan_trials(scenario: Scenario, *, settings: Settings, supervisor: Superviso
     from pytest_hookharness.campaigns.stress.plan import draw_up
 
     traits: list[HookTraits] = []
-    resources = Resources(supervisor=supervisor, base=base)
     run = run_once(with_detach(scenario), settings, resources, before_close=partial(_collect_traits, traits))
     return draw_up(run.outcome, traits[0], settings.choice)
 

@@ -47,9 +47,7 @@ def check(
 ) -> CheckReport:
     """Check one hook set; write a scenario file for each problem if a folder is given."""
     with copyable(hook_set) as (copy, left_out):
-        run = CheckRun(
-            copy, harness.settings, harness.supervisor, harness.base, only, on_step or _ignore_step
-        )
+        run = CheckRun(copy, harness.settings, harness.resources, only, on_step or _ignore_step)
         report = replace(run.run(), place=hook_set)
         if left_out:
             report = replace(report, open=(left_out, *report.open))

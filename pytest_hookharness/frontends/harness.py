@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.campaigns import run
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
@@ -25,6 +25,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.parallel_jobs import ConcurrentHostRuns, TimedOutcome, can_run_concurrently
+from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -135,6 +136,11 @@ class Harness:
         """The known behaviours, by name."""
         return known_behaviours(self._hook)
 
+    @property
+    def resources(self) -> Resources:
+        """What a simulation needs besides its scenario and settings."""
+        return Resources(supervisor=self.supervisor, base=self.base, behaviours=self.behaviours)
+
     def open_testbed(self, scenario: Scenario) -> Testbed:
         """Set up a testbed in which single events of a scenario are fired."""
         self._host_runs.finish()
@@ -162,10 +168,8 @@ class Harness:
 
     def plan_trials(self, scenario: Scenario) -> TestMatrix:
         """Return the trials that a scenario with ``vary`` would get, after playing it once without any."""
-        from pytest_hookharness.campaigns.run import plan_trials
-
         self._host_runs.finish()
-        return plan_trials(scenario, settings=self.settings, supervisor=self.supervisor, base=self.base)
+        return run.plan_trials(scenario, self.settings, self.resources)
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> TimedOutcome:
         """
@@ -199,16 +203,13 @@ class Harness:
     ) -> Outcome:
         progress = self._line.entry_of(scenario.id)
         with self._recording(scenario, item) as observer:
-            return simulate(
+            return run.simulate(
                 scenario,
-                settings=self.settings,
-                supervisor=self.supervisor,
-                base=base,
-                behaviours=self.behaviours,
+                self.settings,
+                replace(self.resources, base=base, slot=slot),
                 on_turn=progress.turn,
                 on_trial=on_trial or progress.trial,
                 on_probe=progress.probe,
-                slot=slot,
                 executor=executor,
                 observer=observer,
             )
@@ -230,6 +231,12 @@ class Harness:
         except Interrupted as interrupted:
             self.interrupted = interrupted.outcome
             raise
+
+
+def simulate(scenario: Scenario, settings: Settings | None = None) -> Outcome:
+    """Simulate a scenario, with everything that its keys ask for, and return its outcome."""
+    with Harness(settings or Settings()) as harness:
+        return harness.simulate(scenario)
 
 
 def explore(

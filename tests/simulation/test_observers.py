@@ -42,13 +42,7 @@ class Listener(Observer):
 
 def simulate_with(scenario, folder, observer=None):
     with Harness(Settings(base=folder)) as harness:
-        return simulate(
-            scenario,
-            settings=harness.settings,
-            supervisor=harness.supervisor,
-            base=folder,
-            observer=observer,
-        )
+        return simulate(scenario, harness.settings, harness.resources, observer=observer)
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
-from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
@@ -19,28 +18,23 @@ from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEv
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.campaigns.run import simulate
-from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
-from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Step, Trace
-from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently, run_jobs
+from pytest_hookharness.simulation.conclude import conclude_event
+from pytest_hookharness.simulation.simulate import Resources, TrialRunner
 from pytest_hookharness.simulation.testbed.host_actions import run_event
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
-from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 T = TypeVar("T")
 # Called with what is being done, how many steps of it are done, and how many there are.
 OnStep: TypeAlias = Callable[[str, int, int], None]
-_Job: TypeAlias = Callable[[CpuSlot | None, Path], T]
+_Job: TypeAlias = Callable[[TrialRunner], T]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
@@ -60,16 +54,14 @@ class CheckRun:
     Attributes:
         place: The hook set.
         settings: The settings; the whole check may take ``wall`` seconds.
-        supervisor: Starts and ends the processes.
-        base: Folder below which everything is written.
+        resources: Where and with whose help it runs.
         only: The problem that is looked for; empty for all.
         on_step: Called after each session.
     """
 
     place: HookSet
     settings: Settings
-    supervisor: Supervisor
-    base: Path
+    resources: Resources
     only: str = ""
     on_step: OnStep = lambda _words, _done, _all: None
     _began: float = field(default_factory=time.monotonic)
@@ -205,12 +197,12 @@ class CheckRun:
         return found
 
     def _job(self, session: CheckSession) -> _Job[PlayedSession]:
-        def play(slot: CpuSlot | None, base: Path) -> PlayedSession:
+        def play(runner: TrialRunner) -> PlayedSession:
             wall = self._share() * self.settings.wall - self._elapsed()
             if wall < _LEAST:
                 return PlayedSession(session, why=_NO_TIME)
             try:
-                return PlayedSession(session, self._simulate(session, wall, slot, base))
+                return PlayedSession(session, self._simulate(session, wall, runner.resources))
             except (SimulationError, WorkspaceError) as error:
                 return PlayedSession(session, why=str(error))
 
@@ -227,32 +219,18 @@ class CheckRun:
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
 
-    def _simulate(self, session: CheckSession, wall: float, slot: CpuSlot | None, base: Path) -> Outcome:
+    def _simulate(self, session: CheckSession, wall: float, resources: Resources) -> Outcome:
         choice = TrialSelection(only=session.only) if session.only else None
         settings = replace(self.settings, wall=wall, keep=False, choice=choice)
         if session.event:
-            return self._ask(session, settings, slot, base)
-        return simulate(session.scenario, settings=settings, supervisor=self.supervisor, base=base, slot=slot)
-
-    def _ask(self, session: CheckSession, settings: Settings, slot: CpuSlot | None, base: Path) -> Outcome:
-        """Run the hooks of one event, outside of any session."""
-        with Testbed.open(session.scenario, settings, self.supervisor, base, slot) as testbed:
-            hooked = run_event(testbed, session.event, session.fields).hooked
-        trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
-        return Outcome(
-            scenario=session.scenario,
-            host=testbed.profile.id,
-            trace=trace,
-            verdict=Terminated(turn=0),
-            findings=find(trace) if hooked.hook_runs else (),
-        )
+            with resources.open(session.scenario, settings) as (testbed, _):
+                return conclude_event(testbed, run_event(testbed, session.event, session.fields).hooked)
+        return simulate(session.scenario, settings, resources)
 
     def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
         example = Scenario(name="check", host=self.place.host)
-        if can_run_concurrently(example, self.settings.tier, self.supervisor):
-            yield from (result for _, result in run_jobs(jobs, self.base))
-        else:
-            yield from (job(None, self.base) for job in jobs)
+        runner = TrialRunner(example, self.resources)
+        yield from (result for _, result in runner.side_by_side(jobs, self.settings))
 
     def _wanted(self) -> list[SymptomEvidence]:
         return [one for one in group(self._played, mark=corpora.MARKER) if self.only in ("", one.id)]
@@ -269,25 +247,25 @@ class CheckRun:
     def _shrink(
         self, evidence: SymptomEvidence
     ) -> _Job[tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]]:
-        def job(slot: CpuSlot | None, base: Path) -> tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]:
+        def job(runner: TrialRunner) -> tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]:
             def look(scenario: Scenario) -> Symptom | None:
                 wall = self.settings.wall - self._elapsed()
                 if wall < _LEAST:
                     # The symptom was seen, and no time is left to find a smaller session.
                     return evidence.symptom if scenario == evidence.session.scenario else None
                 session = replace(evidence.session, scenario=scenario)
-                return self._find_symptom(session, evidence.symptom, wall, slot, base)
+                return self._find_symptom(session, evidence.symptom, wall, runner.resources)
 
             scenario = evidence.session.scenario
             if evidence.session.event:
                 again = look(scenario)
                 return evidence, None if again is None else (scenario, again)
             small = shrink(scenario, evidence.symptom, evidence.trace, look)
-            return evidence, small and (small[0], self._attribute(*small, slot, base))
+            return evidence, small and (small[0], self._attribute(*small, runner.resources))
 
         return job
 
-    def _attribute(self, scenario: Scenario, symptom: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
+    def _attribute(self, scenario: Scenario, symptom: Symptom, resources: Resources) -> Symptom:
         """Return the symptom with the one hook that shows it alone, if several ran in parallel."""
         if not symptom.shared:
             return symptom
@@ -295,15 +273,15 @@ class CheckRun:
             wall = self.settings.wall - self._elapsed()
             session = CheckSession(title="one hook", scenario=checkups.alone(scenario, hook))
             found = replace(symptom, hook=hook.command, shared=False)
-            if wall > _LEAST and self._find_symptom(session, found, wall, slot, base) is not None:
+            if wall > _LEAST and self._find_symptom(session, found, wall, resources) is not None:
                 return found
         return symptom
 
     def _find_symptom(
-        self, session: CheckSession, wanted: Symptom, wall: float, slot: CpuSlot | None, base: Path
+        self, session: CheckSession, wanted: Symptom, wall: float, resources: Resources
     ) -> Symptom | None:
         try:
-            outcome = self._simulate(session, wall, slot, base)
+            outcome = self._simulate(session, wall, resources)
         except (SimulationError, WorkspaceError):
             return None
         found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
@@ -313,7 +291,7 @@ class CheckRun:
         """Return whether a scenario fails its expectation and shows a given symptom."""
         session = CheckSession(title="the scenario that was written", scenario=scenario)
         try:
-            outcome = self._simulate(session, self.settings.wall, None, self.base)
+            outcome = self._simulate(session, self.settings.wall, self.resources)
         except (SimulationError, WorkspaceError):
             return False
         return not outcome.passed and any(one.cause == wanted.cause for one in find_symptoms(outcome))

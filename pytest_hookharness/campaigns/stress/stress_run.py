@@ -20,8 +20,8 @@ from pytest_hookharness.model.mutations import FaultOutcome, Parallel, TrialResu
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.simulation.simulate import TrialRunner
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
-from pytest_hookharness.simulation.trial_runner import TrialRunner
 
 # Called with what was seen so far, how many trials were made, and how many there are.
 OnTrial: TypeAlias = Callable[[Outcome, int, int], None]

@@ -17,7 +17,7 @@ UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 def examination(harness):
     """An examination of a project with three hooks that have a defect and one that has none."""
     (place,) = find_hook_sets(UNWELL)
-    return CheckRun(place, harness.settings, harness.supervisor, harness.base)
+    return CheckRun(place, harness.settings, harness.resources)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_one_problem_is_looked_for_until_it_is_shown(harness):
     """Where one problem is looked for and the first session shows it, no other session is played."""
     (place,) = find_hook_sets(UNWELL)
     only = "livelock-never_lets_go"
-    found = CheckRun(place, harness.settings, harness.supervisor, harness.base, only).run()
+    found = CheckRun(place, harness.settings, harness.resources, only).run()
     assert [one.id for one in found.problems] == [only]
     assert found.tried[0].startswith("1 session ")
     assert (found.open, found.undecided) == ((), ())

@@ -92,20 +92,20 @@ def test_hostile_text_is_text(browser, tmp_path, read_back):
         assert not {"\x1b", "\u202e"} & set(text)
         assert browser.ask("document.querySelectorAll('img, main script, [onload]').length") == 0
         assert browser.ask("typeof window.hacked") == "undefined"
-    assert "9.5 MiB, of which the first 64 KiB are here" in text
+    assert "9.5 MiB, cut after 64 KiB" in text
     assert browser.complaints() == []
     assert browser.requests() == {file.as_uri()}
 
 
 def test_a_lock_out_shows_the_way_in(browser, tmp_path, read_back):
-    """The way in and what each move comes to stand unfolded below the course of the scenario's agent."""
+    """The path into the lock-out and the effect of each move are shown unfolded below the agent's course."""
     file = tmp_path / "page.html"
     file.write_text(page([read_back(name="locked", verdict=Lockout(turn=1, moves=(Stop(),)))]))
     browser.open(file, to("locked"))
 
-    heading = "[...document.querySelectorAll('h2')].find((each) => each.textContent.startsWith('The way in'))"
+    heading = "[...document.querySelectorAll('h2')].find((each) => each.textContent.startsWith('Path into'))"
     assert "lockout: " in browser.ask(f"{heading}.parentElement.querySelector('pre').textContent")
-    assert "the scenario's own agent" in browser.ask("document.querySelector('figcaption').textContent")
+    assert "The scenario's own agent" in browser.ask("document.querySelector('figcaption').textContent")
 
 
 def test_a_script_of_somebody_else_would_be_noticed(browser, tmp_path, read_back):
@@ -145,7 +145,7 @@ def test_filters_and_order(browser, written):
 
 
 def test_keys_and_ways_back(browser, written):
-    """Keys lead through the list into an item, to its fires, to the next one, and back to where one was."""
+    """Keys lead through the list into an item, its hook runs, the next item, and back to where one was."""
     browser.open(written)
     focus = "document.activeElement.textContent"
     browser.press("j")
@@ -179,7 +179,7 @@ def test_an_item_by_its_address(browser, written):
     assert browser.ask("document.activeElement.textContent") == "Turn 2 the cycle begins here"
     drawn = browser.ask("document.querySelector('svg').ariaLabel")
     assert drawn == (
-        "A stem of 1 turn, then a cycle of 2 turns that goes on for ever (evidence: exact). "
+        "A stem of 1 turn, then a cycle of 2 turns that repeats forever (evidence: exact). "
         "claude-code@1 would override it at block 9."
     )
     dots = browser.ask("[...document.querySelectorAll('svg a')].map((each) => each.ariaLabel)")
@@ -191,7 +191,7 @@ def test_an_item_by_its_address(browser, written):
         "-y = 2",
         "+y = 3",
     ]
-    rule = browser.ask("document.querySelector('.fire .rule').textContent")
+    rule = browser.ask("document.querySelector('.hook-run .rule').textContent")
     assert rule == "Exit code 2 refuses.observed a host, 1.0, measured"
     browser.ask("document.querySelector('.again button').click()")
     browser.until("document.querySelector('[role=status]').textContent.match(/copied|Ctrl/)")
@@ -247,5 +247,5 @@ def test_a_thousand_items(browser, tmp_path, read_back):
 
     assert len(names(browser)) == 11
     browser.ask("document.querySelector('tbody a').click()")
-    browser.until("document.querySelectorAll('.fire').length === 5")
+    browser.until("document.querySelectorAll('.hook-run').length === 5")
     assert browser.ask("document.querySelector('.path').textContent").endswith("1 of 11")
