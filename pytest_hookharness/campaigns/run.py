@@ -16,7 +16,6 @@ from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Hung, Recursing
-from pytest_hookharness.simulation.background.tracking import with_detach
 from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.simulate import Resources, TrialRunner, rerun_settings, run_once
 from pytest_hookharness.simulation.simulate import simulate as simulate_one
@@ -95,7 +94,7 @@ def plan_trials(scenario: Scenario, settings: Settings, resources: Resources) ->
     from pytest_hookharness.campaigns.stress.plan import draw_up
 
     traits: list[HookTraits] = []
-    run = run_once(with_detach(scenario), settings, resources, before_close=partial(_collect_traits, traits))
+    run = run_once(scenario, settings, resources, before_close=partial(_collect_traits, traits))
     return draw_up(run.outcome, traits[0], settings.choice)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
@@ -17,14 +17,15 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
-from pytest_hookharness.simulation.background.threads import ThreadSessions
-from pytest_hookharness.simulation.background.tracking import with_detach
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.probing import time_shift
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.validation import check_references
+
+if TYPE_CHECKING:
+    from pytest_hookharness.simulation.background.threads import ThreadSessions
 
 T = TypeVar("T")
 # Called with the testbed, still open, and the outcome of the run on it.
@@ -96,7 +97,6 @@ def simulate(
     Raises:
         Interrupted: Ctrl-C; carries what was seen until then.
     """
-    scenario = with_detach(scenario)
     run = run_once(
         scenario,
         settings,
@@ -139,13 +139,15 @@ def run_once(
     arguments and the exceptions are those of `simulate`.
     """
     observer = observer or Observer()
-    with resources.open(scenario, settings) as (testbed, agent):
+    with resources.open(_add_detach(scenario), settings) as (testbed, agent):
         observer.begin(testbed)
-        session = (
-            ThreadSessions(testbed, agent, resources.supervisor, on_turn, observer)
-            if scenario.processes
-            else Loop(testbed, agent, on_turn, observer, on_probe, by_ageing=by_ageing)
-        )
+        session: Loop | ThreadSessions
+        if scenario.processes:
+            from pytest_hookharness.simulation.background.threads import ThreadSessions
+
+            session = ThreadSessions(testbed, agent, resources.supervisor, on_turn, observer)
+        else:
+            session = Loop(testbed, agent, on_turn, observer, on_probe, by_ageing=by_ageing)
         try:
             end = session.run()
         except KeyboardInterrupt:
@@ -160,6 +162,15 @@ def run_once(
         if before_close is not None:
             before_close(testbed, outcome)
         return SingleRun(outcome, session.time_may_matter)
+
+
+def _add_detach(scenario: Scenario) -> Scenario:
+    # Few scenarios have background processes, so their modules are imported only then.
+    if not scenario.processes:
+        return scenario
+    from pytest_hookharness.simulation.background.tracking import with_detach
+
+    return with_detach(scenario)
 
 
 def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> str:
