@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+import pytest_hookharness
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 AGENT = [{"prompt": "x"}, {"run": "true"}, {"stop": "Done."}]
@@ -123,3 +129,24 @@ def test_a_race_that_is_cut_has_lost_nothing(race):
 
     assert outcome.findings == ()
     assert any("one was cut after 0.25 s (the hook timeout)" in note for note in outcome.varied)
+
+
+@pytest.mark.slow
+def test_runs_are_interleaved_where_the_package_lies_in_a_private_folder(tmp_path):
+    """A copy of the package below /tmp, which sandboxes hide, still steers its hook runs."""
+    package = Path(pytest_hookharness.__file__).parent
+    scenario = Path(__file__).parents[3] / "scenarios/pitfalls/torn-log/torn-log.scenario.yaml"
+    shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(scenario.parent, tmp_path / "scenarios")
+
+    item = "torn-log[with-the-pitfall-claude-code]"
+    ended = subprocess.run(
+        [sys.executable, "-m", package.name, "run", f"scenarios/{scenario.name}::{item}"],
+        cwd=tmp_path,
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
