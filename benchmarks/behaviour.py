@@ -66,7 +66,7 @@ def line_of(outcome: Outcome) -> Line:
         "refused": _runs([_flag(each.decision) for each in hooked]),
         "findings": sorted([f.code, f.turn, f.times] for f in outcome.findings),
         "violations": sorted(each.path for each in outcome.violations),
-        "replies": _digest([_reply(fire) for each in hooked for fire in each.hook_runs]),
+        "replies": _digest([_reply(run) for each in hooked for run in each.hook_runs]),
         "faults": _faults(outcome),
         "explored": _explored(outcome),
         "sessions": outcome.sessions,
@@ -77,9 +77,15 @@ def _flag(decision: Any) -> str:
     return "o" if decision.overridden else "r" if decision.refused else "-"
 
 
-def _reply(fire: Any) -> list[Any]:
-    said = fire.reply
-    return [fire.hook.event, said.ruling.value, said.halt is not None, said.silent, said.fault is None] + [
+def _reply(hook_run: Any) -> list[Any]:
+    said = hook_run.reply
+    return [
+        hook_run.hook.event,
+        said.ruling.value,
+        said.halt is not None,
+        said.silent,
+        said.fault is None,
+    ] + [
         _DRAWN.sub("#", _OWN.sub("~", str(text)[:2000].replace(str(ROOT), "~")))
         for text in (said.reason, said.context, said.behaviour, said.updated_input)
     ]
@@ -220,19 +226,19 @@ def stable(first: dict[str, Line], second: dict[str, Line]) -> dict[str, Line]:
 def differences_of(expected: dict[str, Line], seen: dict[str, Line], sets: tuple[str, ...]) -> list[str]:
     """Return one sentence for each item that is missing or was decided otherwise."""
     prefixes = {"scenarios": "scenarios/", "corpus": "corpus::", "rows": "row::"}
-    told = []
+    differences = []
     for name, line in expected.items():
         if not name.startswith(tuple(prefixes[each] for each in sets)):
             continue
         if name not in seen:
-            told.append(f"{name}: was not played")
+            differences.append(f"{name}: was not played")
             continue
-        told += [
+        differences += [
             f"{name}: {key}: expected {value!r}, seen {seen[name].get(key)!r}"
             for key, value in line.items()
             if seen[name].get(key) != value
         ]
-    return told
+    return differences
 
 
 def main() -> int:
@@ -253,12 +259,12 @@ def main() -> int:
         write(chosen.files[0], seen)
         print(f"{len(seen)} items recorded")
         return 0
-    told = differences_of(read(chosen.files[0]), seen, sets)
-    if told:
+    differences = differences_of(read(chosen.files[0]), seen, sets)
+    if differences:
         # Played once more, alone: a machine under load can lose a race that no hook decides.
-        print("\n".join(told))
-    print(f"{len(seen)} items compared, {len(told)} differences")
-    return 1 if told else 0
+        print("\n".join(differences))
+    print(f"{len(seen)} items compared, {len(differences)} differences")
+    return 1 if differences else 0
 
 
 if __name__ == "__main__":

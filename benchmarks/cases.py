@@ -68,7 +68,7 @@ def table(folder: Path, *, quick: bool) -> Table:
     place.mkdir()
     write_guard(place)
     found = Table(
-        f"4. {cases} cases of one fire, whole processes: time per case",
+        f"4. {cases} cases of one hook run, whole processes: time per case",
         ("runner", "per case", "x loop", "x subprocess", "x sh -c", "aim", ""),
         notes=[
             "A host starts hooks by /bin/sh -c, and so does hook_fire; loop and subprocess.run do not.",

@@ -30,9 +30,9 @@ class Score:
     How often a detector was right about one title.
 
     Attributes:
-        right: Streams that have such a loop and were told so.
-        false: Streams that have none and were told so.
-        missed: Streams that have one and were not told.
+        right: Streams that have such a loop, and it was reported.
+        false: Streams that have none, and one was reported.
+        missed: Streams that have one, and none was reported.
     """
 
     right: int
@@ -41,23 +41,23 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """How many of those that were told so have one."""
+        """The share of reported streams that have one."""
         return self.right / (self.right + self.false) if self.right + self.false else 1.0
 
     @property
     def recall(self) -> float:
-        """How many of those that have one were told so."""
+        """The share of streams with one that were reported."""
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
 
 def scores(seeds: int) -> dict[str, Score]:
-    """The score for every title that is a label or was told."""
+    """Return the score for every title that is a label or was reported."""
     right, false, missed = Counter[str](), Counter[str](), Counter[str]()
     for stream in streams.streams(seeds):
-        told = {loop.title for loop in detect(stream.moments)}
-        right.update(told & stream.labels)
-        false.update(told - stream.labels)
-        missed.update(stream.labels - told)
+        reported = {loop.title for loop in detect(stream.moments)}
+        right.update(reported & stream.labels)
+        false.update(reported - stream.labels)
+        missed.update(stream.labels - reported)
     titles = sorted({*right, *false, *missed})
     return {title: Score(right[title], false[title], missed[title]) for title in titles}
 

@@ -1,8 +1,8 @@
 """
-Measuring fairly: in turns, by the median, and against a neighbour.
+Fair measurement: all candidates in turns, medians, and ratios to a peer.
 
-A machine is never quiet and never the same twice. So nobody is measured alone: in each round everybody
-has a turn, and a ratio is the median of the ratios of single rounds.
+A machine is never quiet and never the same twice. So no candidate is measured alone: each one has a turn in
+each round, and a ratio is the median of the ratios of single rounds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GAP = "  "
 @dataclass(frozen=True, slots=True)
 class Rounds:
     """
-    What everybody's turns took, round by round.
+    The times of all candidates, round by round.
 
     Attributes:
         times: Seconds of each single piece of work, by name, one list per round.
@@ -30,25 +30,25 @@ class Rounds:
     times: Mapping[str, list[list[float]]]
 
     def median(self, name: str) -> float:
-        """The median of all pieces of work of one name."""
+        """Return the median of all pieces of work of one name."""
         return statistics.median(time for turn in self.times[name] for time in turn)
 
     def ratio(self, name: str, floor: str) -> float:
-        """How many times as long as another's one's turns took: the median over the rounds."""
+        """Return how many times as long as another one a candidate took: the median over the rounds."""
         pairs = zip(self.times[name], self.times[floor], strict=True)
         return statistics.median(statistics.median(one) / statistics.median(other) for one, other in pairs)
 
     def difference(self, name: str, floor: str) -> float:
-        """How many seconds longer than another's one's turns took: the median over the rounds."""
+        """Return how many seconds longer than another one a candidate took: the median over the rounds."""
         pairs = zip(self.times[name], self.times[floor], strict=True)
         return statistics.median(statistics.median(one) - statistics.median(other) for one, other in pairs)
 
 
 def take_turns(turns: Mapping[str, Turn], rounds: int) -> Rounds:
-    """Let everybody work once per round; who is first changes from round to round."""
+    """Give every candidate a turn in each round; the first one changes from round to round."""
     times: dict[str, list[list[float]]] = {name: [] for name in turns}
     names = list(turns)
-    for name in names:  # what is done for the first time takes longer, and says nothing
+    for name in names:  # the first time takes longer and is not representative
         turns[name]()
     for number in range(rounds):
         first = number % len(names)

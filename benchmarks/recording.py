@@ -27,9 +27,9 @@ for ((i = 0; i < 1000; i++)); do :; done
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """Fire hooks with and without a recorder beside them, and read what it heard."""
+    """Run hooks with and without a recorder, and read its records."""
     found = Table(
-        "9. Recorded: a fire from /bin/sh -c, and what its shell said read, with and without --hook-cov",
+        "9. Recorded: a hook run by /bin/sh -c, and its trace read, with and without --hook-cov",
         ("hook", "median", "recorded", "x", "aim", ""),
     )
     ledger = CoverageStore(folder=folder / "ledger")
@@ -46,8 +46,8 @@ def table(folder: Path, *, quick: bool) -> Table:
             turns: dict[str, Turn] = {}
             for kind, settings in (("plain", Settings()), ("recorded", Settings(coverage_store=ledger))):
                 scenario = Scenario(name=kind, reach=(str(folder),))
-                stage = stack.enter_context(Testbed.open(scenario, settings, supervisor, folder / "base"))
-                turns[kind] = _timed(_fire(stage, Hook(event="PreToolUse", command=command)))
+                testbed = stack.enter_context(Testbed.open(scenario, settings, supervisor, folder / "base"))
+                turns[kind] = _timed(_one_run(testbed, Hook(event="PreToolUse", command=command)))
             seen = take_turns(turns, 6 if quick else 20 if name == "python" else 80)
         ratio = seen.ratio("recorded", "plain")
         aim = MOST if name == "bash" else None
@@ -56,12 +56,12 @@ def table(folder: Path, *, quick: bool) -> Table:
     return found
 
 
-def _fire(stage: Testbed, hook: Hook) -> Callable[[], object]:
-    def fire() -> None:
-        run_hooks(stage, [hook], PAYLOAD, 30.0)
-        stage.workspace.instruments.settle()
+def _one_run(testbed: Testbed, hook: Hook) -> Callable[[], object]:
+    def run_hook() -> None:
+        run_hooks(testbed, [hook], PAYLOAD, 30.0)
+        testbed.workspace.instruments.settle()
 
-    return fire
+    return run_hook
 
 
 def _timed(work: Callable[[], object]) -> Turn:

@@ -15,7 +15,7 @@ from pathlib import Path
 import cases
 import detectors
 import explorations
-import fires
+import hook_runs
 import hosts
 import recording
 import startup
@@ -27,7 +27,7 @@ import workspaces
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 
 TABLES = {
-    "fires": fires.table,
+    "hook_runs": hook_runs.table,
     "unused": unused.table,
     "verdicts": verdicts.table,
     "cases": cases.table,
@@ -52,7 +52,7 @@ def main() -> None:
         parser.error(f"there is no table {', '.join(sorted(unknown))}; choose from {', '.join(TABLES)}")
     print(_machine())
     for name in chosen.names or TABLES:
-        # Where projects lie: not below /tmp, of which hooks have one of their own.
+        # As projects do, it lies outside of /tmp: hooks have a private /tmp.
         with tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder:
             print(f"\n{TABLES[name](Path(folder), quick=chosen.quick)}", flush=True)
 

@@ -119,25 +119,25 @@ def drifting_repetition(make: Maker) -> Iterator[StreamItem]:
 
 
 def unanswered_repetition(make: Maker) -> Iterator[StreamItem]:
-    """The same call, and nobody told what came out."""
+    """The same call, without its result."""
     yield from [Action(tool="Grep", arguments={"pattern": make.name()})] * make.random.randrange(3, 7)
 
 
 def cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
-    """A lap of actions of which no two neighbours are alike, three to five times and a bit."""
+    """A cycle of actions of which no two neighbours are alike, repeated three to five times and a bit."""
 
     def moments(make: Maker) -> Iterator[StreamItem]:
-        lap = [make.any() for _ in range(period)]
+        cycle = [make.any() for _ in range(period)]
         if period > 3 and make.random.random() < 0.5:
-            lap[2] = lap[0]  # one action may come twice in a lap
-        laps, more = make.random.randrange(3, 6), make.random.randrange(period)
-        yield from lap * laps + lap[:more]
+            cycle[2] = cycle[0]  # one action may occur twice in a cycle
+        cycles, more = make.random.randrange(3, 6), make.random.randrange(period)
+        yield from cycle * cycles + cycle[:more]
 
     return moments
 
 
 def drifting_cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
-    """A lap in which every text drifts."""
+    """A cycle in which every text drifts."""
 
     def moments(make: Maker) -> Iterator[StreamItem]:
         names = [make.name() for _ in range(period)]
@@ -159,13 +159,13 @@ def failures(make: Maker) -> Iterator[StreamItem]:
 def stale_edit(make: Maker) -> Iterator[StreamItem]:
     """An edit that finds nothing, a test, a look at the file, and the same again with a step between."""
     file, old, new = f"{make.name()}.py", make.name(), make.name()
-    lap = [
+    cycle = [
         make.edit(file, old, new, "search string not found"),
         make.run("pytest", "1 failed", FAILED),
         make.read(file, f"something else than {new}"),
         make.run("git diff", "nothing"),
     ]
-    yield from lap * 3
+    yield from cycle * 3
 
 
 def polling(make: Maker) -> Iterator[StreamItem]:
@@ -222,15 +222,15 @@ def own_refusals(make: Maker) -> Iterator[StreamItem]:
     """Two like calls, the guard's refusal of the third, and the same again."""
     name = make.name()
     same = make.run(f"build {name}", "link error", FAILED)
-    told = make.run(f"build {name}", "Loop guard: this call would close a loop.", ActionResult.REFUSED)
+    refused = make.run(f"build {name}", "Loop guard: this call would close a loop.", ActionResult.REFUSED)
     for _ in range(make.random.randrange(2, 6)):
-        yield from (same, same, told)
+        yield from (same, same, refused)
 
 
 def trying_twice(make: Maker) -> Iterator[StreamItem]:
-    """A lap of one to eight that is gone round twice, which is trying again."""
-    lap = [make.any() for _ in range(make.random.randrange(1, 9))]
-    yield from [*lap, *lap]
+    """A cycle of one to eight actions, repeated once: trying again."""
+    cycle = [make.any() for _ in range(make.random.randrange(1, 9))]
+    yield from [*cycle, *cycle]
 
 
 def sent_back(make: Maker) -> Iterator[StreamItem]:
@@ -261,7 +261,7 @@ NO_LOOP: Mapping[str, Callable[[Maker], Iterable[StreamItem]]] = {
     "polling": polling,
     "progress": progress,
     "batch": batch,
-    "batch of laps": batch_of_laps,
+    "batch of cycles": batch_of_laps,
     "own refusals": own_refusals,
     "trying twice": trying_twice,
     "sent back": sent_back,

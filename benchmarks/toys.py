@@ -1,4 +1,4 @@
-"""The programs that are fired: nothing, a bash hook, a Python hook."""
+"""The programs that are run: nothing, a bash hook, a Python hook."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_guard(folder: Path) -> Path:
 
 
 def targets(folder: Path) -> dict[str, tuple[str, ...]]:
-    """The commands that are fired, by name."""
+    """Return the commands that are run, by name."""
     script = folder / "hook.py"
     script.write_text(PYTHON)
     return {

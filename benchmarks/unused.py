@@ -39,7 +39,7 @@ _PLUGIN = "[pytest11]\nhookharness = pytest_hookharness.plugin\n"
 def table(folder: Path, *, quick: bool) -> Table:
     """Run an empty test in both environments, in turns."""
     found = Table(
-        "2. The package when nobody uses it: how much longer a run takes than without the package",
+        "2. The package installed and not used: how much longer a run takes than without the package",
         ("run", "with", "without", "wall more", "CPU more", "aim", ""),
         notes=["The aim is for CPU time; the wall clock is noisier than that."],
     )
@@ -101,7 +101,7 @@ def _install(folder: Path) -> int:
     """Install a copy of the package as pip does, with bytecode and a list of files; return their number."""
     package = folder / "pytest_hookharness"
     shutil.copytree(pytest_hookharness.__path__[0], package, ignore=shutil.ignore_patterns("__pycache__"))
-    # Where the sources are, whatever this process itself is told about bytecode.
+    # Beside the sources, whatever the setting of this process for bytecode is.
     prefix, sys.pycache_prefix = sys.pycache_prefix, None
     compileall.compile_dir(package, quiet=1)
     sys.pycache_prefix = prefix

@@ -48,16 +48,16 @@ def table(folder: Path, *, quick: bool) -> Table:
         supervisor = stack.enter_context(Supervisor())
         turns: dict[str, Turn] = {}
         for files in (0, FILES):
-            stage = stack.enter_context(Testbed.open(_scenario(files), Settings(), supervisor, base))
-            fire, step = _works(stage)
-            turns[f"fire, {files:,} files"] = _timed(fire)
-            turns[f"fire + scan + digest, {files:,} files"] = _timed(step)
+            testbed = stack.enter_context(Testbed.open(_scenario(files), Settings(), supervisor, base))
+            run_hook, step = _works(testbed)
+            turns[f"hook run, {files:,} files"] = _timed(run_hook)
+            turns[f"hook run + scan + digest, {files:,} files"] = _timed(step)
         seen = take_turns(turns, 8 if quick else 100)
     for files in (0, FILES):
-        name, bare = f"fire + scan + digest, {files:,} files", f"fire, {files:,} files"
+        name, bare = f"hook run + scan + digest, {files:,} files", f"hook run, {files:,} files"
         ratio = seen.ratio(name, bare)
         found.add(bare, micro(seen.median(bare)))
-        found.add(name, micro(seen.median(name)), f"{ratio:.2f}", "the fire", *against(MOST, ratio))
+        found.add(name, micro(seen.median(name)), f"{ratio:.2f}", "the hook run", *against(MOST, ratio))
     _add_loops(found, base, rounds=2 if quick else 9)
     return found
 
@@ -79,23 +79,23 @@ def _scenario(files: int) -> Scenario:
     )
 
 
-def _works(stage: Testbed) -> tuple[Callable[[], object], Callable[[], object]]:
-    payload = hosts.payload_for(stage.profile, "Stop", stage.facts, {})
-    hooks = hosts.select(stage.profile, stage.configuration.hooks, "Stop", "")
-    environment = environment_digest(stage.workspace.environment)
-    before = build_state({}, "", environment, stage.files)
+def _works(testbed: Testbed) -> tuple[Callable[[], object], Callable[[], object]]:
+    payload = hosts.payload_for(testbed.profile, "Stop", testbed.facts, {})
+    hooks = hosts.select(testbed.profile, testbed.configuration.hooks, "Stop", "")
+    environment = environment_digest(testbed.workspace.environment)
+    before = build_state({}, "", environment, testbed.files)
 
-    def fire() -> None:
-        run_hooks(stage, hooks, payload, 60.0)
+    def run_hook() -> None:
+        run_hooks(testbed, hooks, payload, 60.0)
 
     def step() -> None:
         nonlocal before
-        fire()
-        stage.transcript_opened()
-        stage.scan()
-        before = build_state({}, "", environment, stage.files, stage.scanner.opaque, before)
+        run_hook()
+        testbed.transcript_opened()
+        testbed.scan()
+        before = build_state({}, "", environment, testbed.files, testbed.scanner.opaque, before)
 
-    return fire, step
+    return run_hook, step
 
 
 def _timed(work: Callable[[], object]) -> Turn:

@@ -50,7 +50,7 @@ def simulate(
         on_trial: Called after each trial with the outcome so far, the trials made, and their total.
         on_probe: Called after each probe.
         executor: Explores in other processes; ``None`` to explore in this one.
-        observer: Told about the scenario's own run step by step.
+        observer: Hears of each step of the scenario's own run.
 
     Raises:
         Interrupted: Ctrl-C; carries what was seen until then.

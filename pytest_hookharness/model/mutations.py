@@ -85,7 +85,7 @@ class TrialResult:
         subject: What the mutation is about, such as a command; empty where the family says it.
         name: Which mutation of that subject it is, in a word or two.
         payload: ``deny`` for payloads that are refused without the mutation, ``allow`` for others; empty
-            where they are not told apart, or nothing was tried.
+            where they are not distinguished, or nothing was tried.
         hook: The command of the hook; empty where nothing was tried.
         evidence: What was seen, or why nothing was tried.
         left: Whether it should have been tried and was not, or proved nothing.

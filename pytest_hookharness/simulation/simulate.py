@@ -91,7 +91,7 @@ def simulate(
         resources: Where and with whose help it runs.
         on_turn: Called after each turn with its number and the number of hook runs so far.
         on_probe: Called after each probe.
-        observer: Told about the scenario's own run step by step, and not about runs for comparison.
+        observer: Hears of each step of the scenario's own run, and not about runs for comparison.
         before_close: Called once the scenario's own run is judged.
 
     Raises:

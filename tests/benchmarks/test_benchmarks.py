@@ -18,7 +18,7 @@ TIERS = ("process group",)  # the one that is to be had everywhere
 @pytest.fixture(scope="module")
 def rows():
     """The cells of every row of a quick run of the tables that others build on."""
-    return run_quickly("fires", "unused", "verdicts", "workspaces")
+    return run_quickly("hook_runs", "unused", "verdicts", "workspaces")
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,8 @@ def run_quickly(*names):
 
 
 @pytest.mark.slow
-def test_rows_of_fires(rows):
-    """Every target is fired by the harness, by subprocess and, where there is a compiler, in C."""
+def test_rows_of_hook_runs(rows):
+    """Every target is run by the harness, by subprocess and, where there is a compiler, in C."""
     peers = ("subprocess.run(input)", "subprocess.run(input, timeout, session, cwd)", "C", *TIERS)
 
     assert {f"{target}: {peer}" for target in TARGETS for peer in peers} <= rows.keys()
@@ -56,15 +56,15 @@ def test_unused_plugin(rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("period", [1, 2, 3])
-def test_fires_until_the_proof(rows, period):
-    """A livelock is proved as soon as its lap was repeated once, after at most one turn of stem."""
+def test_hook_runs_until_the_proof(rows, period):
+    """A livelock is proved as soon as its cycle was repeated once, after at most one turn of stem."""
     assert int(rows["proof", str(period)][2]) <= 2 * period + 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cap", [8, 60, 500])
-def test_fires_until_a_cap(rows, cap):
-    """Up to a cap there is one fire for each refusal that the guard honours, and one that it overrides."""
+def test_hook_runs_until_a_cap(rows, cap):
+    """Until a cap, a hook runs for each refusal that the cap honours, and for the one that it overrides."""
     assert int(rows[f"cap of {cap}"][2]) == cap + 1
 
 
@@ -81,7 +81,7 @@ def test_rows_of_cases(more_rows):
 @pytest.mark.slow
 def test_rows_of_workspaces(rows):
     """A step is measured with and without files, by itself and as part of a loop."""
-    steps = ("fire", "fire + scan + digest", "one turn of a loop")
+    steps = ("hook run", "hook run + scan + digest", "one turn of a loop")
 
     assert {f"{step}, {files} files" for step in steps for files in ("0", "1,000")} <= rows.keys()
 

@@ -22,13 +22,13 @@ def labelled():
 
 
 def wrong(labelled, limits=None):
-    """The streams of which more, or less, is told than they were built to be."""
-    told = ((stream, {loop.title for loop in detect(stream.moments, limits)}) for stream in labelled)
-    return [(stream.kind, stream.seed, titles) for stream, titles in told if titles != stream.labels]
+    """Return the streams whose reported loops differ from those that they were built with."""
+    reported = ((stream, {loop.title for loop in detect(stream.moments, limits)}) for stream in labelled)
+    return [(stream.kind, stream.seed, titles) for stream, titles in reported if titles != stream.labels]
 
 
 def test_precision_and_recall_are_one(labelled):
-    """Each generated stream is told as what it was built to be."""
+    """Exactly the loops that a generated stream was built with are reported."""
     assert len(labelled) >= 200
     assert wrong(labelled) == []
 
@@ -37,5 +37,5 @@ def test_precision_and_recall_are_one(labelled):
     "limits", [Limits(repetitions=2), Limits(window=9), Limits(repetitions=4, failures=5, window=32)]
 )
 def test_labels_are_not_made_by_the_detectors(labelled, limits):
-    """Detectors with other limits than those defined are told apart by the labels."""
+    """Detectors with other limits than those defined are distinguished by the labels."""
     assert wrong(labelled, limits)

@@ -201,7 +201,7 @@ class _StateExpansion:
             case Capped():
                 return Successor(fate="held", why="only the host's cap ends it")
             case Hung():
-                return Successor(fate="held", why="the host waits for ever")
+                return Successor(fate="held", why="the host waits forever")
             case _:
                 return Successor(fate="unknown", why="the session ended in another way than by a stop")
 

@@ -3,7 +3,7 @@ The mutation: one difference in the world of a scenario, and what its effect mea
 
 Two kinds of mutation exist. Most must not matter: the free agent plays the scenario again, and a hook that
 decides otherwise has a defect. A fault may matter: the moves of the first run are made again, and each hook
-run is judged by the way in which it took the fault.
+run is judged by its reaction to the fault.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Evidence:
 
     Attributes:
         hook: The command of the hook.
-        outcome: How it took the mutation.
+        outcome: Its reaction to the mutation.
         text: What was seen in both runs.
-        payload: Whether its payload is refused without the mutation; empty where that is not told apart.
+        payload: Whether its payload is refused without the mutation; empty where that is not distinguished.
         finding: The defect that this is; ``None`` if it is none.
     """
 

@@ -37,7 +37,7 @@ class TrialOutcome:
     What one trial has shown.
 
     Attributes:
-        results: A row for each hook, and for each kind of payload where they are told apart.
+        results: A row for each hook, and for each kind of payload where they are distinguished.
         evidence: What counts of what was seen.
         findings: Defects that no mutation has shown.
         notes: What was seen and proves nothing, in sentences.

@@ -25,7 +25,7 @@ _USUAL = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """
-    What a thread is told about the process that it belongs to.
+    What a thread learns about the process that it belongs to.
 
     Attributes:
         command: The command line.

@@ -131,7 +131,7 @@ class SpawnThread:
     Attributes:
         thread: The thread, and why it is spawned.
         hook: The position of the hook in its process.
-        context: What the thread is told.
+        context: The context that the thread receives.
     """
 
     thread: HookThread

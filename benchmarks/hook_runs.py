@@ -1,4 +1,4 @@
-"""What one fire costs, beside the same work done in C and by ``subprocess``."""
+"""The time of one hook run, beside the same work in C and with ``subprocess``."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _C = "C"
 
 
 def table(folder: Path, *, quick: bool) -> Table:
-    """Fire everything in turns."""
+    """Measure all programs with all runners in turns."""
     found = Table(
-        "1. One fire: median time, and times as long as the C program with the same streams",
-        ("fire", "streams", "median", "x C", "aim", ""),
+        "1. One hook run: median time, and times as long as the C program with the same streams",
+        ("hook run", "streams", "median", "x C", "aim", ""),
     )
     floor = build_floor(folder)
     environment = _environment(folder)
