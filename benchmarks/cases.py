@@ -86,8 +86,9 @@ def table(folder: Path, *, quick: bool) -> Table:
         found.add(
             name,
             milli(seen.median(name)),
-            f"{seen.ratio(name, _FLOOR):.2f}",
-            *([f"{seen.ratio(name, peer):.2f}" for peer in peers] or ["", ""]),
+            seen.ratio(name, _FLOOR),
+            *(seen.ratio(name, peer) for peer in peers),
+            *([] if peers else ["", ""]),
             *against(aim, seen.median(name) * 1e3, "{:.2f} ms"),
         )
     if "bats" not in commands:

@@ -64,7 +64,7 @@ def _add_rows(found: Table, target: str, turns: Iterable[str], seen: Rounds) -> 
             f"{target}: {_TITLES.get(kind, kind)}",
             stdio,
             micro(seen.median(name)),
-            f"{ratio:.2f}" if ratio else "",
+            ratio or "",
             *against(AIMS.get((kind, target)) if ratio else None, ratio or 0.0),
         )
 

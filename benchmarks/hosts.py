@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from measuring import Table, Turn, against, milli, take_turns
+from measuring import Ratio, Table, Turn, against, milli, take_turns
 
 from pytest_hookharness.frontends.harness import Harness, host_names
 from pytest_hookharness.model.moves import Behaviour, Script
@@ -57,8 +57,8 @@ def table(folder: Path, *, quick: bool) -> Table:
     return found
 
 
-def _against(ratio: float, most: float) -> tuple[str, ...]:
-    return f"{ratio:.2f}", *against(most, ratio, "{:.2f}")
+def _against(ratio: Ratio, most: float) -> tuple[Ratio | str, ...]:
+    return ratio, *against(most, ratio, "{:.2f}")
 
 
 def _scenario(host: str, hook: str, turns: int) -> Scenario:

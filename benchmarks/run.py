@@ -1,15 +1,17 @@
 """
 Running the benchmarks: one table after the other.
 
-usage: python benchmarks/run.py [--quick] [NAME...]
+usage: python benchmarks/run.py [--quick] [--json FILE] [NAME...]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import cases
@@ -23,10 +25,11 @@ import stress
 import unused
 import verdicts
 import workspaces
+from measuring import Table
 
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 
-TABLES = {
+TABLES: Mapping[str, Callable[..., Table]] = {
     "hook_runs": hook_runs.table,
     "unused": unused.table,
     "verdicts": verdicts.table,
@@ -45,16 +48,24 @@ def main() -> None:
     """Print the tables that are named, or all of them."""
     parser = argparse.ArgumentParser(description="Run the benchmarks and print their tables.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"tables: {', '.join(TABLES)}; default all")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the ratios to a file for compare.py")
     parser.add_argument("--quick", action="store_true", help="few rounds: a look, not a measurement")
     chosen = parser.parse_args()
     unknown = set(chosen.names) - TABLES.keys()
     if unknown:
         parser.error(f"there is no table {', '.join(sorted(unknown))}; choose from {', '.join(TABLES)}")
     print(_machine())
+    ratios: dict[str, dict[str, float]] = {}
     for name in chosen.names or TABLES:
         # As projects do, it lies outside of /tmp: hooks have a private /tmp.
         with tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder:
-            print(f"\n{TABLES[name](Path(folder), quick=chosen.quick)}", flush=True)
+            table = TABLES[name](Path(folder), quick=chosen.quick)
+        print(f"\n{table}", flush=True)
+        for row, ratio in table.ratios.items():
+            ratios[f"{name}: {row}"] = {"ratio": round(ratio, 4), "noise": round(ratio.noise, 4)}
+        if chosen.json is not None:
+            # After each table, so that a run which is interrupted keeps what it measured.
+            chosen.json.write_text(json.dumps({"machine": _machine(), "ratios": ratios}, indent=1) + "\n")
 
 
 def _machine() -> str:

@@ -48,7 +48,7 @@ def table(folder: Path, *, quick: bool) -> Table:
             milli(rounds.median(name)),
             peer,
             milli(rounds.median(peer)),
-            f"{ratio:.2f}",
+            ratio,
             *against(most, ratio),
         )
     return found

@@ -57,7 +57,7 @@ def table(folder: Path, *, quick: bool) -> Table:
         name, bare = f"hook run + scan + digest, {files:,} files", f"hook run, {files:,} files"
         ratio = seen.ratio(name, bare)
         found.add(bare, micro(seen.median(bare)))
-        found.add(name, micro(seen.median(name)), f"{ratio:.2f}", "the hook run", *against(MOST, ratio))
+        found.add(name, micro(seen.median(name)), ratio, "the hook run", *against(MOST, ratio))
     _add_loops(found, base, rounds=2 if quick else 9)
     return found
 
@@ -120,7 +120,7 @@ def _add_loops(found: Table, base: Path, rounds: int) -> None:
     found.add(
         f"one turn of a loop, {FILES:,} files",
         micro(seen.median(many)),
-        f"{ratio:.2f}",
+        ratio,
         "0 files",
         *against(MOST, ratio),
     )
