@@ -37,6 +37,7 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "workspaces": workspaces.table,
     "hosts": hosts.table,
     "detectors": detectors.table,
+    "detector_costs": detectors.costs,
     "explorations": explorations.table,
     "recording": recording.table,
     "stress": stress.table,
