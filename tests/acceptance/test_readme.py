@@ -34,7 +34,7 @@ def example(page, project):
 
 def test_the_first_scenario_tells_the_first_story(page, example):
     """The scenario of the README fails with the story that stands on its first screen."""
-    example.write("scenarios/lint.scenario.yaml", block(page, "yaml", "lint-lets-go"))
+    example.write("scenarios/lint.scenario.yaml", block(page, "yaml", "lint-asks-once"))
 
     result = example.run("--hook-scenarios")
 
@@ -55,7 +55,7 @@ def test_the_first_test_fails_for_the_same_hook(page, example):
 def test_one_ini_key_runs_scenarios_and_tests(page, example):
     """With the setting that the README names, pytest without options runs the scenario and the test."""
     (setting,) = re.findall(r"`(hook_scenarios = \w+)`", page)
-    example.write("scenarios/lint.scenario.yaml", block(page, "yaml", "lint-lets-go"))
+    example.write("scenarios/lint.scenario.yaml", block(page, "yaml", "lint-asks-once"))
     example.write("test_lint.py", block(page, "python", "hook_loop"))
 
     example.run().assert_outcomes(failed=1)
