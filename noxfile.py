@@ -1,4 +1,4 @@
-"""Chores: the one door for people and for CI. ``nox --list`` explains it."""
+"""Development tasks for people and CI; ``nox --list`` describes them."""
 
 import shutil
 import tempfile
@@ -21,7 +21,7 @@ REAL = {"HOOKHARNESS_REAL_BEFORE": "0.3.1", "HOOKHARNESS_REAL_AFTER": "0.4.0"}
 
 WHERE = "import pytest_hookharness as package; print(package.__file__)"
 
-# What can differ in a wheel: its doors, how it is imported, its data files, the programs that it starts.
+# What can differ in a wheel: front ends, imports, data files, and programs that it starts.
 OF_THE_WHEEL = (
     "tests/acceptance",
     "tests/scenario_files",
@@ -90,16 +90,16 @@ def nightly(session: nox.Session) -> None:
 
 @nox.session
 def checkup(session: nox.Session) -> None:
-    """Judge the check-up on the fifty hooks of tests/checkup; arguments go to pytest."""
+    """Measure `check` on the fifty hooks of tests/checkup; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     session.run("pytest", "-m", "slow or nightly", "tests/checkup", *session.posargs)
 
 
 @nox.session
 def soak(session: nox.Session) -> None:
-    """Fire two thousand hooks with faults drawn from HOOKHARNESS_SOAK_SEED; arguments go to pytest."""
+    """Run two thousand hooks with faults drawn from HOOKHARNESS_SOAK_SEED; arguments go to pytest."""
     session.install("-e", ".", *TEST)
-    env = {"HOOKHARNESS_SOAK_FIRES": "2000"}
+    env = {"HOOKHARNESS_SOAK_RUNS": "2000"}
     session.run("pytest", "-m", "slow", "tests/soak", *session.posargs, env=env)
 
 

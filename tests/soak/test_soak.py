@@ -1,5 +1,5 @@
 """
-Many fires with faults and shapes drawn from a seed: what must hold for each of them, and after all of them.
+Many hook runs with faults and input shapes drawn from a seed: what must hold for each and after all of them.
 """
 
 import os
@@ -17,13 +17,13 @@ from pytest_hookharness.scenario_files import scenario_from, script_from
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 HOOKS = Path(__file__).parents[1] / "hooks"
-FIRES = int(os.environ.get("HOOKHARNESS_SOAK_FIRES", "60"))
+RUNS = int(os.environ.get("HOOKHARNESS_SOAK_RUNS", "60"))
 SEED = int(os.environ.get("HOOKHARNESS_SOAK_SEED", "0"))
 STAY = f"86399.{os.getpid()}"
 MOVES = 3
 # Few enough for each test to end within the time that one may take.
 PIECE = 100
-PIECES = [*range(0, FIRES, PIECE)]
+PIECES = [*range(0, RUNS, PIECE)]
 SIGNALS = {"KILL": 9, "SEGV": 11, "TERM": 15, "PIPE": 13}
 SHAPES = (
     {},
@@ -131,7 +131,7 @@ def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path, first):
     """Fires under random faults end in time, by their true ends, and leave no process, descriptor or file."""
     dice, fired, before = random.Random(f"{SEED} {first}"), first, None  # noqa: S311  # dice, not secrets
     with Harness(Settings(base=tmp_path, wall=20.0, probes=False, seed=SEED)) as harness:
-        while fired < min(FIRES, first + PIECE):
+        while fired < min(RUNS, first + PIECE):
             made, expected, keys = scenario(dice)
             outcome = harness.simulate(made)
             endings = [fire.run.ending for _, fire in outcome.trace.hook_runs() if fire.run is not None]
@@ -154,7 +154,7 @@ def test_pytest_counts_what_a_soak_comes_to(pytester):
         "sleep 86399": False,
         "cat >/dev/null; exit 0": True,
     }
-    for place in range(max(6, FIRES // 50)):
+    for place in range(max(6, RUNS // 50)):
         command, good = dice.choice([*hooks.items()])
         kept, broken = kept + good, broken + (not good)
         text = f"name: soak-{place}\nhook_timeout: 300ms\nhooks: {{Stop: '{command}'}}\n"
