@@ -13,9 +13,8 @@ import streams
 from measuring import Table, against, take_turns
 
 from pytest_hookharness.judging.detectors.messages import Limits
-from pytest_hookharness.judging.detectors.offline import detect
 from pytest_hookharness.judging.detectors.signatures import ActionSignature, signature_of
-from pytest_hookharness.judging.detectors.window import Memory, Repeats
+from pytest_hookharness.judging.detectors.streams import Memory, Repeats, detect
 from pytest_hookharness.model.actions import Action
 
 SEEDS = 100

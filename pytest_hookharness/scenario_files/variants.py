@@ -9,11 +9,11 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.scenario_files.keys.scenario import COMMON
 from pytest_hookharness.scenario_files.schema.shapes import Key, RecordShape, Values
-from pytest_hookharness.scenario_files.yaml.errors import Problems
-from pytest_hookharness.scenario_files.yaml.nodes import (
+from pytest_hookharness.scenario_files.yaml.elements import (
     Element,
     ListNode,
     Place,
+    Problems,
     ScalarNode,
     TableEntry,
     TableNode,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.judging.detectors.messages import Limits
-from pytest_hookharness.judging.detectors.offline import detect
+from pytest_hookharness.judging.detectors.streams import detect
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from pytest_hookharness.judging.probing.experiments import (
     HOUR,
     MOST_REPETITIONS,
     ExperimentResult,
+    GrowingSize,
     plan_experiments,
 )
-from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.model.probes import (
     PartKind,
     Perturbation,

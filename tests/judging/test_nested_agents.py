@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.expectations.tool_calls import broken_calls
+from pytest_hookharness.judging.expectations.events import broken_calls
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.findings.nested_agents import find_chain
+from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession
 from pytest_hookharness.model.moves import RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome

@@ -12,7 +12,7 @@ import yaml
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.scenario_files.keys.scenario import SCENARIO
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.choose_shape import takes
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
@@ -30,7 +30,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Whole,
 )
 from pytest_hookharness.scenario_files.yaml import parser
-from pytest_hookharness.scenario_files.yaml.nodes import ListNode, ScalarNode, TableNode
+from pytest_hookharness.scenario_files.yaml.elements import ListNode, ScalarNode, TableNode
 
 VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
 
@@ -131,7 +131,7 @@ def good(shape: Text, word: str) -> bool:
         shape.read(word)
     except ValueError:
         return False
-    return not shape.pattern or patterns.matches(shape.pattern, word)
+    return not shape.pattern or texts.matches(shape.pattern, word)
 
 
 def contexts(

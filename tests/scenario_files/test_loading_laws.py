@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from pytest_hookharness import scenario_files
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files.keys.scenario import SCENARIO
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
     ChoiceShape,
@@ -146,7 +146,7 @@ def fits(shape, text):
         shape.read(text)
     except ValueError:
         return False
-    return not shape.pattern or patterns.matches(shape.pattern, text)
+    return not shape.pattern or texts.matches(shape.pattern, text)
 
 
 # Few keys at a time: a document of all of them hardly ever makes sense as a whole.
@@ -241,8 +241,8 @@ def test_what_fits_the_tables_is_valid_by_the_schema(document):
 @given(some.text(max_size=12) | some.from_regex(r"\A[-./a]{1,8}\Z"))
 def test_paths_inside_the_workspace_stay_there(text):
     """An accepted path is relative and never leaves the workspace."""
-    if patterns.matches(patterns.INSIDE, text):
-        path = Path("/w", patterns.read_inside(text))
+    if texts.matches(texts.INSIDE, text):
+        path = Path("/w", texts.read_inside(text))
         assert ".." not in path.parts
         assert path.is_relative_to("/w")
         assert path != Path("/w")

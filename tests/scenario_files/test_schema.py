@@ -10,7 +10,7 @@ import pytest
 import pytest_hookharness
 from pytest_hookharness import scenario_files
 from pytest_hookharness.scenario_files.keys import scenario
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.schema import texts as patterns
 from pytest_hookharness.scenario_files.schema.shapes import Either, Many, Named, RecordShape, Tagged, Text
 
 SHIPPED = Path(pytest_hookharness.__path__[0]) / "scenario.schema.json"

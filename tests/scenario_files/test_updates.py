@@ -16,9 +16,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.scenario_files import loads
-from pytest_hookharness.scenario_files.update.edit_yaml import rewrite
 from pytest_hookharness.scenario_files.update.revise import ObservedRun, Revision
-from pytest_hookharness.scenario_files.update.update import update
+from pytest_hookharness.scenario_files.update.update import rewrite, update
 
 HERE = Path(__file__).parent / "x.scenario.yaml"
 BASE = "x[claude-code]"

@@ -20,7 +20,7 @@ from pytest_hookharness.execution.workspace.copying import copy_folder
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.scenario_files.schema.project_folders import REPOSITORY, find_folder
+from pytest_hookharness.scenario_files.schema.texts import REPOSITORY, find_folder
 
 # Plays a scenario; returns whether it fails its expectation and shows a symptom.
 Shows = Callable[[Scenario, Symptom], bool]

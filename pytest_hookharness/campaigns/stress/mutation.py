@@ -13,9 +13,8 @@ from typing import ClassVar, Literal, Protocol
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
-from pytest_hookharness.judging.comparison.differences import Defect, find_first
 from pytest_hookharness.judging.comparison.fault_outcome import RANK, Reaction, code_of, find_reactions
-from pytest_hookharness.judging.comparison.traces import Pair
+from pytest_hookharness.judging.comparison.traces import Defect, Pair, find_first
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult, VaryRequest
 from pytest_hookharness.model.outcome import Outcome

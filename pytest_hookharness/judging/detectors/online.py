@@ -18,7 +18,7 @@ from pytest_hookharness.judging.detectors.signatures import (
     file_of,
     kind_of,
 )
-from pytest_hookharness.judging.detectors.window import ErrorStreak, Memory, Repeats
+from pytest_hookharness.judging.detectors.streams import ErrorStreak, Memory, Repeats
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Payload

@@ -21,6 +21,7 @@ from pytest_hookharness.judging.expectations.end_of_run import (
 )
 from pytest_hookharness.judging.expectations.events import (
     broken_blocks,
+    broken_calls,
     broken_decisions,
     broken_hook_runs,
     broken_loops,
@@ -30,7 +31,6 @@ from pytest_hookharness.judging.expectations.events import (
     broken_threads,
     broken_told,
 )
-from pytest_hookharness.judging.expectations.tool_calls import broken_calls
 from pytest_hookharness.model.expectations import CapExpectation, Expectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import StateEntry

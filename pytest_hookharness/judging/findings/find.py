@@ -18,10 +18,11 @@ from pytest_hookharness.judging.findings.hook_messages import (
     find_lost_effects,
     find_unheard,
 )
-from pytest_hookharness.judging.findings.nested_agents import (
+from pytest_hookharness.judging.findings.session_findings import (
     find_capped_children,
     find_missing_agents,
     find_pingpong,
+    find_stuck_phases,
 )
 from pytest_hookharness.judging.findings.settings_findings import (
     ConfigurationProblem,
@@ -29,7 +30,6 @@ from pytest_hookharness.judging.findings.settings_findings import (
     find_settings_problems,
     shorten_list,
 )
-from pytest_hookharness.judging.findings.stuck_phases import find_stuck_phases
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.fast_dataclass import dataclass

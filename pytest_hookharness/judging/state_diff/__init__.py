@@ -8,14 +8,14 @@ predictions the prober writes states that no run has reached yet and plays one r
 From files to parts, and back to files:
 
 - `file_series` follows each changed file through three or more states, also if it is renamed or if every
-  repetition creates a new one.
+  repetition creates a new one, and reads its parts from files that were seen later.
 - `timestamps` cuts a text into tokens and finds times; `number_formats` parses and formats numbers.
 - `template_inference` aligns the tokens of consecutive texts (`appended_blocks`) and builds a template
-  (`templates`): fixed text, slots with changing values (`slots`), and blocks that grow by one chunk.
+  (`templates`): fixed text, slots with changing values, and blocks that grow by one chunk.
 - `progressions` describes how a value changes: it counts, varies, is the current time, or is random.
 - `part_locations` gives each slot and block a name for reports.
-- `pattern` combines all this. `extrapolate` writes the files of a perturbation, `observe` reads the parts
-  from files that were seen later, `deviation` compares the two and drops refuted steps.
+- `pattern` combines all this. `extrapolate` writes the files of a perturbation, and `deviation`
+  compares them with files that were seen later and drops refuted steps.
 - `file_timestamps` handles times in files that do not change.
 
 Why a probe is sound: a template must reproduce every observed text, and every changing value needs a

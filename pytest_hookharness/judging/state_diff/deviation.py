@@ -15,16 +15,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from pytest_hookharness.judging.state_diff.file_series import Files, FileSeries, SeriesKind, text_of
-from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.observe import (
+from pytest_hookharness.judging.state_diff.file_series import (
     FileObservation,
+    Files,
+    FileSeries,
     ObservationFailure,
+    SeriesKind,
     allowed_repetitions,
     newest_chunk_values,
     observe_all,
     observe_next,
+    text_of,
 )
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField
 from pytest_hookharness.judging.state_diff.progressions import (
     Counting,

@@ -26,8 +26,14 @@ from pytest_hookharness.judging.state_diff.progressions import (
     Random,
     Varying,
 )
-from pytest_hookharness.judging.state_diff.slots import fixed_pieces, infer_pieces
-from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Item, Template, TemplateSlot
+from pytest_hookharness.judging.state_diff.templates import (
+    AppendedBlock,
+    Item,
+    Template,
+    TemplateSlot,
+    fixed_pieces,
+    infer_pieces,
+)
 from pytest_hookharness.judging.state_diff.timestamps import (
     BOUNDS,
     Reading,

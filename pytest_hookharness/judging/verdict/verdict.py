@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, replace
 from typing import Literal, assert_never
 
-from pytest_hookharness.judging.findings.nested_agents import find_chain
+from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
 from pytest_hookharness.judging.recurrence.cycle import (
     Contradiction,

@@ -23,8 +23,8 @@ from pytest_hookharness.scenario_files.keys.common import (
     WORDS,
     record_of,
 )
-from pytest_hookharness.scenario_files.keys.script import MOVES_ALONE
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.keys.moves import MOVES_ALONE
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     Either,
@@ -39,12 +39,12 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 
 COMMANDS = Many(
     noun="a list of commands",
-    item=Text(noun="a command's name", pattern=patterns.COMMAND, example="jq"),
+    item=Text(noun="a command's name", pattern=texts.COMMAND, example="jq"),
     unique=True,
 )
 VARIABLES = Many(
     noun="a list of variables",
-    item=Text(noun="a variable's name", pattern=patterns.VARIABLE, example="TMUX"),
+    item=Text(noun="a variable's name", pattern=texts.VARIABLE, example="TMUX"),
     unique=True,
 )
 PLACES = Many(noun="a list of places", item=Whole(noun="a place", minimum=1), at_least=1, unique=True)
@@ -164,7 +164,7 @@ COUNTED = RecordShape(
         Key(name="file", shape=INSIDE, doc="The file in which hook runs are counted.", required=True),
         Key(
             name="json",
-            shape=Text(noun="keys with dots between them", pattern=patterns.WORDS, example="calls.total"),
+            shape=Text(noun="keys with dots between them", pattern=texts.WORDS, example="calls.total"),
             doc="Where in its JSON: a number, or a value with a length.",
         ),
         Key(name="lines", shape=FlagShape(), doc="Its lines are counted, which is the default."),

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, TypeAlias
 
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
     ChoiceShape,
@@ -28,23 +28,23 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Whole,
 )
 
-WORDS = Text(noun="a text that is not empty", pattern=patterns.WORDS)
+WORDS = Text(noun="a text that is not empty", pattern=texts.WORDS)
 INSIDE = Text(
     noun="a path inside the workspace",
-    pattern=patterns.INSIDE,
+    pattern=texts.INSIDE,
     example="src/app.py",
-    read=patterns.read_inside,
+    read=texts.read_inside,
 )
-REGEX = Text(noun="a regular expression", format="regex", example="tests? failed", read=patterns.read_regex)
-EVENT = Text(noun="an event name", pattern=patterns.EVENT, example="PreToolUse")
-HOST = Text(noun="a host", pattern=patterns.HOST, example="claude-code")
+REGEX = Text(noun="a regular expression", format="regex", example="tests? failed", read=texts.read_regex)
+EVENT = Text(noun="an event name", pattern=texts.EVENT, example="PreToolUse")
+HOST = Text(noun="a host", pattern=texts.HOST, example="claude-code")
 DURATION = Either(
     shapes=(
         Text(
             noun="a duration in ms, s, m, h or d",
-            pattern=patterns.DURATION,
+            pattern=texts.DURATION,
             example="301s",
-            read=patterns.read_duration,
+            read=texts.read_duration,
         ),
         Number(noun="a number of seconds"),
     )

@@ -15,8 +15,8 @@ from pytest_hookharness.model.expectations import (
 )
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.scenario_files.keys.common import EVENT, INSIDE, REGEX, TEXTS, WORDS, record_of
-from pytest_hookharness.scenario_files.keys.script import MOVES_ALONE, check_acts, gather_acts
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.keys.moves import MOVES_ALONE, check_acts, gather_acts
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     Either,
@@ -77,11 +77,11 @@ PROCESSES = record_of(
 LOOPS = ("repetition", "failures", *(f"cycle of {period}" for period in range(2, 9)))
 REGEXES = Either(
     shapes=(
-        replace(REGEX, read=lambda text: (patterns.read_regex(text),)),
+        replace(REGEX, read=lambda text: (texts.read_regex(text),)),
         Many(noun="a list of regular expressions", item=REGEX),
     )
 )
-EVENT_OR_DECISION = Text(noun="an event, or event:decision", pattern=patterns.EVENT, example="Stop:deny")
+EVENT_OR_DECISION = Text(noun="an event, or event:decision", pattern=texts.EVENT, example="Stop:deny")
 OF_LIVELOCK = ("period", "evidence", "way_out")
 PATH_OF_MOVES = Many(noun="a list of moves", item=MOVES_ALONE.item, check=check_acts, gather=gather_acts)
 
@@ -126,7 +126,7 @@ EXPECT = record_of(
         "detectors": Many(noun="a list of loops", item=ChoiceShape(noun="a loop", words=LOOPS)),
         "findings": Many(
             noun="a list of findings",
-            item=Text(noun="a finding", pattern=patterns.FINDING, example="EARLY-EXIT"),
+            item=Text(noun="a finding", pattern=texts.FINDING, example="EARLY-EXIT"),
         ),
         "files": FILES,
         "leftovers": RANGE,

@@ -1,20 +1,25 @@
-"""Tables of single acts: tool calls, other moves, events, and the behaviour after the script."""
+"""Tables of scripts: tool calls, other moves, events, reactions, and the behaviour after the script."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
+    Act,
     Behaviour,
     Compact,
     Corrupt,
     Edit,
     End,
     Prompt,
+    Reaction,
     Read,
     Resume,
     RunCommand,
+    Script,
     Stop,
     Subagent,
     ToolCall,
@@ -24,14 +29,17 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.scenario_files.keys.common import (
     DURATION,
+    EVENT,
     INSIDE,
     JSON_MAPPING,
+    REGEX,
+    TIMES,
     WORDS,
     Shapes,
     keys_of,
     record_of,
 )
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     Either,
@@ -39,7 +47,9 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Many,
     Named,
     Nothing,
+    PlacedValue,
     Tag,
+    Tagged,
     Text,
     Values,
 )
@@ -48,7 +58,7 @@ HARMS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "chmod", "repl
 HARMS_WITH_TEXT = ("chmod", "replace")
 
 _CALL_SHAPES: Shapes = {
-    "name": Text(noun="a tool's name", pattern=patterns.WORDS, example="Bash"),
+    "name": Text(noun="a tool's name", pattern=texts.WORDS, example="Bash"),
     "given": Either(
         shapes=(
             Text(read=lambda text: ToolResult(text=text)),
@@ -95,7 +105,7 @@ def check_harm(values: Values) -> Iterator[tuple[str, str]]:
         yield "", f"how: {how} needs a text"
     if how not in HARMS_WITH_TEXT and "text" in values:
         yield "text", f"how: {how} takes no text; only {' and '.join(HARMS_WITH_TEXT)} do"
-    if how == "chmod" and "text" in values and not patterns.matches(patterns.MODE, values["text"]):
+    if how == "chmod" and "text" in values and not texts.matches(texts.MODE, values["text"]):
         yield "text", 'the text of chmod is an octal mode such as "0644"'
 
 
@@ -110,8 +120,8 @@ SUBAGENT = record_of(
 )
 EDIT = record_of(Edit, "an edit", {"file": INSIDE, "old": WORDS}, only=("file", "text", "old"), build=dict)
 READ = record_of(Read, "a read of a file", {"file": INSIDE}, only=("file",), build=dict)
-FILE_ALONE = replace(INSIDE, read=lambda path: {"file": patterns.read_inside(path)})
-_BEHAVIOUR = Text(noun="a behaviour", pattern=patterns.BEHAVIOUR, example="idle")
+FILE_ALONE = replace(INSIDE, read=lambda path: {"file": texts.read_inside(path)})
+_BEHAVIOUR = Text(noun="a behaviour", pattern=texts.BEHAVIOUR, example="idle")
 THEN = Either(
     shapes=(
         replace(_BEHAVIOUR, read=lambda name: Behaviour(name=name)),
@@ -228,3 +238,99 @@ EVENTS = (
     Tag(name="corrupt", shape=CORRUPT, role="event", doc="A file is damaged between two turns."),
 )
 GOING_ON = Tag(name="then", shape=THEN, role="then", doc="What the agent does when its script has ended.")
+
+
+def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]:
+    """Yield a problem for ``say`` without a call after it, and for ``then`` that is not the last item."""
+    for index, item in enumerate(items):
+        if item is None:
+            continue
+        if item.tag.role == "then" and index + 1 < len(items):
+            yield index, "then must be the last item: it says what the agent does after its script"
+        if item.tag.role == "say":
+            after = items[index + 1] if index + 1 < len(items) else "the end"
+            if after == "the end" or (isinstance(after, PlacedValue) and after.tag.role != "call"):
+                name = after.tag.name if isinstance(after, PlacedValue) else after
+                yield (
+                    index,
+                    f"say must be followed by a tool call, but {name} follows; for a text alone use stop",
+                )
+
+
+def gather_acts(items: Sequence[PlacedValue]) -> tuple[Act, ...]:
+    """Return the acts of a list; the text of ``say`` becomes part of the call after it."""
+    acts: list[Any] = []
+    said: dict[str, str] = {}
+    for item in items:
+        match item.tag.role:
+            case "say":
+                said = {"say": item.value}
+            case "call":
+                acts.append(make_act(item, label=item.path, **said, **item.modifiers))
+                said = {}
+            case "stop":
+                acts.append(make_act(item, label=item.path))
+            case "event":
+                acts.append(make_act(item))
+            case "then":
+                pass
+    return tuple(acts)
+
+
+def make_act(item: PlacedValue, **more: object) -> Any:
+    """Return the act of one item."""
+    if item.tag.make is None:
+        return item.value
+    fields: Values = {item.tag.field: item.value} if item.tag.field else item.value
+    return item.tag.make(**fields, **more)
+
+
+def gather_script(items: Sequence[PlacedValue]) -> Script:
+    """Return a script; one without any act starts with a prompt."""
+    going_on = [item.value for item in items if item.tag.role == "then"]
+    acts = gather_acts(items) or (FIRST_PROMPT,)
+    return Script(acts=acts, then=going_on[0]) if going_on else Script(acts=acts)
+
+
+AGENT = Many(
+    noun="a list of acts",
+    item=Tagged(noun="an act", tags=(*EVENTS, *MOVES, GOING_ON)),
+    check=check_acts,
+    gather=gather_script,
+)
+MOVES_ALONE = Many(
+    noun="a list of moves",
+    item=Tagged(
+        noun="a move",
+        tags=MOVES,
+        barred={
+            **{tag.name: f"{tag.name} is an event; an agent reacts with moves only" for tag in EVENTS},
+            GOING_ON.name: "then must be at the end of the agent's own list",
+        },
+    ),
+    at_least=1,
+    check=check_acts,
+    gather=gather_acts,
+)
+# A thread's script: moves and ``then``, but no events, because nobody else is in its session.
+THREAD_SCRIPT = Many(
+    noun="a list of moves",
+    item=Tagged(
+        noun="a move",
+        tags=(*MOVES, GOING_ON),
+        barred={tag.name: f"{tag.name} is an event; a hook thread makes moves" for tag in EVENTS},
+    ),
+    at_least=1,
+    check=check_acts,
+    gather=gather_script,
+)
+REACTIONS = Many(
+    noun="a list of reactions",
+    item=record_of(
+        Reaction,
+        "a reaction",
+        {"event": EVENT, "reason": REGEX, "moves": MOVES_ALONE, "times": TIMES},
+        names={"moves": "do"},
+        required=("moves",),
+    ),
+)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from pytest_hookharness.model.scenario import WORLD_FIELDS, Double, Mask, Scenario
 from pytest_hookharness.scenario_files.keys import campaigns, world
-from pytest_hookharness.scenario_files.keys.background import LIMITS, PROCESSES
 from pytest_hookharness.scenario_files.keys.common import (
     EVENT,
     HOST,
@@ -19,9 +18,9 @@ from pytest_hookharness.scenario_files.keys.common import (
     record_of,
 )
 from pytest_hookharness.scenario_files.keys.expect import EXPECT
-from pytest_hookharness.scenario_files.keys.moves import THEN
-from pytest_hookharness.scenario_files.keys.script import AGENT, MOVES_ALONE, REACTIONS
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.keys.moves import AGENT, MOVES_ALONE, REACTIONS, THEN
+from pytest_hookharness.scenario_files.keys.world import LIMITS, PROCESSES
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     Either,
@@ -66,11 +65,11 @@ DOUBLE = record_of(
         "floods": Whole(noun="a number of bytes"),
         "agent": HOST,
         "does": MOVES_ALONE,
-        "module": Text(noun="a Python module", pattern=patterns.MODULE, example="mypackage.hook"),
+        "module": Text(noun="a Python module", pattern=texts.MODULE, example="mypackage.hook"),
     },
     check=check_double,
 )
-GLOB = Text(noun="a glob over state paths", pattern=patterns.WORDS, example="workspace/.state/**")
+GLOB = Text(noun="a glob over state paths", pattern=texts.WORDS, example="workspace/.state/**")
 MASK = Either(
     shapes=(
         replace(GLOB, read=lambda glob: Mask(file=glob)),
@@ -89,7 +88,7 @@ MASK = Either(
 )
 MODE = Either(
     shapes=(
-        Text(noun="an octal mode", pattern=patterns.MODE, example="0755", read=patterns.read_mode),
+        Text(noun="an octal mode", pattern=texts.MODE, example="0755", read=texts.read_mode),
         Whole(noun="a mode", maximum=MAX_MODE, octal=True),
     )
 )
@@ -109,9 +108,7 @@ FLAG = Either(
         Many(noun="a list of true and false", item=FlagShape(), at_least=1),
     )
 )
-NAME = Text(
-    noun="a name of letters, digits, -, _ and .", pattern=patterns.NAME, example="stops-after-one-block"
-)
+NAME = Text(noun="a name of letters, digits, -, _ and .", pattern=texts.NAME, example="stops-after-one-block")
 _FIELDS = keys_of(
     Scenario,
     {
@@ -123,20 +120,20 @@ _FIELDS = keys_of(
         "modes": Named(noun="modes by path", key=INSIDE, value=MODE),
         "options": Named(
             noun="values by option",
-            key=Text(noun="an option's name", pattern=patterns.NAME, example="max_iteration_per_run"),
+            key=Text(noun="an option's name", pattern=texts.NAME, example="max_iteration_per_run"),
             value=Either(shapes=(FlagShape(), Whole(noun="a number", minimum=None), Text())),
         ),
         "flags": FLAG,
         "hooks": Either(shapes=(INSIDE, JSON_MAPPING)),
         "commands": Named(
             noun="test doubles by name",
-            key=Text(noun="a command's name", pattern=patterns.COMMAND, example="npm"),
+            key=Text(noun="a command's name", pattern=texts.COMMAND, example="npm"),
             value=DOUBLE,
         ),
         "env": Named(
             noun="texts by variable",
-            key=Text(noun="a variable's name", pattern=patterns.VARIABLE, example="CHECK_RERUN"),
-            value=Text(noun="a text without NUL", pattern=patterns.NO_NUL),
+            key=Text(noun="a variable's name", pattern=texts.VARIABLE, example="CHECK_RERUN"),
+            value=Text(noun="a text without NUL", pattern=texts.NO_NUL),
         ),
         "hidden": campaigns.COMMANDS,
         "unset": campaigns.VARIABLES,
@@ -158,18 +155,18 @@ _FIELDS = keys_of(
         "company": "a kind of company",
         "cover": Many(
             noun="a list of folders",
-            item=Text(noun="an absolute folder", pattern=patterns.ABSOLUTE, example="/opt/state"),
+            item=Text(noun="an absolute folder", pattern=texts.ABSOLUTE, example="/opt/state"),
         ),
         "cwd": world.CWD,
         "full": world.STATE_PATHS,
         "home": TEXTS,
         "nesting": world.NESTING,
         "payload": campaigns.SHAPING,
-        "place": Text(noun="a folder's name", pattern=patterns.STEP, example="my project"),
+        "place": Text(noun="a folder's name", pattern=texts.STEP, example="my project"),
         "readonly": world.STATE_PATHS,
         "setup": "a kind of setup",
-        "shell": Text(noun="a shell", pattern=patterns.WORDS, example="dash"),
-        "worktree": Text(noun="a worktree's name", pattern=patterns.NAME, example="fix-the-build"),
+        "shell": Text(noun="a shell", pattern=texts.WORDS, example="dash"),
+        "worktree": Text(noun="a worktree's name", pattern=texts.NAME, example="fix-the-build"),
     },
     names={"flags": "flag", "masks": "mask", "script": "agent"},
     without=("variant", "origin", "reach"),

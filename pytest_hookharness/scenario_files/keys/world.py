@@ -1,23 +1,47 @@
-"""Tables of the hooks' surroundings: standard input, terminal, working folder, and directions on failure."""
+"""Tables of the hooks' surroundings: standard input, terminal, folder, direction on failure, processes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 from pytest_hookharness.model.agent_sessions import Nesting
+from pytest_hookharness.model.background import (
+    BackgroundProcess,
+    OnExit,
+    OnOutputMatch,
+    OnTimeout,
+    ProcessHook,
+    Rate,
+    ThreadLimits,
+)
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet, Terminal, TypedAnswer
 from pytest_hookharness.model.mutations import Direction, WorkingFolder
 from pytest_hookharness.model.scenario import Answer
-from pytest_hookharness.scenario_files.keys.common import EVENT, REGEX, TIMES, Shapes, record_of
-from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.keys.common import (
+    DURATION,
+    EVENT,
+    INSIDE,
+    REGEX,
+    TIMES,
+    WORDS,
+    Shapes,
+    keys_of,
+    record_of,
+)
+from pytest_hookharness.scenario_files.keys.moves import THREAD_SCRIPT
+from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     Either,
     FlagShape,
+    Key,
     Many,
     Named,
+    RecordShape,
     Text,
+    Values,
     Whole,
 )
 
@@ -44,7 +68,7 @@ TERMINAL = Either(
         ),
     )
 )
-_FOLDER = Text(noun="a folder", pattern=patterns.FOLDER, example="src")
+_FOLDER = Text(noun="a folder", pattern=texts.FOLDER, example="src")
 CWD = Either(
     shapes=(
         replace(_FOLDER, read=WorkingFolder),
@@ -53,7 +77,7 @@ CWD = Either(
 )
 STATE_PATHS = Many(
     noun="a list of state paths",
-    item=Text(noun="a state path", pattern=patterns.INSIDE, example="workspace/.state"),
+    item=Text(noun="a state path", pattern=texts.INSIDE, example="workspace/.state"),
     unique=True,
 )
 _DIRECTION = ChoiceShape(noun="a direction", words=get_args(Direction))
@@ -62,7 +86,7 @@ ON_FAILURE = Either(
         replace(_DIRECTION, read=lambda word: {"": word}),
         Named(
             noun="directions by a word of the command",
-            key=Text(noun="a word of a command", pattern=patterns.WORDS, example="guard.sh"),
+            key=Text(noun="a word of a command", pattern=texts.WORDS, example="guard.sh"),
             value=_DIRECTION,
         ),
     )
@@ -83,4 +107,77 @@ ANSWERS = Many(
         },
         required=("reply",),
     )
+)
+
+
+TRIGGERS = {"on_exit": OnExit, "on_output_match": OnOutputMatch, "on_timeout": OnTimeout}
+OFF = ChoiceShape(noun="the word off", words=("off",), read=lambda _: None)
+THREADS = Whole(noun="a number of threads", minimum=1)
+CODE = Whole(noun="an exit code", maximum=255)
+CODES = Either(
+    shapes=(
+        ChoiceShape(noun="the word any", words=("any",), read=lambda _: ()),
+        replace(CODE, read=lambda code: (code,)),
+        Many(noun="a list of exit codes", item=CODE, at_least=1, unique=True),
+    )
+)
+
+
+def check_hook(values: Values) -> Iterator[tuple[str, str]]:
+    """Yield a problem if a hook has no trigger or several, or one that always fires."""
+    found = [name for name in TRIGGERS if name in values]
+    if not found:
+        yield "", f"a hook needs a trigger: {', '.join(TRIGGERS)}"
+    for name in found[1:]:
+        yield name, f"a hook has one trigger, and this one has {found[0]} already; write two hooks"
+    if values.get("on_output_match") == "":
+        yield "on_output_match", "an empty expression matches every line; write what a line must contain"
+    if values.get("on_timeout") == 0:
+        yield "on_timeout", "every process runs longer than 0 s; write a longer duration, such as 30s"
+
+
+def make_hook(**values: Any) -> ProcessHook:
+    """Return a hook with its trigger."""
+    name = next(name for name in TRIGGERS if name in values)
+    return ProcessHook(trigger=TRIGGERS[name](values.pop(name)), **values)
+
+
+HOOK = RecordShape(
+    noun="a process hook",
+    keys=(
+        Key(name="on_exit", shape=CODES, doc="The process ends: `any`, an exit code, or a list of them."),
+        Key(name="on_output_match", shape=REGEX, doc="A line of its output matches this."),
+        Key(name="on_timeout", shape=DURATION, doc="It runs longer than this."),
+        *keys_of(
+            ProcessHook,
+            {"max_spawns": Either(shapes=(THREADS, OFF)), "script": THREAD_SCRIPT},
+            names={"script": "agent"},
+            without=("trigger",),
+        ),
+    ),
+    build=make_hook,
+    check=check_hook,
+    besides={"oneOf": [{"required": [name]} for name in TRIGGERS]},
+)
+PROCESSES = Named(
+    noun="processes by name",
+    key=Text(noun="a process's name", pattern=texts.NAME, example="build"),
+    value=record_of(
+        BackgroundProcess,
+        "a background process",
+        {
+            "run": WORDS,
+            "related": Many(noun="a list of files", item=INSIDE),
+            "hooks": Many(noun="a list of process hooks", item=HOOK),
+        },
+    ),
+)
+LIMITS = record_of(
+    ThreadLimits,
+    "limits on threads",
+    {
+        "depth": Either(shapes=(Whole(noun="a depth"), OFF)),
+        "rate": record_of(Rate, "a rate", {"starts": THREADS}),
+        "most": replace(THREADS, maximum=1000),
+    },
 )

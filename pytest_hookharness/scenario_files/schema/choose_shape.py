@@ -18,7 +18,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Whole,
 )
-from pytest_hookharness.scenario_files.yaml.nodes import Element, ListNode, ScalarNode, TableNode
+from pytest_hookharness.scenario_files.yaml.elements import Element, ListNode, ScalarNode, TableNode
 
 
 def takes(shape: Shape, element: Element) -> bool:

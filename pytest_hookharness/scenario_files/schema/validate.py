@@ -13,8 +13,6 @@ from typing import Any, Final, assert_never
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.scenario_files.schema.choose_shape import describe, keys_below, kinds, takes
-from pytest_hookharness.scenario_files.schema.patterns import matches
-from pytest_hookharness.scenario_files.schema.project_folders import find_folder
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
     ChoiceShape,
@@ -34,10 +32,11 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Whole,
 )
-from pytest_hookharness.scenario_files.yaml.errors import Problems
-from pytest_hookharness.scenario_files.yaml.nodes import (
+from pytest_hookharness.scenario_files.schema.texts import find_folder, matches
+from pytest_hookharness.scenario_files.yaml.elements import (
     Element,
     ListNode,
+    Problems,
     RefusedNode,
     ScalarNode,
     TableEntry,

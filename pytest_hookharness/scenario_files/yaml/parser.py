@@ -19,10 +19,10 @@ from typing import TypeAlias
 import yaml
 
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.scenario_files.yaml.errors import Problems
-from pytest_hookharness.scenario_files.yaml.nodes import (
+from pytest_hookharness.scenario_files.yaml.elements import (
     Element,
     ListNode,
+    Problems,
     RefusedNode,
     ScalarNode,
     TableEntry,

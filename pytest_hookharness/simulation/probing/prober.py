@@ -20,8 +20,12 @@ from pathlib import PurePosixPath
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiments import ExperimentPlan, ExperimentResult, plan_experiments
-from pytest_hookharness.judging.probing.sizes import GrowingSize
+from pytest_hookharness.judging.probing.experiments import (
+    ExperimentPlan,
+    ExperimentResult,
+    GrowingSize,
+    plan_experiments,
+)
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.state_diff import (
     Files,

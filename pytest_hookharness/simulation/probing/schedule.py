@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from pytest_hookharness.judging.probing.experiments import PREDICTABLE
-from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
+from pytest_hookharness.judging.probing.experiments import PREDICTABLE, GrowingSize, find_growing_sizes
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern

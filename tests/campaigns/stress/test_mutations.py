@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.plan import draw_up, plan_trials
 from pytest_hookharness.campaigns.stress.stress_run import vary
-from pytest_hookharness.judging.comparison.differences import by_decision
+from pytest_hookharness.judging.comparison.traces import by_decision
 from pytest_hookharness.judging.findings.codes import STRICT_SHELL
 from pytest_hookharness.model.mutations import FAULT_FAMILIES, VARY_FAMILIES, VaryRequest
 from pytest_hookharness.reports.terminal.stress_table import table

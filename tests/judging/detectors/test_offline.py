@@ -5,7 +5,7 @@ from itertools import chain, repeat
 import pytest
 
 from pytest_hookharness.judging.detectors.messages import Limits, Unreachable
-from pytest_hookharness.judging.detectors.offline import detect
+from pytest_hookharness.judging.detectors.streams import detect
 from pytest_hookharness.model.actions import Action, ActionResult, Break
 
 FAILED = ActionResult.FAILED

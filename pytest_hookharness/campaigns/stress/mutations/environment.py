@@ -12,14 +12,15 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
-from pytest_hookharness.judging.comparison.differences import (
+from pytest_hookharness.judging.comparison.traces import (
     Defect,
+    Pair,
     by_decision,
     by_failure,
+    describe_end,
     failed_silently,
     status,
 )
-from pytest_hookharness.judging.comparison.traces import Pair, describe_end
 from pytest_hookharness.judging.findings.codes import STRICT_SHELL
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Shaping, VaryRequest

@@ -11,8 +11,7 @@ from typing import Literal
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
-from pytest_hookharness.judging.comparison.differences import Defect, by_leak, find_first
-from pytest_hookharness.judging.comparison.traces import Pair
+from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_leak, find_first
 from pytest_hookharness.judging.findings.codes import FAILS_CLOSED
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Corrupt

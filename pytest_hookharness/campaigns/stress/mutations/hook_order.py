@@ -9,8 +9,7 @@ from dataclasses import replace
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
-from pytest_hookharness.judging.comparison.differences import Defect, by_decision
-from pytest_hookharness.judging.comparison.traces import Pair
+from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision
 from pytest_hookharness.judging.findings.codes import ORDER
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import VaryRequest

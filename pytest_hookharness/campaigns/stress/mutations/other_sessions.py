@@ -10,8 +10,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
-from pytest_hookharness.judging.comparison.differences import Defect, by_decision, find_first
-from pytest_hookharness.judging.comparison.traces import Pair, pairs
+from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision, find_first, pairs
 from pytest_hookharness.judging.findings.codes import WRONG_KEY
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import ANOTHER_AGENT, VaryRequest

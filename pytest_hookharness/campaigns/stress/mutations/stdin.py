@@ -9,8 +9,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
-from pytest_hookharness.judging.comparison.differences import Defect, by_decision, by_leak
-from pytest_hookharness.judging.comparison.traces import Pair
+from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_decision, by_leak
 from pytest_hookharness.judging.findings.codes import RAW_JSON
 from pytest_hookharness.model.delivery import Delivery, Inlet
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -1,11 +1,100 @@
-"""Find the project and plugin folders of a scenario file."""
+"""
+The grammars of single texts in scenario files, and the folders that texts name.
+
+Patterns use only what Python and JSON Schema (ECMA 262) have in common.
+"""
 
 from __future__ import annotations
 
+import re
+import warnings
 from pathlib import Path
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.trace import is_cache
+
+NAME = r"[A-Za-z0-9_][A-Za-z0-9_.\-]*"
+HOST = r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(@[A-Za-z0-9_.+\-]+)?"
+VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+COMMAND = r"(?!\.\.?(?![^\x00]))[^/\x00]+"
+WORDS = r"[^\x00]+"
+NO_NUL = r"[^\x00]*"
+EVENT = r"[A-Za-z][A-Za-z0-9_.:\-]{3,}"
+FINDING = r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)*"
+BEHAVIOUR = r"[A-Za-z_][A-Za-z0-9_\-]*"
+MODULE = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*"
+MODE = r"(0o?)?[0-7]{3,4}"
+ABSOLUTE = r"/[^\x00]*"
+STEP = r"(?!\.\.?(?![^/\x00]))[^/\x00]+"
+INSIDE = rf"(\./)?{STEP}(/{STEP})*"
+FOLDER = rf"/|/?{STEP}(/{STEP})*"
+DURATION = r"[0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d)"
+
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches the whole text."""
+    return re.fullmatch(pattern, text) is not None
+
+
+def read_inside(text: str) -> str:
+    """
+    Return a path inside the workspace.
+
+    Raises:
+        ValueError: The path is absolute or leaves the workspace.
+    """
+    if text.startswith("/"):
+        raise ValueError("is absolute; paths here are relative to the workspace")
+    if ".." in text.split("/"):
+        raise ValueError("leaves the workspace")
+    return text.removeprefix("./")
+
+
+def read_duration(text: str) -> float:
+    """
+    Return the seconds of a duration such as ``301s``, ``5m``, ``2h`` or ``250ms``.
+
+    Raises:
+        ValueError: The text is not a duration.
+    """
+    if not matches(DURATION, text):
+        raise ValueError("is not a duration")
+    unit = text.lstrip("0123456789.")
+    return float(text.removesuffix(unit)) * UNITS[unit]
+
+
+def read_mode(text: str) -> int:
+    """
+    Return permission bits, given in octal as for ``chmod``.
+
+    Raises:
+        ValueError: The text is not octal.
+    """
+    if not matches(MODE, text):
+        raise ValueError("is not a mode")
+    return int(text.removeprefix("0o"), 8)
+
+
+def read_regex(text: str) -> str:
+    """
+    Return a regular expression, unchanged.
+
+    Raises:
+        ValueError: Python cannot compile it.
+    """
+    try:
+        with warnings.catch_warnings():
+            # Warnings about valid patterns are not errors.
+            warnings.simplefilter("ignore")
+            re.compile(text)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    except (OverflowError, RecursionError) as error:
+        raise ValueError(f"is a regular expression that is too large for Python: {error}") from None
+    return text
+
 
 # Stands for the repository that contains the scenario file. A folder of that name is `./repository`.
 REPOSITORY = "repository"
