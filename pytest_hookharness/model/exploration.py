@@ -88,7 +88,7 @@ class TrapState:
     A trap state: no sequence of candidate moves leads from it to a stop.
 
     Attributes:
-        way: The shortest path into it, as moves; empty if the session starts in it.
+        path: The shortest path into it, as moves; empty if the session starts in it.
         trace: The recorded session of that path.
         met: The result of each candidate move in it.
         holding: One refusal of each hook that refuses something in it, or in a state reachable from it.
@@ -96,7 +96,7 @@ class TrapState:
         states: Number of states reachable from it, itself included; all of them were tried.
     """
 
-    way: tuple[Move, ...]
+    path: tuple[Move, ...]
     trace: Trace
     met: tuple[Successor, ...]
     holding: tuple[HookRun, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import PurePath
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
-from pytest_hookharness.model.processes import ProcessResult
+from pytest_hookharness.model.processes import Ending, ProcessResult
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply
 
 
@@ -98,6 +98,16 @@ class HookRun:
         """The reason of its reply, without the command that some hosts add in front."""
         return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
 
+    @property
+    def ending(self) -> Ending | None:
+        """How its process ended; ``None`` for a hook that the scenario answered."""
+        return None if self.run is None else self.run.ending
+
+
+def commands_of(hook_runs: Iterable[HookRun]) -> str:
+    """Return the commands of some hook runs, once each, separated by commas."""
+    return ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in hook_runs))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
@@ -162,6 +172,11 @@ class HookEvent:
     decision: Decision
     changes: tuple[Change, ...] = ()
     children: tuple[ChildSession, ...] = ()
+
+    @property
+    def deciding(self) -> list[HookRun]:
+        """The hook runs whose reply has the ruling of the decision."""
+        return [hook_run for hook_run in self.hook_runs if hook_run.reply.ruling is self.decision.ruling]
 
 
 Exchange: TypeAlias = Moved | Happened | Performed | HookEvent

@@ -223,7 +223,7 @@ class Finding:
     rule: Rule | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Violation:
     """
     An expectation of the scenario that was not met.

@@ -124,12 +124,7 @@ def record(shape: RecordShape) -> dict[str, Any]:
 def act(tag: Tag) -> dict[str, Any]:
     """Return the schema of one kind of act."""
     properties = {tag.name: described(tag), **{key.name: described(key) for key in tag.modifiers}}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [tag.name],
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": [tag.name], "additionalProperties": False}
 
 
 def whole(pattern: str) -> str:

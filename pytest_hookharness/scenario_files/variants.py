@@ -28,12 +28,7 @@ NOT_FIELDS = frozenset({"host", "script", "when", "variants", "world"})
 
 def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None) -> Iterator[Scenario]:
     """
-    Yield the scenarios of a file: the base and each variant, on each host.
-
-    Args:
-        values: The values of the top level.
-        origin: The place where the scenario was written.
-        hosts: Hosts that replace those of the file.
+    Yield the scenarios of a file: the base and each variant, on each of ``hosts`` or else of its own hosts.
     """
     settings = {"": values}
     for name, own in values.get("variants", {}).items():

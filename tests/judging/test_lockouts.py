@@ -11,14 +11,14 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Livelock, Lockout, Terminated, Undecided, Violation
 
-MENU = (Stop(), RunCommand(command="./check"))
-TRAP = TrapState(way=MENU[1:], trace=Trace(), met=(), holding=(), digest="d", states=2)
+MOVES = (Stop(), RunCommand(command="./check"))
+TRAP = TrapState(path=MOVES[1:], trace=Trace(), met=(), holding=(), digest="d", states=2)
 ENDED, LOOP = Terminated(turn=1), Livelock(stem=1, period=1)
 
 
 def judged(verdict, *, broken=(), expect=None, **found):
     """The outcome of a run with a verdict, and of an exploration that found something."""
-    explored = Exploration(candidates=MENU, states=3, tried=6, stopping=1, **found)
+    explored = Exploration(candidates=MOVES, states=3, tried=6, stopping=1, **found)
     scenario = Scenario(name="a", expect=expect or Expectation())
     outcome = Outcome(scenario=scenario, host="h", trace=Trace(), verdict=verdict, violations=broken)
     return judge_explored(outcome, explored)
@@ -30,7 +30,7 @@ def judged(verdict, *, broken=(), expect=None, **found):
         (ENDED, {"trap": TRAP}, "lockout"),
         (LOOP, {"trap": TRAP}, "lockout"),
         (ENDED, {}, "terminated"),
-        (LOOP, {"since": 1, "escape": MENU}, "livelock"),
+        (LOOP, {"since": 1, "escape": MOVES}, "livelock"),
         (ENDED, {"open": {"not tried": 2}}, "undecided"),
         (LOOP, {"open": {"not tried": 2}}, "livelock"),
         (Undecided(turn=3, why="no end"), {}, "undecided"),
@@ -45,7 +45,7 @@ def test_a_lock_out_names_its_moves_and_assumptions():
     """A lock-out names the candidate moves and its turn, and assumes that there are no other moves."""
     outcome = judged(ENDED, trap=TRAP)
 
-    assert outcome.verdict == Lockout(turn=1, moves=MENU)
+    assert outcome.verdict == Lockout(turn=1, moves=MOVES)
     assert outcome.assumptions[0] == "The agent has no other moves than the given ones."
 
 
@@ -80,7 +80,7 @@ def test_different_paths_are_shown_move_by_move():
     """
     call = Tools(calls=(ToolCall(name="A", input={}), ToolCall(name="B", input={})))
     way = (Edit(file="a", text=""), Read(file="b"), Subagent(), call, Stop(text="Go."))
-    (broken,) = judged(LOOP, since=1, escape=MENU, expect=Expectation(way_out=way)).violations
+    (broken,) = judged(LOOP, since=1, escape=MOVES, expect=Expectation(way_out=way)).violations
 
     assert broken.expected == "edit: a, read: b, subagent: general-purpose, tool: A and B, stop: Go."
     assert broken.seen == "stop: Done., run: ./check"

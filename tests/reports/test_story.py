@@ -519,7 +519,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
     guard = Cap(overrides=None, why=BOMB, rule=RULE)
     change = (Change(path=BOMB, how="content"),)
     met = Successor(fate="held", why=BOMB, steps=seen.steps)
-    trap = TrapState(way=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
+    trap = TrapState(path=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
     candidates = (Stop(text=BOMB), moves.RunCommand(command=BOMB))
     explored = Exploration(
         candidates=candidates, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=candidates

@@ -280,7 +280,7 @@ class Explorer:
             if self._confirm(inside):
                 before = (act for act in graph.paths[root] if not isinstance(act, hosts.EVENTS))
                 return TrapState(
-                    way=(*before, *(moves[move] for move in path)),
+                    path=(*before, *(moves[move] for move in path)),
                     trace=_trace(self._roots[root], [successor for _, successor in followed]),
                     met=tuple(graph.successors[state]),
                     holding=graph.refusals(inside),

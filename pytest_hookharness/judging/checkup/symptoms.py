@@ -26,7 +26,7 @@ from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Exchange, HookEvent, Moved, Performed
+from pytest_hookharness.model.trace import Exchange, HookEvent, Moved, Performed, commands_of
 from pytest_hookharness.model.verdicts import (
     Capped,
     Finding,
@@ -46,19 +46,12 @@ _POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/sh
 
 def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
     """
-    Find that harmless work was refused: every read, every edit, and most commands.
-
-    Args:
-        outcome: The outcome of a session that contains nothing that anybody would object to.
+    Find that harmless work was refused: every read, every edit, and most commands of a harmless session.
     """
-    moves = {
-        step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
-    }
-    calls = [
-        (step.turn, moves.get(step.turn), step.exchange.refused)
-        for step in outcome.trace.steps
-        if isinstance(step.exchange, Performed)
-    ]
+    steps = outcome.trace.steps
+    moves = {step.turn: step.exchange.move for step in steps if isinstance(step.exchange, Moved)}
+    done = ((step.turn, step.exchange) for step in steps if isinstance(step.exchange, Performed))
+    calls = [(turn, moves.get(turn), performed.refused) for turn, performed in done]
     reads = [refused for _, move, refused in calls if isinstance(move, Read)]
     edits = [refused for _, move, refused in calls if isinstance(move, Edit)]
     commands = [refused for _, move, refused in calls if isinstance(move, RunCommand)]
@@ -67,13 +60,20 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
         return
     if len(refused) < _FEWEST:
         return
-    yield Symptom(
-        kind=BLOCKS_EVERYTHING.name,
-        code=BLOCKS_EVERYTHING.code,
-        hook=refusers(outcome.trace, refused[-1]),
-        text=f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit.",
-        advice=BLOCKS_EVERYTHING.fix,
-        turn=refused[-1],
+    text = f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit."
+    turn = refused[-1]
+    yield _symptom(BLOCKS_EVERYTHING.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
+
+
+def _symptom(finding: Finding, *, shared: bool = False) -> Symptom:
+    return Symptom(
+        kind=finding.name,
+        code=finding.code,
+        hook=finding.hook,
+        text=finding.text,
+        advice=finding.advice,
+        turn=finding.turn,
+        shared=shared,
     )
 
 
@@ -81,9 +81,7 @@ def written_above_project(path: str, hooked: HookEvent) -> str:
     """
     Return the name of a file that was written in a parent folder of the project; empty for other files.
 
-    Args:
-        path: State path of the file.
-        hooked: The event; the input of its hooks contains the project's path.
+    The input of the event's hooks contains the project's path.
     """
     root, _, rest = path.partition("/")
     if root not in _POINTS:
@@ -112,10 +110,8 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     """
     Return what is wrong, each cause once.
 
-    Args:
-        outcome: The outcome of a session.
-        mark: Name of a file that appears only if a hook executes its input.
-        harmless: Whether the session contains nothing that anybody would object to.
+    A file called ``mark`` appears only if a hook executes its input. A ``harmless`` session contains nothing
+    that anybody would object to.
     """
     found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
     found += find_blockades(outcome) if harmless else ()
@@ -154,9 +150,8 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
             return
         case Hung(turn=turn, event=event, command=command):
             text = f"The host waits forever at {event}."
-            yield Symptom(
-                kind=kind, hook=command, text=text, advice=finding_catalogue.HUNG_HOOK.fix, turn=turn
-            )
+            advice = finding_catalogue.HUNG_HOOK.fix
+            yield Symptom(kind=kind, hook=command, text=text, advice=advice, turn=turn)
         case Recursing(turn=turn, limit=limit):
             text = f"The hook starts an agent whose hooks start agents: {limit}."
             advice = "Set a variable when the hook starts an agent, and exit at once if it is set."
@@ -184,10 +179,8 @@ def _is_stop(exchange: Exchange) -> bool:
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     for _, hooked in reversed([*outcome.trace.hooked()]):
         if hooked.decision.refused or hooked.decision.overridden:
-            refusing = [one for one in hooked.hook_runs if one.reply.ruling is hooked.decision.ruling]
-            reason = next((one.reason for one in refusing if one.reason.strip()), "")
-            hook = ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in refusing))
-            return hooked.event, hook, " ".join(reason.split())[:_REASON]
+            reason = next((one.reason for one in hooked.deciding if one.reason.strip()), "")
+            return hooked.event, commands_of(hooked.deciding), " ".join(reason.split())[:_REASON]
     return "A stop", "", ""
 
 
@@ -213,16 +206,8 @@ def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
         if not done.refused or not controlled:
             controlled = not done.refused
             continue
-        hooked = [one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused]
-        refusing = [run for one in hooked for run in one.hook_runs if run.reply.ruling is one.decision.ruling]
-        yield Symptom(
-            kind=RAW_JSON.name,
-            code=RAW_JSON.code,
-            hook=", ".join(dict.fromkeys(run.hook.command for run in refusing)),
-            text=f"{done.call.name} is refused because its text only mentions a refused command.",
-            advice=RAW_JSON.fix,
-            turn=turn,
-        )
+        text = f"{done.call.name} is refused because its text only mentions a refused command."
+        yield _symptom(RAW_JSON.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
 
 
 def _findings(outcome: Outcome) -> Iterator[Symptom]:
@@ -231,14 +216,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
             excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so)
         ):
             continue
-        yield Symptom(
-            kind=finding.name,
-            code=finding.code,
-            hook=finding.hook,
-            text=finding.text,
-            advice=finding.advice,
-            turn=finding.turn,
-        )
+        yield _symptom(finding)
 
 
 def _gets_round(outcome: Outcome, finding: Finding) -> bool:
@@ -272,21 +250,14 @@ def _says_so(outcome: Outcome, finding: Finding) -> bool:
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
     for step, hooked in outcome.trace.hooked():
-        hooks = dict.fromkeys(hook_run.hook.command for hook_run in hooked.hook_runs)
+        hooks = commands_of(hooked.hook_runs)
         # The deepest path says most, so it comes first.
         for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, written_above_project(change.path, hooked), mark)
             if code is not None:
-                said = f"{hooked.event}: {text}."
-                yield Symptom(
-                    kind=code.name,
-                    code=code.code,
-                    hook=", ".join(hooks),
-                    text=said,
-                    advice=code.fix,
-                    turn=step.turn,
-                    shared=len(hooks) > 1,
-                )
+                finding = code.found(f"{hooked.event}: {text}.", turn=step.turn, hook=hooks)
+                shared = len({hook_run.hook.command for hook_run in hooked.hook_runs}) > 1
+                yield _symptom(finding, shared=shared)
 
 
 def _judge(path: str, above: str, mark: str) -> tuple[FindingCode | None, str]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from pytest_hookharness.judging.comparison.traces import describe_end, is_cut_by_budget
+from pytest_hookharness.judging.comparison.traces import describe_end, is_cut_by_budget, status
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Direction, FaultOutcome
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, TimedOut
+from pytest_hookharness.model.processes import NotStarted, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 from pytest_hookharness.model.verdicts import FindingCode
@@ -71,10 +71,7 @@ def find_reactions(usual: Trace, faulty: Trace, *, explains_127: bool = False) -
     """
     Yield how each hook run took a fault.
 
-    Args:
-        usual: The run without the fault.
-        faulty: The run with it.
-        explains_127: Whether a script that did run can end with exit code 126 or 127 because of the fault.
+    ``explains_127``: because of the fault, a script that did run can end with exit code 126 or 127.
     """
     others = _by_place(faulty)
     for key, hooked in _by_place(usual).items():
@@ -119,14 +116,7 @@ def _refuses(hook_run: HookRun) -> bool:
 
 
 def _not_run(hook_run: HookRun) -> bool:
-    ending = hook_run.run.ending if hook_run.run is not None else None
-    match ending:
-        case NotStarted():
-            return True
-        case Exited(code) | HeldOpen(Exited(code)):
-            return code in _NOT_RUN
-        case _:
-            return False
+    return isinstance(hook_run.ending, NotStarted) or status(hook_run) in _NOT_RUN
 
 
 def _describe(hook_run: HookRun, *, quoting: bool = False) -> str:
@@ -135,14 +125,7 @@ def _describe(hook_run: HookRun, *, quoting: bool = False) -> str:
 
 
 def is_declared(directions: Mapping[str, Direction], command: str, outcome: FaultOutcome) -> bool:
-    """
-    Whether a hook is declared to take faults in that way.
-
-    Args:
-        directions: What hooks do when they cannot decide, by a word of their command; "" is every hook.
-        command: The command of the hook.
-        outcome: How it took a fault.
-    """
+    """Whether the directions, by a word of the command ("" for every hook), declare an outcome of a fault."""
     word = next((word for word in directions if word and word in command), "")
     return (directions.get(word), outcome) in (("allow", "fail-open"), ("block", "fail-closed"))
 

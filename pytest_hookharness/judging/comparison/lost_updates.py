@@ -68,13 +68,7 @@ def _amount(value: Json, keys: str) -> int | None:
 
 
 def find_lost(alone: Sequence[Tally], together: Tally) -> str:
-    """
-    Return how many hook runs are missing, such as ``5 instead of 8``; empty if none is.
-
-    Args:
-        alone: The tallies after the same runs one after the other, one for each round.
-        together: The tally after the runs side by side.
-    """
+    """Return how many of the runs side by side are missing, such as ``5 instead of 8``; empty if none is."""
     amounts = {one.amount for one in alone}
     usual = next(iter(amounts))
     if len(amounts) > 1 or usual is None or together.amount is None or together.amount >= usual:
@@ -120,13 +114,7 @@ class Weights:
 
 
 def weigh(files: Mapping[str, bytes], writes: Mapping[str, int]) -> Weights:
-    """
-    Return the weights of some files.
-
-    Args:
-        files: The content of each file.
-        writes: How often each was written.
-    """
+    """Return the weights of some files, given the content and the number of writes of each."""
     amounts = {("", _COUNT): len(files)}
     for path, data in files.items():
         amounts |= {(path, measure): amount for measure, amount in _measures(data).items()}

@@ -15,7 +15,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import HookEvent, HookRun, Performed, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Performed, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding, FindingCode
 
 _WORDS = {
@@ -81,8 +81,7 @@ def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
 
 def is_cut_by_budget(hook_run: HookRun) -> bool:
     """Whether the end of our own time budget cut a hook run, so that it shows nothing."""
-    ending = hook_run.run.ending if hook_run.run is not None else None
-    return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
+    return isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.BUDGET
 
 
 def _decision(hooked: HookEvent) -> tuple[object, ...]:
@@ -127,14 +126,8 @@ def _without_folder(line: str, hook_run: HookRun) -> str:
 
 def refusers(trace: Trace, turn: int) -> str:
     """Return the commands that refused something in a turn, joined by commas."""
-    commands = [
-        hook_run.hook.command
-        for step, hooked in trace.hooked()
-        if step.turn == turn and hooked.decision.refused
-        for hook_run in hooked.hook_runs
-        if hook_run.reply.ruling is hooked.decision.ruling
-    ]
-    return ", ".join(dict.fromkeys(commands))
+    refused = (one for step, one in trace.hooked() if step.turn == turn and one.decision.refused)
+    return commands_of(hook_run for hooked in refused for hook_run in hooked.deciding)
 
 
 def was_refused(trace: Trace, label: str) -> bool | None:
@@ -155,15 +148,7 @@ _UNSET = ("unbound variable", "parameter not set", "parameter null or not set")
 def find_first(
     mutation: object, usual: Trace, seen: Trace, look: Callable[[Pair], Defect | None]
 ) -> Finding | None:
-    """
-    Return a finding for the first event in which a defect shows.
-
-    Args:
-        mutation: What is named as the difference; its ``str`` is shown.
-        usual: The run without the mutation.
-        seen: The run with it.
-        look: Returns the defect that an event of both runs shows.
-    """
+    """Return a finding for the first event of two runs in which ``look`` sees a defect."""
     for pair in pairs(usual, seen):
         defect = look(pair)
         if defect is not None:
@@ -197,8 +182,7 @@ def by_failure(pair: Pair) -> Defect | None:
 
 def status(hook_run: HookRun) -> int | None:
     """Return the exit code of a hook run; ``None`` if it did not exit."""
-    ending = hook_run.run.ending if hook_run.run is not None else None
-    match ending:
+    match hook_run.ending:
         case Exited(code) | HeldOpen(Exited(code)):
             return code
         case _:

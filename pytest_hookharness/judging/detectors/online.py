@@ -145,10 +145,7 @@ class OnlineDetector:
         """
         Return whether to refuse a call, and what is known afterwards.
 
-        Args:
-            action: The call; its result is not known yet.
-            content: The content of the file that it is about; ``None`` if there is none, or it is unknown.
-            limits: When to report a loop.
+        ``content`` is that of the file that the call is about; ``None`` if there is none, or it is unknown.
         """
         path, edits = file_of(action.arguments), kind_of(action.tool, action.arguments) is ActionKind.EDIT
         if path and edits:

@@ -153,11 +153,7 @@ def _drifts(text: str) -> str:
 _ABOUT = frozenset(
     {"description", "justification", "explanation", "summary", "security_risk", "timeout", "timeout_ms"}
 ) | {"yield_time_ms", "max_output_tokens", "sandbox_permissions", "with_escalated_permissions"}
-_LEVELS: Mapping[str, Callable[[str], str]] = {
-    "raw": str,
-    "times": mask_times,
-    "numbers": mask_numbers,
-}
+_LEVELS: Mapping[str, Callable[[str], str]] = {"raw": str, "times": mask_times, "numbers": mask_numbers}
 _SHOWN = 160
 
 

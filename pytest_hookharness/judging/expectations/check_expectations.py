@@ -95,7 +95,7 @@ def find_violations(
         broken_calls(outcome),
     )
     mark = outcome.scenario.mark
-    return tuple(Violation(path=mark(item.path), expected=item.expected, seen=item.seen) for item in broken)
+    return tuple(Violation(mark(item.path), item.expected, item.seen) for item in broken)
 
 
 def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
@@ -133,29 +133,23 @@ def _verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     within = "" if expect.within is None else f" within {expect.within}"
     seen = outcome.verdict_name
     if expect.verdict is None and seen == "undecided":
-        yield Violation(
-            path="expect.verdict", expected=f"an end{within}, or a proof that there is none", seen=seen
-        )
+        yield Violation("expect.verdict", f"an end{within}, or a proof that there is none", seen)
     elif expect.verdict is not None and seen != expect.verdict:
-        yield Violation(path="expect.verdict", expected=f"{expect.verdict}{within}", seen=seen)
+        yield Violation("expect.verdict", f"{expect.verdict}{within}", seen)
     elif expect.within is not None and outcome.iterations > expect.within:
-        yield Violation(
-            path="expect.within",
-            expected=f"at most {expect.within}",
-            seen=f"{seen} after {outcome.iterations}",
-        )
+        yield Violation("expect.within", f"at most {expect.within}", f"{seen} after {outcome.iterations}")
 
 
 def _period(verdict: Verdict, period: int | None) -> Iterator[Violation]:
     if period is None or (isinstance(verdict, Livelock) and verdict.period == period):
         return
-    yield Violation(path="expect.period", expected=f"a period of {period}", seen=_loop(verdict))
+    yield Violation("expect.period", f"a period of {period}", _loop(verdict))
 
 
 def _evidence(verdict: Verdict, evidence: str | None) -> Iterator[Violation]:
     if evidence is None or (isinstance(verdict, Livelock) and verdict.evidence == evidence):
         return
-    yield Violation(path="expect.evidence", expected=f"{evidence} evidence", seen=_loop(verdict))
+    yield Violation("expect.evidence", f"{evidence} evidence", _loop(verdict))
 
 
 def _loop(verdict: Verdict) -> str:
@@ -178,10 +172,10 @@ def _cap(verdict: Verdict, expected: CapExpectation | None) -> Iterator[Violatio
             number = cap.overrides if cap is not None else None
             if present == expected.present and expected.overrides in (None, number):
                 return
-            yield Violation(path="expect.guard", expected=wanted, seen=_seen(cap, present=present))
+            yield Violation("expect.guard", wanted, _seen(cap, present=present))
         case Terminated() | Hung() | Recursing() | Lockout() | Undecided():
             seen = f"no loop for a cap to end ({verdict_name(verdict)})"
-            yield Violation(path="expect.guard", expected=wanted, seen=seen)
+            yield Violation("expect.guard", wanted, seen)
         case _:
             assert_never(verdict)
 

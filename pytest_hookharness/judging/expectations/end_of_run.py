@@ -51,7 +51,7 @@ def broken_files(
 
 
 def _violation(path: str, expected: str, seen: str) -> Violation:
-    return Violation(path=f"expect.files.{path}", expected=expected, seen=seen)
+    return Violation(f"expect.files.{path}", expected, seen)
 
 
 def _below(entries: Mapping[str, StateEntry], file: str) -> dict[str, StateEntry]:
@@ -96,11 +96,11 @@ def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation
             f"{code.code} {code.name}" if code is not None else f"{word} (no such finding{_nearest(word)})"
         )
         listed = ", ".join(sorted(f"{item.code} {item.name}" for item in outcome.findings))
-        yield Violation(path=f"expect.findings[{index}]", expected=wanted, seen=listed or "no findings")
+        yield Violation(f"expect.findings[{index}]", wanted, listed or "no findings")
     for finding in outcome.findings:
         if not expect.allows(finding.code, finding.name):
             seen_text = f"{finding.code} {finding.name}: {finding.text}"
-            yield Violation(path="expect.findings", expected=f"no {finding.name}", seen=seen_text)
+            yield Violation("expect.findings", f"no {finding.name}", seen_text)
 
 
 def _nearest(word: str) -> str:
@@ -121,7 +121,7 @@ def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violatio
         commands = ", ".join(f"`{process.command}`" for process in left[:3])
         more = f" and {len(left) - 3} more" if len(left) > 3 else ""
         seen = f"{len(left)}: {commands}{more}" if left else "0"
-        yield Violation(path="expect.leftovers", expected=f"{allowed} leftover processes", seen=seen)
+        yield Violation("expect.leftovers", f"{allowed} leftover processes", seen)
 
 
 def broken_times(outcome: Outcome, expected: Mapping[str, int]) -> Iterator[Violation]:
@@ -137,9 +137,9 @@ def broken_times(outcome: Outcome, expected: Mapping[str, int]) -> Iterator[Viol
         slowest = max(of_event, key=lambda timing: timing.slowness, default=None)
         path, wanted = f"expect.within_ms.{event}", f"each hook of {event} within {budget} ms"
         if slowest is None or event not in started:
-            yield Violation(path=path, expected=wanted, seen=f"no command of {event} ran")
+            yield Violation(path, wanted, f"no command of {event} ran")
         elif slowest.slowness.cut or slowest.slowness.seconds * 1000 > budget:
-            yield Violation(path=path, expected=wanted, seen=_describe_slowest(slowest))
+            yield Violation(path, wanted, _describe_slowest(slowest))
 
 
 def _describe_slowest(timing: Timing) -> str:
@@ -157,15 +157,13 @@ def broken_paths(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """Check the expected paths into and out of a lock-out."""
     explored = outcome.explored
     trap = explored.trap if explored is not None else None
-    path_in = None if trap is None else trap.way
+    path_in = None if trap is None else trap.path
     path_out = None if explored is None or not explored.escape else explored.escape
     for name, expected, seen in (("way_in", expect.way_in, path_in), ("way_out", expect.way_out, path_out)):
         wanted = None if expected is None else tuple(map(unlabelled, expected))
         known = None if seen is None else tuple(map(unlabelled, seen))
         if wanted is not None and wanted != known:
-            yield Violation(
-                path=f"expect.{name}", expected=_describe_path(wanted), seen=_describe_path(known)
-            )
+            yield Violation(f"expect.{name}", _describe_path(wanted), _describe_path(known))
 
 
 def _describe_path(path: Sequence[Move] | None) -> str:

@@ -55,7 +55,7 @@ def broken_calls(outcome: Outcome) -> Iterator[Violation]:
         for label, expected in _expected(act, f"agent[{index}]"):
             if expected is not None and act not in made:
                 seen = "the call was never made"
-                yield Violation(path=f"{label}.expect", expected=expected, seen=seen)
+                yield Violation(f"{label}.expect", expected, seen)
 
 
 def _broken_children(outcome: Outcome) -> Iterator[Violation]:
@@ -66,13 +66,13 @@ def _broken_children(outcome: Outcome) -> Iterator[Violation]:
             made.add(call.label)
             seen = Ruling.DENY.value if call.refused else Ruling.ALLOW.value
             if call.expected and seen != call.expected:
-                yield Violation(path=f"{call.label}.expect", expected=call.expected, seen=seen)
+                yield Violation(f"{call.label}.expect", call.expected, seen)
 
     for name, double in outcome.scenario.commands.items():
         for index, move in enumerate(double.does):
             for label, expected in _expected(move, f"commands.{name}.does[{index}]"):
                 if expected is not None and label not in made:
-                    yield Violation(path=f"{label}.expect", expected=expected, seen="the call was never made")
+                    yield Violation(f"{label}.expect", expected, "the call was never made")
 
 
 def _expected(act: Act, default: str) -> list[tuple[str, str | None]]:
@@ -98,7 +98,7 @@ def _compare(trace: Trace, number: int, move: Move) -> Iterator[Violation]:
     for part in _parts(move):
         seen = _became(part, performed, hooked)
         if part.expect is not None and seen != part.expect:
-            yield Violation(path=f"{part.label or 'agent'}.expect", expected=part.expect, seen=seen)
+            yield Violation(f"{part.label or 'agent'}.expect", part.expect, seen)
 
 
 def _rest_of_turn(trace: Trace, number: int) -> Sequence[Step]:
@@ -154,16 +154,12 @@ def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None
         return
     if isinstance(expected, Range):
         if outcome.blocks() not in expected:
-            yield Violation(
-                path="expect.blocks", expected=counted(expected, "block"), seen=str(outcome.blocks())
-            )
+            yield Violation("expect.blocks", counted(expected, "block"), str(outcome.blocks()))
         return
     for event, number in expected.items():
         if outcome.blocks(event) not in number:
             path = f"expect.blocks.{event}"
-            yield Violation(
-                path=path, expected=f"{counted(number, 'block')} of {event}", seen=str(outcome.blocks(event))
-            )
+            yield Violation(path, f"{counted(number, 'block')} of {event}", str(outcome.blocks(event)))
 
 
 def broken_hook_runs(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
@@ -171,9 +167,7 @@ def broken_hook_runs(outcome: Outcome, expected: Mapping[str, Range]) -> Iterato
     for word, number in expected.items():
         if outcome.hook_runs(word) not in number:
             seen = str(outcome.hook_runs(word))
-            yield Violation(
-                path=f"expect.fires.{word}", expected=f"{counted(number, 'hook run')} of {word}", seen=seen
-            )
+            yield Violation(f"expect.fires.{word}", f"{counted(number, 'hook run')} of {word}", seen)
 
 
 def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) -> Iterator[Violation]:
@@ -186,7 +180,7 @@ def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) 
                 ", ".join(effective_ruling(item).value for item in hooked[: max(len(wanted), _MANY)])
                 or "no decision"
             )
-            yield Violation(path=f"expect.decisions.{event}", expected=", ".join(wanted), seen=seen)
+            yield Violation(f"expect.decisions.{event}", ", ".join(wanted), seen)
 
 
 def _became_of_events(hooked: HookEvent, word: str) -> bool:
@@ -206,9 +200,7 @@ def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Viol
                 distinct = list(dict.fromkeys(reasons))
                 seen = "; ".join(repr(reason) for reason in distinct[:_MANY])
                 seen += f" and {len(distinct) - _MANY} more" if len(distinct) > _MANY else ""
-            yield Violation(
-                path=f"expect.reasons[{index}]", expected=f"a reason that matches {pattern!r}", seen=seen
-            )
+            yield Violation(f"expect.reasons[{index}]", f"a reason that matches {pattern!r}", seen)
 
 
 def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
@@ -218,9 +210,7 @@ def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violati
         if not any(re.search(pattern, text) for text in texts):
             path = f"expect.told[{index}]"
             yield Violation(
-                path=path,
-                expected=f"text for the agent that matches {pattern!r}",
-                seen=_where_else(outcome, pattern),
+                path, f"text for the agent that matches {pattern!r}", _where_else(outcome, pattern)
             )
 
 
@@ -250,17 +240,17 @@ def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Viol
             ", ".join(dict.fromkeys(effective_ruling(hooked).value for hooked in asked))
             or f"no hook of {event} ran"
         )
-        yield Violation(path=f"expect.sometimes[{index}]", expected=f"{word} at least once", seen=seen)
+        yield Violation(f"expect.sometimes[{index}]", f"{word} at least once", seen)
 
 
 def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """Check the number and the depth of the sessions of fake agents."""
     if expect.sessions is not None and outcome.sessions not in expect.sessions:
         wanted = counted(expect.sessions, "session")
-        yield Violation(path="expect.sessions", expected=wanted, seen=str(outcome.sessions))
+        yield Violation("expect.sessions", wanted, str(outcome.sessions))
     if expect.depth is not None and outcome.depth not in expect.depth:
         wanted = f"a depth of {expect.depth}"
-        yield Violation(path="expect.depth", expected=wanted, seen=str(outcome.depth))
+        yield Violation("expect.depth", wanted, str(outcome.depth))
 
 
 def broken_loops(outcome: Outcome, expected: tuple[str, ...] | None) -> Iterator[Violation]:
@@ -272,10 +262,10 @@ def broken_loops(outcome: Outcome, expected: tuple[str, ...] | None) -> Iterator
     for index, title in enumerate(expected):
         if title not in titles:
             seen = ", ".join(sorted(titles)) or "no loop of the agent's own calls"
-            yield Violation(path=f"expect.detectors[{index}]", expected=title, seen=seen)
+            yield Violation(f"expect.detectors[{index}]", title, seen)
     for loop in loops:
         if loop.title not in expected:
-            yield Violation(path="expect.detectors", expected=f"no {loop.title}", seen=loop.text)
+            yield Violation("expect.detectors", f"no {loop.title}", loop.text)
 
 
 def broken_threads(outcome: Outcome, expected: ProcessExpectation) -> Iterator[Violation]:
@@ -285,7 +275,7 @@ def broken_threads(outcome: Outcome, expected: ProcessExpectation) -> Iterator[V
         seen = tracked.spawned(word)
         if seen not in wanted:
             path = f"expect.processes.threads.{word}"
-            yield Violation(path=path, expected=f"{counted(wanted, 'thread')} of {word}", seen=str(seen))
+            yield Violation(path, f"{counted(wanted, 'thread')} of {word}", str(seen))
     if expected.depth is not None and tracked.depth not in expected.depth:
         wanted, seen = expected.depth, tracked.depth
-        yield Violation(path="expect.processes.depth", expected=f"a depth of {wanted}", seen=str(seen))
+        yield Violation("expect.processes.depth", f"a depth of {wanted}", str(seen))

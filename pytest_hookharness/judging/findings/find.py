@@ -44,7 +44,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Rule, Ruling
-from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
+from pytest_hookharness.model.trace import HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
 
 # The faults that a host reports about the output or the end of a hook run, by their first word.
@@ -123,7 +123,7 @@ def _states(trace: Trace, *, flaky: bool) -> Iterator[Finding]:
 def _refusals(trace: Trace) -> Iterator[Finding]:
     for step, hooked in trace.hooked():
         words = (*hooked.decision.reasons, *hooked.decision.to_agent)
-        refusing = _refusing(hooked)
+        refusing = hooked.deciding
         # A host replaces a missing reason with its own words, so the hooks' replies are checked as well.
         silent = bool(refusing) and all(hook_run.reply.silent for hook_run in refusing)
         # A refusal that the hook did not mean has no reason for that cause; STDOUT-DENIES reports it.
@@ -133,7 +133,7 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
             yield finding_catalogue.SILENT_REFUSAL.found(
                 f"{hooked.event} was refused without a reason.",
                 turn=step.turn,
-                hook=_commands(refusing),
+                hook=commands_of(refusing),
                 rule=hooked.decision.rule,
             )
 
@@ -147,16 +147,8 @@ def _undone(trace: Trace) -> Iterator[Finding]:
         if lost:
             text = f"{hooked.event}: other output of the hooks cancelled a refusal; print the refusal alone."
             yield finding_catalogue.MANGLED.found(
-                text, turn=step.turn, hook=_commands(lost), rule=decision.rule
+                text, turn=step.turn, hook=commands_of(lost), rule=decision.rule
             )
-
-
-def _refusing(hooked: HookEvent) -> list[HookRun]:
-    return [hook_run for hook_run in hooked.hook_runs if hook_run.reply.ruling is hooked.decision.ruling]
-
-
-def _commands(hook_runs: Sequence[HookRun]) -> str:
-    return ", ".join(hook_run.hook.command for hook_run in hook_runs)
 
 
 def _hook_runs(trace: Trace) -> Iterator[Finding]:
@@ -184,18 +176,13 @@ def _running_sessions(trace: Trace) -> dict[int, int]:
 
 def _covers(defect: FindingCode, fault: FindingCode) -> bool:
     if fault is finding_catalogue.CRASHED:
-        return defect in (
-            finding_catalogue.CRASHED,
-            finding_catalogue.HUNG_HOOK,
-            finding_catalogue.NOT_RUN,
-        )
+        return defect in (finding_catalogue.CRASHED, finding_catalogue.HUNG_HOOK, finding_catalogue.NOT_RUN)
     return defect is fault or (fault is finding_catalogue.HUNG_HOOK and defect is finding_catalogue.HELD_OPEN)
 
 
 def _out_of_budget(hook_run: HookRun) -> bool:
     # The time budget of the whole run ended, not the timeout of this hook run: nothing is known about it.
-    ending = hook_run.run.ending if hook_run.run is not None else None
-    return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
+    return isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.BUDGET
 
 
 def _fault(hook_run: HookRun) -> _Defect | None:

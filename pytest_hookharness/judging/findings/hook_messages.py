@@ -14,7 +14,7 @@ from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Reply, Ruling, Unheard
-from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
 
 _REFUSALS = (Ruling.ASK, Ruling.DEFER, Ruling.DENY)
@@ -26,11 +26,7 @@ def find_unheard(trace: Trace, for_agent: Sequence[str] = ()) -> Iterator[Findin
     Find output that the host wrongly treats as a refusal, and text for the agent that does not reach it.
 
     The reason of an allow is usually a note for the user. It counts as text for the agent if it has several
-    lines, or if the scenario expects the agent to get it.
-
-    Args:
-        trace: What took place.
-        for_agent: Regular expressions for texts that the scenario expects the agent to get.
+    lines, or if it matches a pattern in ``for_agent``: what the scenario expects the agent to get.
     """
     for step, hooked in trace.hooked():
         for hook_run in hooked.hook_runs:
@@ -71,15 +67,15 @@ def find_double_noise(trace: Trace) -> Iterator[Finding]:
                 f"{hooked.event}: {len(noisy)} hooks write to standard error and decide nothing; "
                 f"{lines} lines for one event."
             )
-            yield codes.DOUBLE_NOISE.found(text, turn=step.turn, hook=_commands(noisy))
+            yield codes.DOUBLE_NOISE.found(text, turn=step.turn, hook=commands_of(noisy))
         for words, hook_runs in _speakers(hooked).items():
             if len(hook_runs) > 1:
                 text = f"{hooked.event}: {len(hook_runs)} hooks say the same, {_quoted(words)}."
-                yield codes.DOUBLE_NOISE.found(text, turn=step.turn, hook=_commands(hook_runs))
+                yield codes.DOUBLE_NOISE.found(text, turn=step.turn, hook=commands_of(hook_runs))
 
 
 def _is_noise(hook_run: HookRun) -> bool:
-    if hook_run.run is None or hook_run.run.ending != Exited(0) or hook_run.reply.ruling in _REFUSALS:
+    if hook_run.run is None or hook_run.ending != Exited(0) or hook_run.reply.ruling in _REFUSALS:
         return False
     # Some hosts read an answer from standard error if standard output is empty; that is no noise.
     answered = not hook_run.run.stdout.text.strip() and hook_run.reply != Reply(rule=hook_run.reply.rule)
@@ -104,10 +100,6 @@ def _stderr(hook_run: HookRun) -> str:
     return hook_run.run.stderr.text.strip() if hook_run.run is not None else ""
 
 
-def _commands(hook_runs: Sequence[HookRun]) -> str:
-    return ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in hook_runs))
-
-
 def _output(hook_run: HookRun) -> str:
     text = hook_run.run.stdout.text.strip() if hook_run.run is not None else ""
     return f"{_quoted(text)} on standard output" if text else "nothing on standard output"
@@ -120,13 +112,7 @@ def _quoted(text: str) -> str:
 
 
 def find_lost_effects(trace: Trace, effects: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
-    """
-    Find decisions without the change of a file that the scenario expects with them.
-
-    Args:
-        trace: What took place.
-        effects: Files by ``event`` or ``event:ruling``, relative to the workspace.
-    """
+    """Find decisions without the changes of files that the scenario expects with an ``event[:ruling]``."""
     for when, files in effects.items():
         event, _, ruling = when.partition(":")
         asked = [(step, hooked) for step, hooked in trace.hooked(event) if hooked.hook_runs]
@@ -137,7 +123,7 @@ def find_lost_effects(trace: Trace, effects: Mapping[str, Sequence[str]]) -> Ite
                 if not _changes(hooked, file):
                     others = [other for _, other in asked if _changes(other, file)]
                     text = f"{_title(hooked)}: {file} did not change{_elsewhere(hooked, others)}."
-                    yield codes.EARLY_EXIT.found(text, turn=step.turn, hook=_commands(hooked.hook_runs))
+                    yield codes.EARLY_EXIT.found(text, turn=step.turn, hook=commands_of(hooked.hook_runs))
 
 
 def _changes(hooked: HookEvent, file: str) -> bool:
@@ -199,7 +185,7 @@ def find_empty_advice(trace: Trace) -> Iterator[Finding]:
             # Hosts put the name of the hook before its reason; only the hook's own text is judged.
             key = (hooked.event, (givers[0].reason if givers else reason).strip())
             times[key] += 1
-            first.setdefault(key, (step.turn, _commands(givers)))
+            first.setdefault(key, (step.turn, commands_of(givers)))
     for (event, reason), number in times.items():
         if reason and number >= _TIMES and not names_something(reason):
             turn, hook = first[event, reason]

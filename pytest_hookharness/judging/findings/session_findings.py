@@ -21,7 +21,16 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Read, Resume, ToolCall
 from pytest_hookharness.model.processes import Ending, Exited
-from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, Performed, Step, Trace
+from pytest_hookharness.model.trace import (
+    Change,
+    Happened,
+    HookEvent,
+    Moved,
+    Performed,
+    Step,
+    Trace,
+    commands_of,
+)
 from pytest_hookharness.model.verdicts import Finding
 
 _WORKSPACE = "workspace/"
@@ -51,12 +60,7 @@ class _FirstAnswer:
 
 def find_stuck_phases(trace: Trace, *, alike: bool = False) -> Iterator[Finding]:
     """
-    Find sessions that can do nothing from their start, and calls that a later session answers differently.
-
-    Args:
-        trace: What took place.
-        alike: Whether the scenario expects each session to answer the first call of a kind as the session
-            before did.
+    Find sessions that can do nothing from their start and, if ``alike``, calls that got another answer.
     """
     sessions = _sessions(trace)
     for session in sessions:
@@ -95,11 +99,7 @@ def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
         "so the agent cannot do what would end this phase."
     )
     first = reads[0].refusal
-    hook = ", ".join(
-        hook_run.hook.command
-        for hook_run in first.hook_runs
-        if hook_run.reply.ruling is first.decision.ruling
-    )
+    hook = commands_of(first.deciding)
     yield STUCK_PHASE.found(text, turn=min(refusals), hook=hook, rule=first.decision.rule)
 
 
@@ -280,5 +280,4 @@ def _reverts(change: Change, mine: Change) -> bool:
 
 def _finding(turn: int, hooked: HookEvent, path: str) -> Finding:
     text = f"{path}: hooks of {hooked.event} reverted the same change of the agent twice."
-    hooks = ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in hooked.hook_runs))
-    return finding_catalogue.PINGPONG.found(text, turn=turn, hook=hooks)
+    return finding_catalogue.PINGPONG.found(text, turn=turn, hook=commands_of(hooked.hook_runs))

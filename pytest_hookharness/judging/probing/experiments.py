@@ -49,14 +49,7 @@ class GrowingSize:
 
 
 def find_growing_sizes(before: Files, after: Files, paths: Collection[str]) -> tuple[GrowingSize, ...]:
-    """
-    Return the sizes that differ between two states.
-
-    Args:
-        before: The content of every file that differs, one repetition ago.
-        after: The same now.
-        paths: All files that exist now.
-    """
+    """Return the sizes that changed in the last repetition, from the files that differ and all paths now."""
     found = [
         GrowingSize(size, size - earlier[name])
         for path in after.keys() & before.keys()

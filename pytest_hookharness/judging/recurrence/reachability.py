@@ -60,10 +60,7 @@ def find_nearest(
     """
     Return the wanted state that is nearest to a root, as that root and the path from it.
 
-    Args:
-        graph: The graph.
-        roots: States where paths start, with the number of moves that lead to each of them.
-        wanted: States to look for.
+    ``roots`` has the states where paths start, with the number of moves that lead to each of them.
     """
     paths = [(root, find_path(graph, root, lambda target: target in wanted)) for root in roots]
     found = [(root, path) for root, path in paths if path is not None]

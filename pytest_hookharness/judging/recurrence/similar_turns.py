@@ -179,13 +179,7 @@ def _exchange(step: Step, read: TextOutline) -> str:
         case Happened(event=event):
             return f"happened {read(repr(event))}"
         case Performed(call=call, result=result, refused=refused):
-            values = (
-                call.name,
-                _outline_of(call.input, read),
-                read(result.text),
-                result.failed,
-                refused,
-            )
+            values = (call.name, _outline_of(call.input, read), read(result.text), result.failed, refused)
             return f"performed {values!r}"
         case HookEvent(event=event, target=target, hook_runs=hook_runs, decision=decision):
             runs = [_hook_run(item) for item in hook_runs]

@@ -46,13 +46,7 @@ def align(
     first: AlignFirst,
 ) -> Alignment | None:
     """
-    Return where the tokens of a text were before; ``None`` if some were removed or changed their shape.
-
-    Args:
-        older: The shapes of the older text.
-        newer: The shapes of the newer text.
-        values: The tokens of both texts.
-        first: What is aligned first.
+    Return where tokens, given by shape and value, were before; ``None`` if some were removed or reshaped.
     """
     if len(older) > len(newer):
         return None

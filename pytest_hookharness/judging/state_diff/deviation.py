@@ -20,13 +20,12 @@ from pytest_hookharness.judging.state_diff.file_series import (
     Files,
     FileSeries,
     ObservationFailure,
-    SeriesKind,
     allowed_repetitions,
     newest_chunk_values,
     observe_all,
     observe_next,
-    text_of,
 )
+from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField
 from pytest_hookharness.judging.state_diff.progressions import (
@@ -43,7 +42,7 @@ from pytest_hookharness.judging.state_diff.templates import (
     TemplateSlot,
     Values,
 )
-from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, timestamps_in, unit_of
+from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, unit_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind
 
@@ -74,25 +73,16 @@ def find_deviation(
     clock: SessionClock,
 ) -> str:
     """Say how a repetition deviates from the pattern; empty if it does not."""
-    observed = observe_all(all_series, before)
-    missing = next((old for old in observed if isinstance(old, ObservationFailure)), None)
+    pairs = observe_all(all_series, before)
+    missing = next((old for _, old in pairs if isinstance(old, ObservationFailure)), None)
     if missing is not None:
         return f"{missing.path} {missing.why} before the repetition."
-    pairs = [
-        (series, old)
-        for series, old in zip(all_series, observed, strict=True)
-        if not isinstance(old, ObservationFailure)
-    ]
-    repetitions = allowed_repetitions(pairs)
     names = {(location.series, location.where, location.item): location.part.name for location in locations}
-    rules = _Rules(repetitions, names, clock)
+    rules = _Rules(allowed_repetitions(pairs), names, clock)
     known: set[str] = set()
-    for number, (series, old) in enumerate(pairs):
-        new = observe_next(series, before, after, known)
+    for number, (series, old, new) in enumerate(observe_next(pairs, before, after, known)):
         if isinstance(new, ObservationFailure):
             return f"{new.path} {new.why} after the repetition."
-        # In a series of created files the older file must stay as it is, so it is compared below.
-        known |= {new.path} if old is None or series.kind is SeriesKind.CREATED else {new.path, old.path}
         difference = next(_compared(number, series, old, new, rules), "")
         if difference:
             return f"{new.path}: {difference}."
@@ -166,22 +156,10 @@ def _unexpected_change(before: Files, after: Files, known: set[str], clock: Sess
             continue
         if old is None or new is None:
             return f"{path} {'is new' if old is None else 'is gone'} after the repetition, unlike before."
-        before_text = _without_timestamps(old, clock)
-        if before_text is None or before_text != _without_timestamps(new, clock):
+        # A time in seconds stays the same in many fast repetitions, and then changes without any meaning.
+        if not equal_except_timestamps(old, new, clock):
             return f"{path} changed in the repetition, but not in those before."
     return ""
-
-
-def _without_timestamps(content: bytes, clock: SessionClock) -> str | None:
-    # A time in seconds stays the same in many fast repetitions, and then changes without any meaning.
-    text = text_of(content)
-    if text is None:
-        return None
-    pieces, last = [], 0
-    for timestamp in timestamps_in(text, clock):
-        pieces.append(text[last : timestamp.start])
-        last = timestamp.end
-    return "\0".join([*pieces, text[last:]])
 
 
 def _short(text: str) -> str:
@@ -192,19 +170,10 @@ def refute_steps(all_series: Sequence[FileSeries], before: Files, after: Files) 
     """
     Yield the series without the steps that a repetition refuted; a series without a file stays as it is.
     """
-    pairs = [
-        (series, None if isinstance(old, ObservationFailure) else old)
-        for series, old in zip(all_series, observe_all(all_series, before), strict=True)
-    ]
+    pairs = observe_all(all_series, before)
     repetitions = allowed_repetitions(pairs)
-    known: set[str] = set()
-    for series, old in pairs:
-        new = observe_next(series, before, after, known)
-        if isinstance(new, ObservationFailure):
-            yield series
-            continue
-        known |= {new.path} if old is None or series.kind is SeriesKind.CREATED else {new.path, old.path}
-        yield _refuted(series, new, repetitions)
+    for series, _, new in observe_next(pairs, before, after, set()):
+        yield series if isinstance(new, ObservationFailure) else _refuted(series, new, repetitions)
 
 
 def find_unpredictable(
@@ -216,17 +185,11 @@ def find_unpredictable(
     Replaying a repetition gives such a number the very same value, so it depends on the state and its later
     values decide; but they cannot be predicted.
     """
-    found: dict[int, FileObservation] = {}
-    known: set[str] = set()
-    for number, (series, old) in enumerate(zip(all_series, observe_all(all_series, before), strict=True)):
-        new = observe_next(series, before, after, known)
-        if isinstance(new, FileObservation):
-            found[number] = new
-            known |= {new.path} if not isinstance(old, FileObservation) else {new.path, old.path}
+    found = [new for _, _, new in observe_next(observe_all(all_series, before), before, after, set())]
     for index, location in enumerate(locations):
-        observation, series = found.get(location.series), all_series[location.series]
+        observation, series = found[location.series], all_series[location.series]
         if (
-            observation is None
+            isinstance(observation, ObservationFailure)
             or location.part.kind is not PartKind.NUMBER
             or location.where is SeriesField.FILES
         ):

@@ -216,46 +216,56 @@ class ObservationFailure:
     why: str
 
 
-def observe_all(
-    all_series: Sequence[FileSeries], files: Files
-) -> list[FileObservation | ObservationFailure | None]:
+Observed = FileObservation | ObservationFailure
+
+
+def observe_all(all_series: Iterable[FileSeries], files: Files) -> list[tuple[FileSeries, Observed | None]]:
     """
-    Return the file of each series before a repetition; ``None`` for a created file that does not exist yet.
+    Return each series with its file before a repetition; ``None`` for a created file that does not exist yet.
     """
-    found: list[FileObservation | ObservationFailure | None] = []
+    found: list[tuple[FileSeries, Observed | None]] = []
     # Two series with similar names must not claim the same file.
     taken: set[str] = set()
     for series in all_series:
-        observed = _observe(series, files, taken)
+        observed: Observed | None = _observe(series, files, taken)
         if isinstance(observed, FileObservation):
             taken.add(observed.path)
-        found.append(
-            None
-            if isinstance(observed, ObservationFailure) and series.kind is SeriesKind.CREATED
-            else observed
-        )
+        elif series.kind is SeriesKind.CREATED:
+            observed = None
+        found.append((series, observed))
     return found
 
 
 def observe_next(
-    series: FileSeries, before: Files, after: Files, known: Collection[str]
-) -> FileObservation | ObservationFailure:
-    """Return the file of a series after a repetition; of created files, the one that did not exist before."""
-    created = series.kind is SeriesKind.CREATED
-    existing = {path for path, content in before.items() if created and content is not None}
-    return _observe(series, after, {*known, *existing})
+    pairs: Iterable[tuple[FileSeries, Observed | None]], before: Files, after: Files, known: set[str]
+) -> Iterator[tuple[FileSeries, FileObservation | None, Observed]]:
+    """
+    Yield each series with its file before and after a repetition; of created files, one that is new.
+
+    Paths that are accounted for are added to ``known``.
+    """
+    existing = {path for path, content in before.items() if content is not None}
+    for series, seen in pairs:
+        created = series.kind is SeriesKind.CREATED
+        old = seen if isinstance(seen, FileObservation) else None
+        new = _observe(series, after, known | existing if created else known)
+        if isinstance(new, FileObservation):
+            # Of created files the older one must stay as it is, so it is compared with the other files.
+            known |= {new.path} if old is None or created else {new.path, old.path}
+        yield series, old, new
 
 
-def allowed_repetitions(pairs: Iterable[tuple[FileSeries, FileObservation | None]]) -> frozenset[Fraction]:
+def allowed_repetitions(pairs: Iterable[tuple[FileSeries, Observed | None]]) -> frozenset[Fraction]:
     """Return how many repetitions a count may be ahead of the newest state after one more repetition."""
     return frozenset(
-        ahead + 1 for series, old in pairs if old is not None for ahead in _repetitions_of(series, old)
+        ahead + 1
+        for series, old in pairs
+        if isinstance(old, FileObservation)
+        for ahead in _repetitions_of(series, old)
     )
 
 
-def _observe(
-    series: FileSeries, files: Files, excluded: Collection[str]
-) -> FileObservation | ObservationFailure:
+def _observe(series: FileSeries, files: Files, excluded: Collection[str]) -> Observed:
     failure = ObservationFailure(
         series.path, "does not exist" if series.kind is SeriesKind.IN_PLACE else "has no successor"
     )

@@ -87,26 +87,12 @@ class Pattern:
 
     def find_deviation(self, before: Files, after: Files, clock: SessionClock) -> str:
         """
-        Say how one repetition deviates from the pattern.
-
-        Args:
-            before: The files before the repetition, perturbed or not.
-            after: The files after it.
-            clock: The clock with the present after the repetition.
-
-        Returns:
-            One sentence that names file and place; empty if the files changed as in the repetitions before.
+        Say how a repetition that ends now, by the clock, deviates from the pattern; empty if it does not.
         """
         return deviation.find_deviation(self.all_series, self.locations, before, after, clock)
 
     def without_refuted_steps(self, before: Files, after: Files) -> Pattern:
-        """
-        Return the pattern without the steps that one more repetition refuted.
-
-        Args:
-            before: The files before the repetition, perturbed or not.
-            after: The files after it.
-        """
+        """Return the pattern without the steps that one more repetition refuted."""
         all_series = tuple(deviation.refute_steps(self.all_series, before, after))
         return Pattern(all_series, locate_parts(all_series), self.clock)
 
@@ -114,9 +100,7 @@ class Pattern:
         """
         Return the parts that are derived from the files, but by an unknown rule.
 
-        Args:
-            before: The files before one more repetition, with all parts at their older values.
-            after: The files after it.
+        ``before`` has all parts at their older values, and ``after`` is one repetition later.
         """
         return tuple(deviation.find_unpredictable(self.all_series, self.locations, before, after))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from posixpath import commonprefix
 
 from pytest_hookharness.judging.state_diff import timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
@@ -171,7 +172,7 @@ def _read(items: tuple[Item, ...], text: str, place: int, offset: int) -> Values
         item = items[number]
         if isinstance(item, str):
             if not text.startswith(item, offset):
-                return TemplateMismatch(offset + _common(item, text[offset : offset + len(item)]))
+                return TemplateMismatch(offset + len(commonprefix([item, text[offset : offset + len(item)]])))
             offset += len(item)
         elif isinstance(item, TemplateSlot):
             match = re.compile(item.expression).match(text, offset)
@@ -205,13 +206,6 @@ def _read_block(
     return furthest
 
 
-def _common(one: str, other: str) -> int:
-    return next(
-        (place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs),
-        min(len(one), len(other)),
-    )
-
-
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]\d{1,3})?", re.ASCII)
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _PROCESS = re.compile(r"(?i)p?pid\W{0,4}$|process[_ ]?id\W{0,4}$")
@@ -221,15 +215,9 @@ Piece = str | TemplateSlot
 
 def infer_pieces(tokens: Sequence[Token], clock: SessionClock, before: str) -> list[Piece] | None:
     """
-    Return fixed text and slots for one token that was followed through several texts.
+    Return fixed text and slots for one token in consecutive texts; ``None`` if it changes by no known rule.
 
-    Args:
-        tokens: The token in each text, oldest first.
-        clock: The clock of the session.
-        before: The text before the token; a name in it may say what a number is.
-
-    Returns:
-        The pieces in order; ``None`` if a value changes without a recognised progression.
+    A name in the text before the token may say what a number is.
     """
     texts = tuple(token.text for token in tokens)
     if len(set(texts)) == 1:
@@ -275,7 +263,7 @@ def _pieces_of_runs(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] 
     hexadecimal = progression_of_hexadecimals(texts)
     if hexadecimal is not None:
         return [TemplateSlot(texts, hexadecimal)]
-    prefix = _common_prefix(texts)
+    prefix = commonprefix(texts)
     # One common letter may be chance, and hexadecimal texts have no name as a prefix.
     if len(prefix) < 2 or len(texts[0]) - len(prefix) < 4 or _is_hexadecimal(texts):
         prefix = ""
@@ -284,11 +272,6 @@ def _pieces_of_runs(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] 
     if random is None:
         return counted
     return [*([prefix] if prefix else []), TemplateSlot(rests, random)]
-
-
-def _common_prefix(texts: tuple[str, ...]) -> str:
-    pairs = enumerate(zip(*texts, strict=False))
-    return texts[0][: next((place for place, letters in pairs if len(set(letters)) > 1), 0)]
 
 
 def _is_hexadecimal(texts: tuple[str, ...]) -> bool:

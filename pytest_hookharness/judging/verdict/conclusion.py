@@ -34,15 +34,10 @@ def judge_threads(
     verdicts: Sequence[Verdict], denials: Sequence[Denial], *, turn: int, unfinished: Sequence[str]
 ) -> Verdict:
     """
-    Return the verdict on all threads together.
+    Return the verdict on all threads together; the first verdict is that on the user's own.
 
-    The run has terminated only if every thread has, and nothing is left that could start another one.
-
-    Args:
-        verdicts: The verdict on each thread, the user's own first.
-        denials: The starts that were refused.
-        turn: The last turn.
-        unfinished: What could still have started a thread when the run was ended, in words.
+    The run has terminated only if every thread has, and nothing is left that could start another one:
+    ``unfinished`` says in words what could still have started a thread when the run was ended.
     """
     stopped = next((denial for denial in denials if denial.stops), None)
     every: list[Verdict] = [*verdicts]
@@ -89,7 +84,7 @@ def _verdict(played: Verdict, explored: Exploration) -> Verdict:
     says nothing about other agents.
     """
     if explored.trap is not None:
-        return Lockout(turn=len(explored.trap.way), moves=explored.candidates)
+        return Lockout(turn=len(explored.trap.path), moves=explored.candidates)
     if explored.open and isinstance(played, Terminated | Capped):
         return Undecided(turn=played.turn, why=_why(explored))
     return played

@@ -76,9 +76,11 @@ def gather_assumptions(trace: Trace, extra: Sequence[str] = ()) -> tuple[str, ..
 
 def _hook_timeouts(trace: Trace) -> Iterator[str]:
     for _, hook_run in trace.hook_runs():
-        ending = hook_run.run.ending if hook_run.run is not None else None
-        if isinstance(ending, TimedOut) and ending.by is Cut.HOOK_TIMEOUT:
-            yield f"A hook that was cut after the hook timeout of {ending.after:g} s would never have ended."
+        match hook_run.ending:
+            case TimedOut(after=after, by=Cut.HOOK_TIMEOUT):
+                yield f"A hook that was cut after the hook timeout of {after:g} s would never have ended."
+            case _:
+                pass
 
 
 def _left_over(trace: Trace) -> Iterator[str]:
@@ -200,7 +202,7 @@ def _waiting(case: JudgeInput) -> Verdict:
             name, rule = _name(asking), hooked.decision.rule
             return Hung(turn=step.turn, event=hooked.event, command=name, rule=rule, asked=True)
     for step, hook_run in reversed([*case.trace.hook_runs()]):
-        if hook_run.run is not None and isinstance(hook_run.run.ending, TimedOut | HeldOpen):
+        if isinstance(hook_run.ending, TimedOut | HeldOpen):
             rule = case.end.rule or hook_run.reply.rule
             return Hung(turn=step.turn, event=hook_run.hook.event, command=_name(hook_run), rule=rule)
     why = case.end.why or "the host waits for something that never comes"

@@ -30,10 +30,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 
 WORDS = Text(noun="a text that is not empty", pattern=texts.WORDS)
 INSIDE = Text(
-    noun="a path inside the workspace",
-    pattern=texts.INSIDE,
-    example="src/app.py",
-    read=texts.read_inside,
+    noun="a path inside the workspace", pattern=texts.INSIDE, example="src/app.py", read=texts.read_inside
 )
 REGEX = Text(noun="a regular expression", format="regex", example="tests? failed", read=texts.read_regex)
 EVENT = Text(noun="an event name", pattern=texts.EVENT, example="PreToolUse")

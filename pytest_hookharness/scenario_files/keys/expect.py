@@ -42,7 +42,7 @@ BLOCKS = Either(
         EXACTLY,
         replace(BOUNDS, known_by=frozenset(key.name for key in BOUNDS.keys)),
         Named(noun="counts by event name", key=EVENT, value=RANGE),
-    ),
+    )
 )
 POSITIVE = Whole(minimum=1)
 PATHS = Many(noun="a list of paths", item=INSIDE)

@@ -60,10 +60,7 @@ HARMS_WITH_TEXT = ("chmod", "replace")
 _CALL_SHAPES: Shapes = {
     "name": Text(noun="a tool's name", pattern=texts.WORDS, example="Bash"),
     "given": Either(
-        shapes=(
-            Text(read=lambda text: ToolResult(text=text)),
-            record_of(ToolResult, "a result"),
-        )
+        shapes=(Text(read=lambda text: ToolResult(text=text)), record_of(ToolResult, "a result"))
     ),
     "expect": ChoiceShape(noun="the decision on a call", words=("allow", "deny", "ask")),
 }
@@ -207,9 +204,7 @@ EVENTS = (
         shape=Either(
             shapes=(
                 ChoiceShape(
-                    noun="a trigger",
-                    words=("manual", "auto"),
-                    read=lambda trigger: Compact(trigger=trigger),
+                    noun="a trigger", words=("manual", "auto"), read=lambda trigger: Compact(trigger=trigger)
                 ),
                 Nothing(read=lambda _: Compact()),
             )

@@ -76,11 +76,7 @@ MASK = Either(
         record_of(
             Mask,
             "a mask",
-            {
-                "file": GLOB,
-                "keys": Many(noun="a list of JSON keys", item=Text(), at_least=1),
-                "text": REGEX,
-            },
+            {"file": GLOB, "keys": Many(noun="a list of JSON keys", item=Text(), at_least=1), "text": REGEX},
             check=check_mask,
             besides={"not": {"required": ["keys", "text"]}},
         ),

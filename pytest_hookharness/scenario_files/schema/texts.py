@@ -120,10 +120,7 @@ def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
     """
     Return the absolute path of a folder, with links resolved.
 
-    Args:
-        text: The path, as written.
-        base: The folder that the path is relative to.
-        confined: Whether the folder must be below ``base``, or be its repository.
+    If ``confined``, the folder must be below ``base``, or be its repository.
     """
     if text == REPOSITORY:
         return _find_repository(base)

@@ -53,12 +53,7 @@ class TextEdit:
 
 def rewrite(text: str, place: KeyPath, wanted: Sequence[Revision]) -> str:
     """
-    Return the text with some values of one expectation changed.
-
-    Args:
-        text: A valid scenario file.
-        place: Keys of the expectation; it may be missing at the top level.
-        wanted: The changes.
+    Return a valid scenario file with some values of one expectation changed, which may be missing at the top.
 
     Raises:
         NotEditable: A value cannot be changed alone.

@@ -250,14 +250,7 @@ class Problems:
         """
         Record a problem.
 
-        Args:
-            place: Place of the problem.
-            path: Its key path.
-            message: What is wrong, in words.
-            seen: What was written there.
-            allowed: What is allowed there.
-            near: The word that was written, to suggest the nearest word of ``allowed``.
-            meant: The suggestion, where it is known.
+        The suggestion is ``meant``, or else the allowed word that is nearest to ``near``, the written word.
         """
         if self.full:
             return

@@ -57,7 +57,7 @@ if __name__ == "__main__":
     scenario = scenario_from({locked})
     with {executor} as executor:
         there = explore(scenario, executor)
-    (move,) = there.explored.trap.way
+    (move,) = there.explored.trap.path
     same = "the same" if found(there) == found(explore(scenario)) else "another"
     print(f"{{there.verdict_name}} {{move.command}}, {{same}} here")
 """

@@ -92,7 +92,7 @@ def test_a_trap_state_is_found_with_the_shortest_path():
     explored = explore(machine)
 
     assert explored.trap is not None
-    assert explored.trap.way == (RunCommand(command="lock"),)
+    assert explored.trap.path == (RunCommand(command="lock"),)
     assert [one.exchange.move for one in explored.trap.trace.steps if isinstance(one.exchange, Moved)] == [
         RunCommand(command="lock")
     ]
@@ -239,7 +239,7 @@ def test_a_loop_that_only_its_own_agent_reaches_is_explored_too():
     explored = explore(Machine(table), (), Livelock(stem=1, period=1), steps)
 
     assert explored.trap is not None
-    assert explored.trap.way == (RunCommand(command="far"),)
+    assert explored.trap.path == (RunCommand(command="far"),)
 
 
 def test_what_comes_before_the_first_move_is_done_first():
