@@ -50,7 +50,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def described(key: Key | Tag) -> dict[str, Any]:
+def described(key: Key) -> dict[str, Any]:
     """Return the schema of a key's value, with its description."""
     return {"description": key.doc, **export(key.shape)}
 
@@ -123,8 +123,8 @@ def record(shape: RecordShape) -> dict[str, Any]:
 
 def act(tag: Tag) -> dict[str, Any]:
     """Return the schema of one kind of act."""
-    properties = {tag.name: described(tag), **{key.name: described(key) for key in tag.modifiers}}
-    return {"type": "object", "properties": properties, "required": [tag.name], "additionalProperties": False}
+    own = Key(name=tag.name, shape=tag.shape, doc=tag.doc, required=True)
+    return record(RecordShape(noun="an act", keys=(own, *tag.modifiers)))
 
 
 def whole(pattern: str) -> str:

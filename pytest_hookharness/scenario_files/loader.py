@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TypedDict, Unpack, cast
 
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.scenario import Origin, Scenario
@@ -97,24 +97,26 @@ def _number(number: float, problems: Problems, path: str) -> Element:
 MAX_SIZE = 1 << 20
 
 
+class KnownNames(TypedDict, total=False):
+    """
+    Names that a file may contain; of a kind that is missing, all are allowed.
+
+    Attributes:
+        known_hosts: Hosts.
+        known_findings: Findings by name, with the reason if a file must not name them, else an empty text.
+        known_behaviours: Behaviours.
+    """
+
+    known_hosts: Sequence[str]
+    known_findings: Mapping[str, str]
+    known_behaviours: Collection[str]
+
+
 def load(
-    path: Path,
-    *,
-    hosts: Sequence[str] | None = None,
-    known_hosts: Sequence[str] | None = None,
-    known_findings: Mapping[str, str] | None = None,
-    known_behaviours: Collection[str] | None = None,
+    path: Path, *, hosts: Sequence[str] | None = None, **known: Unpack[KnownNames]
 ) -> tuple[Scenario, ...]:
     """
-    Return the scenarios of a file: its base and variants, on each of its hosts.
-
-    Args:
-        path: The scenario file.
-        hosts: Hosts that replace those of the file.
-        known_hosts: Hosts that the file may name; ``None`` allows any.
-        known_findings: Findings by name, with the reason if a file must not name them, else an empty text;
-            ``None`` allows any.
-        known_behaviours: Behaviours that the file may name; ``None`` allows any.
+    Return the scenarios of a file: its base and variants, on each of ``hosts`` or else of the file's hosts.
 
     Raises:
         ScenarioErrors: The file has problems; it lists all of them.
@@ -122,36 +124,14 @@ def load(
     problems = Problems(path)
     data = read_bytes(path, problems)
     problems.raise_if_any()
-    text = decode(data, problems)
-    return loads(
-        text,
-        path,
-        hosts=hosts,
-        known_hosts=known_hosts,
-        known_findings=known_findings,
-        known_behaviours=known_behaviours,
-    )
+    return loads(decode(data, problems), path, hosts=hosts, **known)
 
 
 def loads(
-    text: str,
-    path: Path,
-    *,
-    hosts: Sequence[str] | None = None,
-    known_hosts: Sequence[str] | None = None,
-    known_findings: Mapping[str, str] | None = None,
-    known_behaviours: Collection[str] | None = None,
+    text: str, path: Path, *, hosts: Sequence[str] | None = None, **known: Unpack[KnownNames]
 ) -> tuple[Scenario, ...]:
     """
-    Return the scenarios of the text of a file, which need not exist yet.
-
-    Args:
-        text: The text.
-        path: The file; folders are relative to it, and messages name it.
-        hosts: As for ``load``, likewise the other arguments.
-        known_hosts: As for ``load``.
-        known_findings: As for ``load``.
-        known_behaviours: As for ``load``.
+    Return the scenarios of the text of a file, which need not exist yet; folders are relative to it.
 
     Raises:
         ScenarioErrors: The text has problems.
@@ -164,12 +144,12 @@ def loads(
     if element is None:
         problems.raise_if_any()
         element = RefusedNode()
-    if known_hosts is not None:
-        check_hosts(element, known_hosts, problems)
-    if known_findings is not None:
-        check_findings(element, known_findings, problems)
-    if known_behaviours is not None:
-        check_behaviours(element, known_behaviours, problems)
+    if "known_hosts" in known:
+        check_hosts(element, known["known_hosts"], problems)
+    if "known_findings" in known:
+        check_findings(element, known["known_findings"], problems)
+    if "known_behaviours" in known:
+        check_behaviours(element, known["known_behaviours"], problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
     return tuple(assemble(values, Origin(file=path, marks=marks(element)), hosts))
 
@@ -178,9 +158,7 @@ def scenario_from(data: Mapping[str, object], *, path: Path | None = None) -> Sc
     """
     Return the scenario of a mapping in Python code, which has the keys of a scenario file.
 
-    Args:
-        data: The mapping. A folder given as a path object, not as a text, may be anywhere.
-        path: The file that folders are relative to; ``None``: folders may be anywhere.
+    Folders are relative to ``path``. Without it, or if given as path objects, they may be anywhere.
 
     Raises:
         ScenarioErrors: The mapping has problems; they have no line numbers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.scenario import Origin, Scenario
@@ -65,11 +66,17 @@ def script_of(values: Values) -> Script:
 
 def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> None:
     """Record a problem for each unknown host."""
-    for path, place in host_places(element):
+    for path, place in chain.from_iterable(
+        scalars_of(table, "host", top) for top, table in tables_of(element)
+    ):
         host = place.value
         if isinstance(host, str) and not is_known(host, known):
-            message = f"{shown(host)} is not a known host"
-            problems.add(place, path, message, seen=shown(host), allowed=known, near=host)
+            _refuse(place, path, host, "is not a known host", known, problems)
+
+
+def _refuse(place: Place, path: str, word: str, why: str, allowed: Sequence[str], problems: Problems) -> None:
+    message = f"{shown(word)} {why}"
+    problems.add(place, path, message, seen=shown(word), allowed=allowed, near=word)
 
 
 def is_known(host: str, known: Sequence[str]) -> bool:
@@ -92,8 +99,7 @@ def check_findings(element: Element, known: Mapping[str, str], problems: Problem
             why = known.get(word.upper(), "is not a known finding")
             if why:
                 allowed = [name for name, objection in known.items() if not objection]
-                message = f"{shown(word)} {why}"
-                problems.add(place, path, message, seen=shown(word), allowed=allowed, near=word)
+                _refuse(place, path, word, why, allowed, problems)
 
 
 def check_behaviours(element: Element, known: Collection[str], problems: Problems) -> None:
@@ -105,8 +111,7 @@ def check_behaviours(element: Element, known: Collection[str], problems: Problem
                 place, word = _named_first(tags["then"].value)
                 if word and word not in known:
                     path = join(join(join(top, "agent"), index), "then")
-                    message = f"{shown(word)} is not a known behaviour"
-                    problems.add(place, path, message, seen=shown(word), allowed=sorted(known), near=word)
+                    _refuse(place, path, word, "is not a known behaviour", sorted(known), problems)
 
 
 def _named_first(behaviour: Element) -> tuple[Place, str]:
@@ -118,12 +123,6 @@ def _named_first(behaviour: Element) -> tuple[Place, str]:
             return first, first.key
         case _:
             return behaviour, ""
-
-
-def host_places(element: Element) -> Iterator[tuple[str, ScalarNode]]:
-    """Yield every element that names a host, with its key path."""
-    for path, table in tables_of(element):
-        yield from scalars_of(table, "host", path)
 
 
 def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, TableEntry]]]:

@@ -5,6 +5,7 @@ The tables of campaigns: ``vary`` and the launch conditions that it changes, ``e
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.mutations import (
@@ -58,21 +59,11 @@ SHAPING = RecordShape(
 )
 
 
-def read_family(word: str) -> tuple[VaryRequest, ...]:
-    """Return the request of a family by its word alone."""
-    return (VaryRequest(word),)
-
-
 def make_requests(**names: tuple[str, ...]) -> tuple[VaryRequest, ...]:
     """Return the requests of families with names of what they are about."""
     return tuple(
         VaryRequest(family, names[family]) for family in VARY_FAMILIES if names.get(family) is not None
     )
-
-
-def gather_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> tuple[VaryRequest, ...]:
-    """Return all requests of a list."""
-    return tuple(request for item in items for request in item or ())
 
 
 def check_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> Iterator[tuple[int, str]]:
@@ -117,16 +108,18 @@ VARY = Either(
         ),
         Many(
             noun="a list of families",
-            item=Either(shapes=(ChoiceShape(noun="a family", words=VARY_FAMILIES, read=read_family), NAMING)),
+            item=Either(
+                shapes=(
+                    ChoiceShape(noun="a family", words=VARY_FAMILIES, read=lambda word: (VaryRequest(word),)),
+                    NAMING,
+                )
+            ),
             at_least=1,
             check=check_requests,
-            gather=gather_requests,
+            gather=lambda items: tuple(request for item in items for request in item),
         ),
     )
 )
-
-
-_MOST_STATES = 10_000
 
 
 EXPLORE = Either(
@@ -140,10 +133,6 @@ EXPLORE = Either(
         ),
     )
 )
-
-
-_WIDEST, _MOST_WAVES = 64, 8
-_EITHER = {"not": {"required": ["json", "lines"]}}
 
 
 def check_counted(values: Values) -> Iterator[tuple[str, str]]:
@@ -171,7 +160,7 @@ COUNTED = RecordShape(
     ),
     build=make_counted,
     check=check_counted,
-    besides=_EITHER,
+    besides={"not": {"required": ["json", "lines"]}},
 )
 
 
@@ -189,12 +178,12 @@ PARALLEL = RecordShape(
         Key(name="event", shape=EVENT, doc="The event whose hooks run (every event)."),
         Key(
             name="width",
-            shape=Whole(minimum=1, maximum=_WIDEST),
+            shape=Whole(minimum=1, maximum=64),
             doc="How many runs of each hook there are at once (8).",
         ),
         Key(
             name="waves",
-            shape=Whole(minimum=1, maximum=_MOST_WAVES),
+            shape=Whole(minimum=1, maximum=8),
             doc="How often that is done (1 with `counts`, else 2).",
         ),
         Key(name="apart", shape=DURATION, doc="Between the starts of two hook runs; takes `counts`."),
@@ -203,13 +192,7 @@ PARALLEL = RecordShape(
             name="counts",
             shape=Either(
                 shapes=(
-                    RecordShape(
-                        noun=COUNTED.noun,
-                        keys=COUNTED.keys,
-                        build=lambda **values: (make_counted(**values),),
-                        check=check_counted,
-                        besides=_EITHER,
-                    ),
+                    replace(COUNTED, build=lambda **values: (make_counted(**values),)),
                     Many(noun="a list of counts", item=COUNTED, at_least=1),
                 )
             ),
