@@ -143,13 +143,13 @@ def broken(
     return [violation.path for violation in found]
 
 
-@pytest.mark.parametrize("promised", VERDICTS)
+@pytest.mark.parametrize("wanted", VERDICTS)
 @pytest.mark.parametrize("verdict", VERDICTS)
-def test_a_verdict_meets_only_its_own_expectation(promised: Verdict, verdict: Verdict) -> None:
+def test_a_verdict_meets_only_its_own_expectation(wanted: Verdict, verdict: Verdict) -> None:
     """The expected verdict is met by that verdict and by no other."""
-    word = verdict_name(promised)
+    word = verdict_name(wanted)
     seen = broken(outcome(Expectation(verdict=word), verdict=verdict))
-    assert seen == ([] if promised is verdict else ["expect.verdict"])
+    assert seen == ([] if wanted is verdict else ["expect.verdict"])
 
 
 def test_an_undecided_run_meets_no_other_expectation() -> None:
@@ -413,7 +413,7 @@ def performed(of: ToolCall, *, refused: bool = False) -> Performed:
     return Performed(call=of, result=ToolResult(), refused=refused)
 
 
-@pytest.mark.parametrize("promised", ["allow", "deny", "ask"])
+@pytest.mark.parametrize("wanted", ["allow", "deny", "ask"])
 @pytest.mark.parametrize(
     "became,after",
     [
@@ -433,11 +433,11 @@ def performed(of: ToolCall, *, refused: bool = False) -> Performed:
         ("never made", []),
     ],
 )
-def test_expectations_about_one_call(promised: str, became: str, after: list[Exchange]) -> None:
+def test_expectations_about_one_call(wanted: str, became: str, after: list[Exchange]) -> None:
     """The result of a call is whether it was carried out, and whether the user would have been asked."""
-    move = Tools(calls=(call(promised),))
+    move = Tools(calls=(call(wanted),))
     seen = outcome(Expectation(), trace(Moved(move=move), *after), script=Script(acts=(move,)))
-    assert broken(seen) == ([] if became == promised else ["agent[1].expect"])
+    assert broken(seen) == ([] if became == wanted else ["agent[1].expect"])
 
 
 def test_parallel_calls_are_distinguished() -> None:

@@ -17,16 +17,16 @@ def call(command, *, refused=False):
     return Performed(call=ToolCall(name="Bash", input={"command": command}), result=result, refused=refused)
 
 
-def broken(promised, *exchanges):
+def broken(wanted, *exchanges):
     steps = [Step(number=n, turn=n, exchange=exchange) for n, exchange in enumerate(exchanges, 1)]
     outcome = Outcome(
         scenario=Scenario(name="x"), host="h", trace=Trace(steps=tuple(steps)), verdict=Terminated(turn=1)
     )
-    return [(item.path, item.expected, item.seen) for item in broken_loops(outcome, promised)]
+    return [(item.path, item.expected, item.seen) for item in broken_loops(outcome, wanted)]
 
 
 @pytest.mark.parametrize(
-    ("promised", "exchanges"),
+    ("wanted", "exchanges"),
     [
         (None, [call("a")] * 3),
         ((), [call("a")] * 2),
@@ -37,9 +37,9 @@ def broken(promised, *exchanges):
         ((), [call("a"), Happened(event=Prompt(text="Again."))] * 5),
     ],
 )
-def test_met(promised, exchanges):
+def test_met(wanted, exchanges):
     """The expectation is met if exactly the named loops occur; calls after a refused stop are no loop."""
-    assert broken(promised, *exchanges) == []
+    assert broken(wanted, *exchanges) == []
 
 
 def test_a_missing_loop():

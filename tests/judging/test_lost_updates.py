@@ -103,6 +103,6 @@ def test_a_line_that_nobody_writes_is_torn():
     torn = tally(b"pid 1pid 2: ran\n: ran\n", LINES)
     assert "nobody" not in find_torn([whole, whole], whole)
     assert find_torn([whole, whole], whole) == ""
-    assert find_torn([whole, whole], torn) == "none that is alone writes the line ': ran'"
+    assert find_torn([whole, whole], torn) == "no run on its own writes the line ': ran'"
     assert find_torn([whole, other], torn) == ""
     assert find_torn([whole], tally(b"pid 1: ran\npid 2: r", LINES)) == "its last line has no end"

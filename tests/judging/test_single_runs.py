@@ -70,8 +70,8 @@ def trace(*exchanges: Exchange | Event) -> Trace:
     )
 
 
-def found(seen: Trace, **promised: object) -> list[tuple[str, str]]:
-    return [(one.name, one.text) for one in find(seen, expect=Expectation(**promised))]  # type: ignore[arg-type]
+def found(seen: Trace, **wanted: object) -> list[tuple[str, str]]:
+    return [(one.name, one.text) for one in find(seen, expect=Expectation(**wanted))]  # type: ignore[arg-type]
 
 
 STAYED = "PreToolUse of Bash, allow: .state did not change"

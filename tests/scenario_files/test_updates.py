@@ -48,10 +48,10 @@ def test_hooks_that_did_not_run_change_no_expectation():
     )
 
 
-@pytest.mark.parametrize("promised", [(), ("NOT-RUN",)])
-def test_observed_values_survive_json(promised):
+@pytest.mark.parametrize("wanted", [(), ("NOT-RUN",)])
+def test_observed_values_survive_json(wanted):
     """Observed values are the same after JSON, and include findings that are not expected."""
-    expect = Expectation(verdict="terminated", findings=promised)
+    expect = Expectation(verdict="terminated", findings=wanted)
     outcome = Outcome(
         scenario=Scenario(name="x", expect=expect),
         host="claude-code",
@@ -61,7 +61,7 @@ def test_observed_values_survive_json(promised):
     )
     seen = ObservedRun.of(outcome)
 
-    assert seen.inconclusive == (() if promised else ("NOT-RUN",))
+    assert seen.inconclusive == (() if wanted else ("NOT-RUN",))
     assert ObservedRun.from_json(json.loads(json.dumps(seen.to_json()))) == seen
 
 

@@ -1,5 +1,5 @@
 """
-Lost updates: what hook runs side by side leave less of than one after the other.
+Lost updates: files that contain less after hook runs side by side than after runs in sequence.
 
 Counted files are read as tallies: how many runs a file counts, and whether it is whole. Files without a
 named counter are weighed. What differs between two rounds one after the other (times, process numbers) shows
@@ -87,7 +87,7 @@ def find_torn(alone: Sequence[Tally], together: Tally) -> str:
     # Lines that differ in more than numbers between rounds cannot show that another line is torn.
     shapes = {one.shapes for one in alone}
     strange = sorted(together.shapes - next(iter(shapes))) if len(shapes) == 1 else []
-    return f"none that is alone writes the line {_shown(strange[0])}" if strange else ""
+    return f"no run on its own writes the line {_shown(strange[0])}" if strange else ""
 
 
 def _shown(data: bytes) -> str:

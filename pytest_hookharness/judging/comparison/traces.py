@@ -1,5 +1,5 @@
 """
-Two runs compared event by event, as far as both came to the same events.
+Two runs compared event by event, as long as both have the same events.
 
 After the first event with another decision the two sessions differ, so nothing after it is compared. In one
 of the runs a mutation that must not matter is active; a difference names the code and the hook at fault.
@@ -31,7 +31,7 @@ _LONGEST = 60
 @dataclass(frozen=True, slots=True)
 class Pair:
     """
-    One event that two runs came to in the same way.
+    One event that two runs have in common.
 
     Attributes:
         turn: The turn in the first run.

@@ -78,42 +78,30 @@ class KnownFiles:
         """Return the message after an edit that failed for the first time."""
         if self.of(path).failures != _WARNED:
             return None
-        return Refusal(
-            why=f"the edit of {path} failed, probably because the file changed after it was read.",
-            step=f"read {path} before the next try, and copy the passage to replace from the current file.",
-            file=path,
-            preview=preview(content or ""),
-        )
+        why = f"the edit of {path} failed, probably because the file changed after it was read."
+        step = f"read {path} before the next try, and copy the passage to replace from the current file."
+        return Refusal(why=why, step=step, file=path, preview=preview(content or ""))
 
     def refuse(self, path: str, arguments: Payload, content: str | None) -> tuple[KnownFiles, Refusal | None]:
         """Return whether to refuse an edit, and what is known afterwards."""
-        file = self.of(path)
+        file, after = self.of(path), self
         if file.failures >= _STOPPED:
-            reason = Refusal(
-                why=f"the last {file.failures} edits of {path} failed.",
-                step=f"stop editing {path}; say what should change, what it contains, and what went wrong.",
-                file=path,
-                preview=preview(content or ""),
-            )
-            return self._with(KnownFile(path, file.seen)), reason
-        if file.failures == _READ_FIRST and not file.read:
-            reason = Refusal(
-                why=f"two edits of {path} failed, and you have not read it since.",
-                step=f"read {path} now; then the next edit is allowed.",
-                file=path,
-                preview=preview(content or ""),
-            )
-            return self, reason
-        if content is not None and file.seen not in ("", digest(content)) and _would_harm(arguments, content):
-            reason = Refusal(
-                why=f"{path} changed since you last read it, so this edit may not match its content.",
-                step=f"copy the passage from the current file; read {path} if it is longer than this.",
-                file=path,
-                preview=preview(content),
-            )
+            why = f"the last {file.failures} edits of {path} failed."
+            step = f"stop editing {path}; say what should change, what it contains, and what went wrong."
+            after = self._with(KnownFile(path, file.seen))
+        elif file.failures == _READ_FIRST and not file.read:
+            why = f"two edits of {path} failed, and you have not read it since."
+            step = f"read {path} now; then the next edit is allowed."
+        elif (
+            content is not None and file.seen not in ("", digest(content)) and _would_harm(arguments, content)
+        ):
+            why = f"{path} changed since you last read it, so this edit may not match its content."
+            step = f"copy the passage from the current file; read {path} if it is longer than this."
             # The refusal shows the file, so the agent has read it now.
-            return self._with(replace(file, seen=digest(content), read=True)), reason
-        return self, None
+            after = self._with(replace(file, seen=digest(content), read=True))
+        else:
+            return self, None
+        return after, Refusal(why=why, step=step, file=path, preview=preview(content or ""))
 
 
 def _would_harm(arguments: Payload, content: str) -> bool:
@@ -136,7 +124,7 @@ class OnlineDetector:
     files: KnownFiles = KnownFiles()
 
     def cleared(self) -> OnlineDetector:
-        """Return what is kept after somebody else acted."""
+        """Return the detector without its memory of calls, because somebody else acted."""
         return replace(self, memory=Memory())
 
     def before(

@@ -4,7 +4,7 @@ Loops in streams of actions: the memory for one agent's stream, and all loops of
 The memory has a fixed size, and its numbers do not grow beyond the limits. Therefore an agent in a loop
 brings the memory itself back to the same state, and a stored memory does not hide a livelock.
 
-For each period one number is kept: how many signatures in a row were equal to the one a period earlier. A
+For each period one number is stored: how many signatures in a row were equal to the one a period earlier. A
 cycle is closed when that number covers all repetitions but the first, so each action costs one comparison per
 period.
 """

@@ -12,24 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.judging.detectors.streams import actions_of, detect
+from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted
-from pytest_hookharness.model.moves import (
-    Act,
-    Compact,
-    Corrupt,
-    Edit,
-    End,
-    Move,
-    Prompt,
-    Read,
-    Resume,
-    RunCommand,
-    Stop,
-    Subagent,
-    ToolCall,
-    Tools,
-    Wait,
-)
+from pytest_hookharness.model.moves import Act, Edit, Move, Read, RunCommand, ToolCall
 from pytest_hookharness.model.outcome import Outcome, effective_ruling
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed, Step, Trace
@@ -81,11 +66,13 @@ def _expected(act: Act, default: str) -> list[tuple[str, str | None]]:
 
 def _parts(act: Act) -> tuple[Part, ...]:
     match act:
-        case Tools(calls=calls):
+        case moves.Tools(calls=calls):
             return calls
         case RunCommand() | Edit() | Read():
             return (act,)
-        case Stop() | Subagent() | Prompt() | Wait() | Compact() | Resume() | End() | Corrupt():
+        case moves.Stop() | moves.Subagent() | moves.Prompt() | moves.Wait():
+            return ()
+        case moves.Compact() | moves.Resume() | moves.End() | moves.Corrupt():
             return ()
         case _:
             assert_never(act)

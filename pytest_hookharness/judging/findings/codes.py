@@ -141,17 +141,9 @@ TORN_STATE = FindingCode(
     "Hold a lock (`flock`) from before the read until after the write.",
 )
 PITFALL_CODES = (
-    STATUS_LEAK,
-    STRICT_SHELL,
-    ORDER,
-    LOST_UPDATES,
-    RAW_JSON,
-    UNGUARDED_TOOL,
-    TEXT_MATCH,
-    BASENAME,
-    WRONG_KEY,
+    STATUS_LEAK, STRICT_SHELL, ORDER, LOST_UPDATES, RAW_JSON, UNGUARDED_TOOL, TEXT_MATCH, BASENAME, WRONG_KEY,
     TORN_STATE,
-)
+)  # fmt: skip
 
 # Found by repeating a scenario with a fault.
 FAILS_OPEN = FindingCode(

@@ -6,9 +6,10 @@ A finding is based on what a process did or on what its host made of it, never o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
@@ -32,7 +33,6 @@ from pytest_hookharness.judging.findings.settings_findings import (
 )
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model.expectations import Expectation, counted
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import (
     Cut,
     Exited,
@@ -43,7 +43,7 @@ from pytest_hookharness.model.processes import (
     Signaled,
     TimedOut,
 )
-from pytest_hookharness.model.protocol import Rule, Ruling
+from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
 
@@ -59,13 +59,8 @@ _FAULTS = {
 _NO_EXPECTATION = Expectation()
 
 
-@dataclass(frozen=True, slots=True)
-class _Defect:
-    """One defect of one hook run."""
-
-    code: FindingCode
-    text: str
-    rule: Rule | None = None
+# One defect of one hook run: its code, and what was seen.
+_Defect: TypeAlias = tuple[FindingCode, str]
 
 
 def find(
@@ -154,24 +149,20 @@ def _undone(trace: Trace) -> Iterator[Finding]:
 def _hook_runs(trace: Trace) -> Iterator[Finding]:
     nested = _running_sessions(trace)
     for step, hook_run in trace.hook_runs():
-        defects = [] if hook_run.run is None else [*_run(hook_run, hook_run.run, nested.get(step.number, 0))]
+        defects = [] if hook_run.run is None else [*_run(hook_run, hook_run.run, nested[step.number])]
         fault = _fault(hook_run)
         # What the process did is more exact than what the host made of it, so one defect is reported once.
-        if fault is not None and not any(_covers(defect.code, fault.code) for defect in defects):
+        if fault is not None and not any(_covers(code, fault[0]) for code, _ in defects):
             defects.append(fault)
-        for defect in defects:
-            yield defect.code.found(defect.text, turn=step.turn, hook=hook_run.hook.command, rule=defect.rule)
+        for code, text in defects:
+            yield code.found(text, turn=step.turn, hook=hook_run.hook.command, rule=hook_run.reply.rule)
 
 
-def _running_sessions(trace: Trace) -> dict[int, int]:
-    """
-    Return, by step number, how many sessions of fake agents were still running when the hook runs had ended.
-    """
-    running: dict[int, int] = {}
-    for step, child in trace.children():
-        if not (child.ended or child.refused or child.trouble):
-            running[step.number] = running.get(step.number, 0) + 1
-    return running
+def _running_sessions(trace: Trace) -> Counter[int]:
+    """Count, by step number, the sessions of fake agents that still ran when the hook runs had ended."""
+    return Counter(
+        step.number for step, child in trace.children() if not (child.ended or child.refused or child.trouble)
+    )
 
 
 def _covers(defect: FindingCode, fault: FindingCode) -> bool:
@@ -180,45 +171,36 @@ def _covers(defect: FindingCode, fault: FindingCode) -> bool:
     return defect is fault or (fault is finding_catalogue.HUNG_HOOK and defect is finding_catalogue.HELD_OPEN)
 
 
-def _out_of_budget(hook_run: HookRun) -> bool:
-    # The time budget of the whole run ended, not the timeout of this hook run: nothing is known about it.
-    return isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.BUDGET
-
-
 def _fault(hook_run: HookRun) -> _Defect | None:
     reply = hook_run.reply
-    if reply.fault is None or reply.unmeant or _out_of_budget(hook_run):
+    out_of_budget = isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.BUDGET
+    # If the time budget of the whole run ended, and not the timeout of this hook run, nothing is known.
+    if reply.fault is None or reply.unmeant or out_of_budget:
         return None
     word, _, rest = reply.fault.partition(":")
     code = _FAULTS.get(word.strip())
     if code is None:
-        return _Defect(finding_catalogue.MANGLED, f"{hook_run.hook.event}: {reply.fault}", reply.rule)
-    return _Defect(code, f"{hook_run.hook.event}: {rest.strip() or word}", reply.rule)
+        return finding_catalogue.MANGLED, f"{hook_run.hook.event}: {reply.fault}"
+    return code, f"{hook_run.hook.event}: {rest.strip() or word}"
 
 
 def _run(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect]:
+    event = hook_run.hook.event
     if not hook_run.hook.command.strip():
-        yield _Defect(
-            finding_catalogue.NOT_RUN, f"{hook_run.hook.event}: the command is empty.", hook_run.reply.rule
-        )
-    rule = hook_run.reply.rule
-    yield from _ending(hook_run, run, nested)
-    holders = (
-        {process.pid for process in run.ending.holders} if isinstance(run.ending, HeldOpen) else set[int]()
-    )
+        yield finding_catalogue.NOT_RUN, f"{event}: the command is empty."
+    yield from _ending(event, run, nested)
+    held = run.ending.holders if isinstance(run.ending, HeldOpen) else ()
+    holders = {process.pid for process in held}
     left = [process for process in run.leftovers if process.pid not in holders]
     if left:
-        yield _Defect(
-            finding_catalogue.LEFTOVER, f"{hook_run.hook.event} left {_processes(left)} running.", rule
-        )
+        yield finding_catalogue.LEFTOVER, f"{event} left {_processes(left)} running."
     for name, output in (("standard output", run.stdout), ("standard error", run.stderr)):
         if output.cut_at is not None:
-            text = f"{hook_run.hook.event}: {name} is longer than the {output.cut_at} bytes that are kept."
-            yield _Defect(finding_catalogue.OUTPUT_CUT, text, rule)
+            text = f"{event}: {name} is longer than the {output.cut_at} bytes that are kept."
+            yield finding_catalogue.OUTPUT_CUT, text
 
 
-def _ending(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect]:
-    event, rule = hook_run.hook.event, hook_run.reply.rule
+def _ending(event: str, run: ProcessResult, nested: int) -> Iterator[_Defect]:
     match run.ending:
         case TimedOut(by=Cut.BUDGET):
             return
@@ -228,15 +210,15 @@ def _ending(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Def
             limit = "the host's limit" if cut.by is Cut.LIMIT else f"the hook timeout; {why}"
             stubborn = ", and it ignored the first signal" if cut.ignored_term else ""
             text = f"{event}: cut after {cut.after:g} s ({limit}){stubborn}{_late(cut, run)}{_doing(cut)}."
-            yield _Defect(finding_catalogue.HUNG_HOOK, text, rule)
+            yield finding_catalogue.HUNG_HOOK, text
         case HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"
-            yield _Defect(finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open.", rule)
-            yield from _exit(event, held.exit, rule)
+            yield finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open."
+            yield from _exit(event, held.exit)
         case NotStarted(reason):
-            yield _Defect(finding_catalogue.NOT_RUN, f"{event}: not started: {reason}", rule)
+            yield finding_catalogue.NOT_RUN, f"{event}: not started: {reason}"
         case Exited() | Signaled() as ended:
-            yield from _exit(event, ended, rule)
+            yield from _exit(event, ended)
         case _:
             assert_never(run.ending)
 
@@ -247,19 +229,17 @@ def _late(cut: TimedOut, run: ProcessResult) -> str:
     return ", too late for what it had printed" if run.stdout.data.strip() else ""
 
 
-def _exit(event: str, ended: Exited | Signaled, rule: Rule) -> Iterator[_Defect]:
+def _exit(event: str, ended: Exited | Signaled) -> Iterator[_Defect]:
     match ended:
         case Exited(126):
-            yield _Defect(
-                finding_catalogue.NOT_RUN, f"{event}: exit code 126, found but not executable.", rule
-            )
+            yield finding_catalogue.NOT_RUN, f"{event}: exit code 126, found but not executable."
         case Exited(127):
-            yield _Defect(finding_catalogue.NOT_RUN, f"{event}: exit code 127, command not found.", rule)
+            yield finding_catalogue.NOT_RUN, f"{event}: exit code 127, command not found."
         case Exited():
             # The host decides what another code means; a fault is part of its reply.
             return
         case Signaled(signal):
-            yield _Defect(finding_catalogue.CRASHED, f"{event}: killed by signal {signal}.", rule)
+            yield finding_catalogue.CRASHED, f"{event}: killed by signal {signal}."
         case _:
             assert_never(ended)
 

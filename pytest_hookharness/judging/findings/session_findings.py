@@ -18,7 +18,6 @@ from pytest_hookharness.judging.findings.codes import STUCK_PHASE
 from pytest_hookharness.judging.findings.settings_findings import shorten_list
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Read, Resume, ToolCall
 from pytest_hookharness.model.processes import Ending, Exited
 from pytest_hookharness.model.trace import (
@@ -38,24 +37,6 @@ _WORKSPACE = "workspace/"
 _PROTECTED = re.compile(
     r"(?:^|/)\.[^./]|secret|credential|passw|token|(?:^|/)id_\w+$|\.(?:env|pem|key|p12)\b", re.IGNORECASE
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _RefusedRead:
-    """A read of a file that hooks refused."""
-
-    file: str
-    refusal: HookEvent
-
-
-@dataclass(frozen=True, slots=True)
-class _FirstAnswer:
-    """The result of the first time that a session made a call."""
-
-    number: int
-    turn: int
-    call: ToolCall
-    result: str
 
 
 def find_stuck_phases(trace: Trace, *, alike: bool = False) -> Iterator[Finding]:
@@ -82,8 +63,8 @@ def _sessions(trace: Trace) -> list[list[Step]]:
 def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
     calls = [step.exchange for step in session if isinstance(step.exchange, Performed)]
     reads = list(_refused_reads(session))
-    reasons = {read.refusal.decision.reasons for read in reads}
-    files = [*dict.fromkeys(read.file for read in reads)]
+    reasons = {refusal.decision.reasons for _, refusal in reads}
+    files = [*dict.fromkeys(file for file, _ in reads)]
     # Only two or more ordinary files that were refused for one reason show a lock-out: a guard hook may
     # protect a single file, or secret files, or give a reason about each file.
     if (
@@ -93,21 +74,18 @@ def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
         or not all(call.refused for call in calls)
     ):
         return
-    refusals = [step.turn for step in session if _refused(step)]
+    turn = min(step.turn for step in session if isinstance(step.exchange, Performed))
     text = (
         f"From its start the session allows nothing, not even reads of {shorten_list(files)}, "
         "so the agent cannot do what would end this phase."
     )
-    first = reads[0].refusal
+    _, first = reads[0]
     hook = commands_of(first.deciding)
-    yield STUCK_PHASE.found(text, turn=min(refusals), hook=hook, rule=first.decision.rule)
+    yield STUCK_PHASE.found(text, turn=turn, hook=hook, rule=first.decision.rule)
 
 
-def _refused(step: Step) -> bool:
-    return isinstance(step.exchange, Performed) and step.exchange.refused
-
-
-def _refused_reads(session: Sequence[Step]) -> Iterator[_RefusedRead]:
+def _refused_reads(session: Sequence[Step]) -> Iterator[tuple[str, HookEvent]]:
+    """Yield the files whose reads hooks refused, each with the refusal."""
     read: Read | None = None
     for step in session:
         match step.exchange:
@@ -116,7 +94,7 @@ def _refused_reads(session: Sequence[Step]) -> Iterator[_RefusedRead]:
             case Moved():
                 read = None
             case HookEvent(decision=decision) as hooked if read is not None and decision.refused:
-                yield _RefusedRead(read.file, hooked)
+                yield read.file, hooked
                 read = None
             case _:
                 continue
@@ -124,27 +102,25 @@ def _refused_reads(session: Sequence[Step]) -> Iterator[_RefusedRead]:
 
 def _left_over(before: Sequence[Step], after: Sequence[Step]) -> Iterator[Finding]:
     old, new = _first_answers(before), _first_answers(after)
-    for key, answer in new.items():
+    for key, (step, answer) in new.items():
         earlier = old.get(key)
-        if earlier is None or earlier.result == answer.result:
+        if earlier is None or earlier[1].refused == answer.refused:
             continue
+        first, second = ("allowed", "refused") if answer.refused else ("refused", "allowed")
         text = (
-            f"The first {_title(answer.call)} was {earlier.result} in one session and {answer.result} "
-            f"in the next, which began with {_kept(before, after, answer.number)}."
+            f"The first {_title(answer.call)} was {first} in one session and {second} "
+            f"in the next, which began with {_kept(before, after, step.number)}."
         )
-        yield STUCK_PHASE.found(text, turn=answer.turn)
+        yield STUCK_PHASE.found(text, turn=step.turn)
 
 
-def _first_answers(session: Sequence[Step]) -> dict[str, _FirstAnswer]:
-    answers: dict[str, _FirstAnswer] = {}
+def _first_answers(session: Sequence[Step]) -> dict[str, tuple[Step, Performed]]:
+    answers: dict[str, tuple[Step, Performed]] = {}
     for step in session:
-        match step.exchange:
-            case Performed(call=call, refused=refused):
-                key = json.dumps([call.name, call.input], sort_keys=True)
-                result = "refused" if refused else "allowed"
-                answers.setdefault(key, _FirstAnswer(step.number, step.turn, call, result))
-            case _:
-                continue
+        if isinstance(step.exchange, Performed):
+            call = step.exchange.call
+            key = json.dumps([call.name, call.input], sort_keys=True)
+            answers.setdefault(key, (step, step.exchange))
     return answers
 
 

@@ -95,19 +95,16 @@ def _perturbed_slot(slot: TemplateSlot, perturbation: Perturbation, seed: str) -
             return extrapolate(
                 slot.progression, slot.newest, perturbation.repetitions, seed, perturbation.pace
             )
-        case PerturbationKind.AGED:
-            return (
-                age(slot.newest, slot.progression.unit, perturbation.seconds)
-                if isinstance(slot.progression, CurrentTime)
-                else slot.newest
-            )
-        case PerturbationKind.REPLACED:
-            return (
-                another_random(slot.progression, slot.newest, seed)
-                if isinstance(slot.progression, Random)
-                else slot.newest
-            )
-        case PerturbationKind.TRANSCRIPT | PerturbationKind.WAITED:
+        case PerturbationKind.AGED if isinstance(slot.progression, CurrentTime):
+            return age(slot.newest, slot.progression.unit, perturbation.seconds)
+        case PerturbationKind.REPLACED if isinstance(slot.progression, Random):
+            return another_random(slot.progression, slot.newest, seed)
+        case (
+            PerturbationKind.AGED
+            | PerturbationKind.REPLACED
+            | PerturbationKind.TRANSCRIPT
+            | PerturbationKind.WAITED
+        ):
             return slot.newest
         case _:
             assert_never(perturbation.how)
@@ -162,14 +159,11 @@ def _perturbed_files(
             yield path, None if index == len(series.paths) - 1 else content
         else:
             older = age_timestamps(path, perturbation.seconds, clock)
-            text = (
-                None
-                if series.content is None
-                else age_timestamps(content.decode(), perturbation.seconds, clock)
-            )
             if older != path:
                 yield path, None
-            yield older, content if text is None else text.encode()
+            if series.content is not None:
+                content = age_timestamps(content.decode(), perturbation.seconds, clock).encode()
+            yield older, content
     if perturbation is None or perturbation.how is not PerturbationKind.AHEAD:
         return
     repetitions = max(0, min(perturbation.repetitions, MOST_FILES, LARGEST // max(1, len(series.raw))))
@@ -197,12 +191,8 @@ def _new_name(series: FileSeries, repetition: int, clock: SessionClock, pace: fl
 
 
 def _at(template: Template, index: int) -> str:
-    slots = {
-        place: item.texts[index]
-        for place, item in enumerate(template.items)
-        if isinstance(item, TemplateSlot)
-    }
-    return template.written(slots)
+    items = enumerate(template.items)
+    return template.written({n: item.texts[index] for n, item in items if isinstance(item, TemplateSlot)})
 
 
 def _advanced(template: Template, repetition: int, seed: str, pace: float = 0.0) -> str:
@@ -227,16 +217,16 @@ def describe_perturbation(series: FileSeries, location: PartLocation, perturbati
             return f"{part.place} back at {part.before}"
         case PerturbationKind.AHEAD:
             return _ahead(series, location, perturbation.repetitions)
-        case PerturbationKind.AGED:
-            return (
-                f"{part.place} {perturbation.seconds:,g} seconds older"
-                if part.stamped
-                else f"{part.place} as it is"
-            )
-        case PerturbationKind.REPLACED:
-            random = part.kind in (PartKind.IDENTIFIER, PartKind.DIGEST)
-            return f"{part.place} replaced by another" if random else f"{part.place} as it is"
-        case PerturbationKind.TRANSCRIPT | PerturbationKind.WAITED:
+        case PerturbationKind.AGED if part.stamped:
+            return f"{part.place} {perturbation.seconds:,g} seconds older"
+        case PerturbationKind.REPLACED if part.kind in (PartKind.IDENTIFIER, PartKind.DIGEST):
+            return f"{part.place} replaced by another"
+        case (
+            PerturbationKind.AGED
+            | PerturbationKind.REPLACED
+            | PerturbationKind.TRANSCRIPT
+            | PerturbationKind.WAITED
+        ):
             return f"{part.place} as it is"
         case _:
             assert_never(perturbation.how)

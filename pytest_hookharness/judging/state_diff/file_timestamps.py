@@ -49,7 +49,8 @@ def find_timestamps(files: Files, clock: SessionClock) -> FileTimestamps:
         found = [] if text is None else list(timestamps_in(text, clock))
         if text is not None and found:
             texts.append((path, text))
-            parts += _parts(path, text, found) if len(found) <= _MANY else [_together(path, text, found)]
+            together = _part(path, text, f"{len(found):,} times", found[0], found[-1])
+            parts += _parts(path, text, found) if len(found) <= _MANY else [together]
     return FileTimestamps(tuple(texts), tuple(parts), clock)
 
 
@@ -73,24 +74,14 @@ def _without_stamps(text: str, clock: SessionClock) -> list[str]:
 def _parts(path: str, text: str, found: list[Timestamp]) -> Iterator[StatePart]:
     places = PlaceNames(text)
     for timestamp in found:
-        said = text[timestamp.start : timestamp.end]
         name = places.of_value(timestamp.start, timestamp.end)
-        yield StatePart(
-            path=path,
-            name=name,
-            kind=PartKind.STAMP,
-            before=said,
-            after=said,
-            unit=timestamp.unit,
-            stamped=True,
-        )
+        yield _part(path, text, name, timestamp, timestamp)
 
 
-def _together(path: str, text: str, found: list[Timestamp]) -> StatePart:
-    first, last = found[0], found[-1]
+def _part(path: str, text: str, name: str, first: Timestamp, last: Timestamp) -> StatePart:
     return StatePart(
         path=path,
-        name=f"{len(found):,} times",
+        name=name,
         kind=PartKind.STAMP,
         before=text[first.start : first.end],
         after=text[last.start : last.end],

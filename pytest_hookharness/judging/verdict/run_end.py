@@ -124,12 +124,12 @@ class StateDifference:
 
     Attributes:
         files: The files that differ.
-        others: What else differs, in words.
+        other_parts: The other parts of the state that differ, in words.
         unknown: Why the newest state is not known completely; empty if it is.
     """
 
     files: tuple[Change, ...] = ()
-    others: tuple[str, ...] = ()
+    other_parts: tuple[str, ...] = ()
     unknown: str = ""
 
 
@@ -143,7 +143,7 @@ def newest_difference(trace: Trace) -> StateDifference:
     if similar is None:
         return StateDifference(unknown=unknown)
     difference = state_difference(trace.states[similar], trace.states[newest])
-    return StateDifference(difference.files, difference.others, unknown)
+    return StateDifference(difference.files, difference.other_parts, unknown)
 
 
 def state_difference(before: State, after: State) -> StateDifference:

@@ -297,8 +297,8 @@ def _undecided(case: JudgeInput, why: str) -> Undecided:
         states = case.trace.states
         difference = state_difference(states[conflict.first + 1], states[conflict.second + 1])
     reasons = [why, *_doubts(case, conflict)]
-    if difference.others and not difference.files:
-        reasons.append("no file differs, but " + " and ".join(difference.others))
+    if difference.other_parts and not difference.files:
+        reasons.append("no file differs, but " + " and ".join(difference.other_parts))
     if difference.unknown:
         reasons.append(f"the state is not known completely: {difference.unknown}")
     return Undecided(turn=case.end.turn, why="; ".join(reasons), changed=difference.files)

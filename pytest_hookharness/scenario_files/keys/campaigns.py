@@ -28,7 +28,6 @@ from pytest_hookharness.scenario_files.keys.moves import MOVES_ALONE
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
-    Either,
     FlagShape,
     Key,
     Many,
@@ -36,6 +35,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Values,
     Whole,
+    either,
 )
 
 COMMANDS = Many(
@@ -52,8 +52,8 @@ PLACES = Many(noun="a list of places", item=Whole(noun="a place", minimum=1), at
 SHAPING = RecordShape(
     noun="a shape of standard input",
     keys=(
-        Key(name="reversed", shape=FlagShape(), doc="Keys stand in reverse order, at every depth."),
-        Key(name="extra", shape=JSON_MAPPING, doc="Further keys, behind all others."),
+        Key("reversed", FlagShape(), "Keys stand in reverse order, at every depth."),
+        Key("extra", JSON_MAPPING, "Further keys, behind all others."),
     ),
     build=Shaping,
 )
@@ -79,59 +79,52 @@ def check_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> Iterator[
 NAMING = RecordShape(
     noun="families with names",
     keys=(
-        Key(name="tools", shape=COMMANDS, doc="Commands that are missing, fail and hang."),
-        Key(name="unset", shape=VARIABLES, doc="Variables that are not set."),
+        Key("tools", COMMANDS, "Commands that are missing, fail and hang."),
+        Key("unset", VARIABLES, "Variables that are not set."),
         Key(
-            name="state",
-            shape=Many(noun="a list of files", item=INSIDE, unique=True),
-            doc="Files that are harmed between turns.",
+            "state",
+            Many(noun="a list of files", item=INSIDE, unique=True),
+            "Files that are harmed between turns.",
         ),
         Key(
-            name="faults",
-            shape=Many(
+            "faults",
+            Many(
                 noun="a list of families of faults",
                 item=ChoiceShape(noun="a family of faults", words=FAULT_FAMILIES),
                 unique=True,
             ),
-            doc="Families of faults of the world around hooks.",
+            "Families of faults of the world around hooks.",
         ),
     ),
     build=make_requests,
     at_least=1,
 )
-VARY = Either(
-    shapes=(
-        ChoiceShape(
-            noun="the word for all families",
-            words=("all",),
-            read=lambda _: tuple(map(VaryRequest, VARY_FAMILIES)),
+VARY = either(
+    ChoiceShape(
+        noun="the word for all families",
+        words=("all",),
+        read=lambda _: tuple(map(VaryRequest, VARY_FAMILIES)),
+    ),
+    Many(
+        noun="a list of families",
+        item=either(
+            ChoiceShape(noun="a family", words=VARY_FAMILIES, read=lambda word: (VaryRequest(word),)), NAMING
         ),
-        Many(
-            noun="a list of families",
-            item=Either(
-                shapes=(
-                    ChoiceShape(noun="a family", words=VARY_FAMILIES, read=lambda word: (VaryRequest(word),)),
-                    NAMING,
-                )
-            ),
-            at_least=1,
-            check=check_requests,
-            gather=lambda items: tuple(request for item in items for request in item),
-        ),
-    )
+        at_least=1,
+        check=check_requests,
+        gather=lambda items: tuple(request for item in items for request in item),
+    ),
 )
 
 
-EXPLORE = Either(
-    shapes=(
-        FlagShape(read=lambda wanted: ExploreOptions() if wanted else None),
-        record_of(
-            ExploreOptions,
-            "limits of an exploration",
-            {"moves": MOVES_ALONE, "states": Whole(minimum=1, maximum=10_000)},
-            names={"seconds": "time"},
-        ),
-    )
+EXPLORE = either(
+    FlagShape(read=lambda wanted: ExploreOptions() if wanted else None),
+    record_of(
+        ExploreOptions,
+        "limits of an exploration",
+        {"moves": MOVES_ALONE, "states": Whole(minimum=1, maximum=10_000)},
+        names={"seconds": "time"},
+    ),
 )
 
 
@@ -150,13 +143,13 @@ def make_counted(*, file: str, json: str = "", lines: bool = True) -> CountedIn:
 COUNTED = RecordShape(
     noun="a count",
     keys=(
-        Key(name="file", shape=INSIDE, doc="The file in which hook runs are counted.", required=True),
+        Key("file", INSIDE, "The file in which hook runs are counted.", required=True),
         Key(
-            name="json",
-            shape=Text(noun="keys with dots between them", pattern=texts.WORDS, example="calls.total"),
-            doc="Where in its JSON: a number, or a value with a length.",
+            "json",
+            Text(noun="keys with dots between them", pattern=texts.WORDS, example="calls.total"),
+            "Where in its JSON: a number, or a value with a length.",
         ),
-        Key(name="lines", shape=FlagShape(), doc="Its lines are counted, which is the default."),
+        Key("lines", FlagShape(), "Its lines are counted, which is the default."),
     ),
     build=make_counted,
     check=check_counted,
@@ -175,28 +168,18 @@ def check_parallel(values: Values) -> Iterator[tuple[str, str]]:
 PARALLEL = RecordShape(
     noun="parallel hook runs",
     keys=(
-        Key(name="event", shape=EVENT, doc="The event whose hooks run (every event)."),
+        Key("event", EVENT, "The event whose hooks run (every event)."),
+        Key("width", Whole(minimum=1, maximum=64), "How many runs of each hook there are at once (8)."),
+        Key("waves", Whole(minimum=1, maximum=8), "How often that is done (1 with `counts`, else 2)."),
+        Key("apart", DURATION, "Between the starts of two hook runs; takes `counts`."),
+        Key("hook", WORDS, "A word of the command of the only hook that runs."),
         Key(
-            name="width",
-            shape=Whole(minimum=1, maximum=64),
-            doc="How many runs of each hook there are at once (8).",
-        ),
-        Key(
-            name="waves",
-            shape=Whole(minimum=1, maximum=8),
-            doc="How often that is done (1 with `counts`, else 2).",
-        ),
-        Key(name="apart", shape=DURATION, doc="Between the starts of two hook runs; takes `counts`."),
-        Key(name="hook", shape=WORDS, doc="A word of the command of the only hook that runs."),
-        Key(
-            name="counts",
-            shape=Either(
-                shapes=(
-                    replace(COUNTED, build=lambda **values: (make_counted(**values),)),
-                    Many(noun="a list of counts", item=COUNTED, at_least=1),
-                )
+            "counts",
+            either(
+                replace(COUNTED, build=lambda **values: (make_counted(**values),)),
+                Many(noun="a list of counts", item=COUNTED, at_least=1),
             ),
-            doc="Counters in which every run must appear. With them the runs are steered into a race; "
+            "Counters in which every run must appear. With them the runs are steered into a race; "
             "without, whatever the hooks write is compared, and a race shows by chance.",
         ),
     ),

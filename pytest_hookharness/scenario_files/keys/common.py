@@ -17,7 +17,6 @@ from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
     ChoiceShape,
-    Either,
     FlagShape,
     Key,
     Named,
@@ -26,6 +25,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Shape,
     Text,
     Whole,
+    either,
 )
 
 WORDS = Text(noun="a text that is not empty", pattern=texts.WORDS)
@@ -35,16 +35,14 @@ INSIDE = Text(
 REGEX = Text(noun="a regular expression", format="regex", example="tests? failed", read=texts.read_regex)
 EVENT = Text(noun="an event name", pattern=texts.EVENT, example="PreToolUse")
 HOST = Text(noun="a host", pattern=texts.HOST, example="claude-code")
-DURATION = Either(
-    shapes=(
-        Text(
-            noun="a duration in ms, s, m, h or d",
-            pattern=texts.DURATION,
-            example="301s",
-            read=texts.read_duration,
-        ),
-        Number(noun="a number of seconds"),
-    )
+DURATION = either(
+    Text(
+        noun="a duration in ms, s, m, h or d",
+        pattern=texts.DURATION,
+        example="301s",
+        read=texts.read_duration,
+    ),
+    Number(noun="a number of seconds"),
 )
 TIMES = Whole(noun="a number of times", minimum=1)
 JSON_MAPPING = Named(key=Text(), value=Anything())
@@ -95,7 +93,7 @@ def keys_of(
     described = {name: text for _, name, text in _ATTRIBUTE.findall(model.__doc__ or "")}
     return tuple(
         Key(
-            name=names.get(field.name, field.name),
+            names.get(field.name, field.name),
             field=field.name,
             shape=_shape_of(str(field.type), shapes.get(field.name), f"{model.__name__}.{field.name}"),
             doc=_first_sentence(described.get(field.name, "")),

@@ -19,12 +19,12 @@ from pytest_hookharness.scenario_files.keys.moves import MOVES_ALONE, check_acts
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
-    Either,
     Many,
     Named,
     Text,
     Values,
     Whole,
+    either,
 )
 
 
@@ -36,13 +36,11 @@ def check_range(values: Values) -> Iterator[tuple[str, str]]:
 
 EXACTLY = Whole(read=Range.exactly)
 BOUNDS = record_of(Range, "a range", check=check_range, at_least=1)
-RANGE = Either(shapes=(EXACTLY, BOUNDS))
-BLOCKS = Either(
-    shapes=(
-        EXACTLY,
-        replace(BOUNDS, known_by=frozenset(key.name for key in BOUNDS.keys)),
-        Named(noun="counts by event name", key=EVENT, value=RANGE),
-    )
+RANGE = either(EXACTLY, BOUNDS)
+BLOCKS = either(
+    EXACTLY,
+    replace(BOUNDS, known_by=frozenset(key.name for key in BOUNDS.keys)),
+    Named(noun="counts by event name", key=EVENT, value=RANGE),
 )
 POSITIVE = Whole(minimum=1)
 PATHS = Many(noun="a list of paths", item=INSIDE)
@@ -51,21 +49,19 @@ FILES = record_of(
     "the workspace at the end",
     {"equal": TEXTS, "contain": TEXTS, "absent": PATHS, "unchanged": PATHS},
 )
-CAP = Either(
-    shapes=(
-        ChoiceShape(
-            noun="none or present",
-            words=("none", "present"),
-            read=lambda word: CapExpectation(present=word == "present"),
-        ),
-        record_of(
-            CapExpectation,
-            "what the cap does",
-            {"overrides": POSITIVE},
-            only=("overrides",),
-            required=("overrides",),
-        ),
-    )
+CAP = either(
+    ChoiceShape(
+        noun="none or present",
+        words=("none", "present"),
+        read=lambda word: CapExpectation(present=word == "present"),
+    ),
+    record_of(
+        CapExpectation,
+        "what the cap does",
+        {"overrides": POSITIVE},
+        only=("overrides",),
+        required=("overrides",),
+    ),
 )
 PROCESSES = record_of(
     ProcessExpectation,
@@ -75,11 +71,9 @@ PROCESSES = record_of(
 )
 # The titles of the detectors; docs/loop-detection.md explains them.
 LOOPS = ("repetition", "failures", *(f"cycle of {period}" for period in range(2, 9)))
-REGEXES = Either(
-    shapes=(
-        replace(REGEX, read=lambda text: (texts.read_regex(text),)),
-        Many(noun="a list of regular expressions", item=REGEX),
-    )
+REGEXES = either(
+    replace(REGEX, read=lambda text: (texts.read_regex(text),)),
+    Many(noun="a list of regular expressions", item=REGEX),
 )
 EVENT_OR_DECISION = Text(noun="an event, or event:decision", pattern=texts.EVENT, example="Stop:deny")
 OF_LIVELOCK = ("period", "evidence", "way_out")

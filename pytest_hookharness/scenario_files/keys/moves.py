@@ -42,7 +42,6 @@ from pytest_hookharness.scenario_files.keys.common import (
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
-    Either,
     FlagShape,
     Many,
     Named,
@@ -52,6 +51,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Tagged,
     Text,
     Values,
+    either,
 )
 
 HARMS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "chmod", "replace")
@@ -59,9 +59,7 @@ HARMS_WITH_TEXT = ("chmod", "replace")
 
 _CALL_SHAPES: Shapes = {
     "name": Text(noun="a tool's name", pattern=texts.WORDS, example="Bash"),
-    "given": Either(
-        shapes=(Text(read=lambda text: ToolResult(text=text)), record_of(ToolResult, "a result"))
-    ),
+    "given": either(Text(read=lambda text: ToolResult(text=text)), record_of(ToolResult, "a result")),
     "expect": ChoiceShape(noun="the decision on a call", words=("allow", "deny", "ask")),
 }
 _MODIFIER_NAMES = {"given": "result"}
@@ -119,24 +117,22 @@ EDIT = record_of(Edit, "an edit", {"file": INSIDE, "old": WORDS}, only=("file", 
 READ = record_of(Read, "a read of a file", {"file": INSIDE}, only=("file",), build=dict)
 FILE_ALONE = replace(INSIDE, read=lambda path: {"file": texts.read_inside(path)})
 _BEHAVIOUR = Text(noun="a behaviour", pattern=texts.BEHAVIOUR, example="idle")
-THEN = Either(
-    shapes=(
-        replace(_BEHAVIOUR, read=lambda name: Behaviour(name=name)),
-        Named(
-            noun="a behaviour with its options, as in {fixing: {after: 2}}",
-            key=_BEHAVIOUR,
-            value=JSON_MAPPING,
-            single=True,
-            read=lambda named: next(Behaviour(name=name, options=how) for name, how in named.items()),
-        ),
-    )
+THEN = either(
+    replace(_BEHAVIOUR, read=lambda name: Behaviour(name=name)),
+    Named(
+        noun="a behaviour with its options, as in {fixing: {after: 2}}",
+        key=_BEHAVIOUR,
+        value=JSON_MAPPING,
+        single=True,
+        read=lambda named: next(Behaviour(name=name, options=how) for name, how in named.items()),
+    ),
 )
 
 MOVES = (
-    Tag(name="say", shape=Text(), role="say", doc="Text of the agent before the next tool call."),
+    Tag("say", Text(), role="say", doc="Text of the agent before the next tool call."),
     Tag(
-        name="tool",
-        shape=Either(shapes=(CALL, Many(item=PARALLEL_CALL, noun="a list of tool calls", at_least=1))),
+        "tool",
+        either(CALL, Many(item=PARALLEL_CALL, noun="a list of tool calls", at_least=1)),
         role="call",
         field="calls",
         make=make_tools,
@@ -144,8 +140,8 @@ MOVES = (
         doc="A tool call in the host's own format, or a list of simultaneous calls.",
     ),
     Tag(
-        name="run",
-        shape=WORDS,
+        "run",
+        WORDS,
         role="call",
         field="command",
         make=RunCommand,
@@ -153,32 +149,27 @@ MOVES = (
         doc="A shell command, run by the host's own shell tool.",
     ),
     Tag(
-        name="edit",
-        shape=EDIT,
-        role="call",
-        make=Edit,
-        modifiers=MODIFIERS,
-        doc="A change of a file in the workspace.",
+        "edit", EDIT, role="call", make=Edit, modifiers=MODIFIERS, doc="A change of a file in the workspace."
     ),
     Tag(
-        name="read",
-        shape=Either(shapes=(FILE_ALONE, READ)),
+        "read",
+        either(FILE_ALONE, READ),
         role="call",
         make=Read,
         modifiers=MODIFIERS,
         doc="A read of a file in the workspace.",
     ),
     Tag(
-        name="stop",
-        shape=Either(shapes=(Text(), Nothing(read=lambda _: Stop().text))),
+        "stop",
+        either(Text(), Nothing(read=lambda _: Stop().text)),
         role="stop",
         field="text",
         make=Stop,
         doc="A message without a tool call: the agent wants to stop.",
     ),
     Tag(
-        name="subagent",
-        shape=Either(shapes=(Text(read=lambda text: {"prompt": text}), SUBAGENT)),
+        "subagent",
+        either(Text(read=lambda text: {"prompt": text}), SUBAGENT),
         role="call",
         make=Subagent,
         doc="A task for a subagent.",
@@ -186,53 +177,49 @@ MOVES = (
 )
 EVENTS = (
     Tag(
-        name="prompt",
-        shape=Either(shapes=(Text(read=lambda text: Prompt(text=text)), record_of(Prompt, "a prompt"))),
+        "prompt",
+        either(Text(read=lambda text: Prompt(text=text)), record_of(Prompt, "a prompt")),
         role="event",
         doc="The user writes to the agent.",
     ),
     Tag(
-        name="wait",
-        shape=DURATION,
+        "wait",
+        DURATION,
         role="event",
         field="seconds",
         make=Wait,
         doc="Time passes for the agent and its hooks, but no real time.",
     ),
     Tag(
-        name="compact",
-        shape=Either(
-            shapes=(
-                ChoiceShape(
-                    noun="a trigger", words=("manual", "auto"), read=lambda trigger: Compact(trigger=trigger)
-                ),
-                Nothing(read=lambda _: Compact()),
-            )
+        "compact",
+        either(
+            ChoiceShape(
+                noun="a trigger", words=("manual", "auto"), read=lambda trigger: Compact(trigger=trigger)
+            ),
+            Nothing(read=lambda _: Compact()),
         ),
         role="event",
         doc="The host shortens the conversation.",
     ),
     Tag(
-        name="resume",
-        shape=Either(
-            shapes=(
-                FlagShape(only=True, read=lambda _: Resume()),
-                ChoiceShape(noun="a way", words=("fork",), read=lambda _: Resume(fork=True)),
-                Nothing(read=lambda _: Resume()),
-            )
+        "resume",
+        either(
+            FlagShape(only=True, read=lambda _: Resume()),
+            ChoiceShape(noun="a way", words=("fork",), read=lambda _: Resume(fork=True)),
+            Nothing(read=lambda _: Resume()),
         ),
         role="event",
         doc="The session ends and is resumed; `fork` resumes a copy with its own session id.",
     ),
     Tag(
-        name="end",
-        shape=Either(shapes=(Text(read=lambda reason: End(reason=reason)), Nothing(read=lambda _: End()))),
+        "end",
+        either(Text(read=lambda reason: End(reason=reason)), Nothing(read=lambda _: End())),
         role="event",
         doc="The session ends.",
     ),
-    Tag(name="corrupt", shape=CORRUPT, role="event", doc="A file is damaged between two turns."),
+    Tag("corrupt", CORRUPT, role="event", doc="A file is damaged between two turns."),
 )
-GOING_ON = Tag(name="then", shape=THEN, role="then", doc="What the agent does when its script has ended.")
+GOING_ON = Tag("then", THEN, role="then", doc="What the agent does when its script has ended.")
 
 
 def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]:

@@ -23,7 +23,6 @@ from pytest_hookharness.scenario_files.keys.world import LIMITS, PROCESSES
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
-    Either,
     FlagShape,
     Folder,
     Key,
@@ -33,6 +32,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Values,
     Whole,
+    either,
 )
 
 MAX_MODE = 0o7777
@@ -70,39 +70,30 @@ DOUBLE = record_of(
     check=check_double,
 )
 GLOB = Text(noun="a glob over state paths", pattern=texts.WORDS, example="workspace/.state/**")
-MASK = Either(
-    shapes=(
-        replace(GLOB, read=lambda glob: Mask(file=glob)),
-        record_of(
-            Mask,
-            "a mask",
-            {"file": GLOB, "keys": Many(noun="a list of JSON keys", item=Text(), at_least=1), "text": REGEX},
-            check=check_mask,
-            besides={"not": {"required": ["keys", "text"]}},
-        ),
-    )
+MASK = either(
+    replace(GLOB, read=lambda glob: Mask(file=glob)),
+    record_of(
+        Mask,
+        "a mask",
+        {"file": GLOB, "keys": Many(noun="a list of JSON keys", item=Text(), at_least=1), "text": REGEX},
+        check=check_mask,
+        besides={"not": {"required": ["keys", "text"]}},
+    ),
 )
-MODE = Either(
-    shapes=(
-        Text(noun="an octal mode", pattern=texts.MODE, example="0755", read=texts.read_mode),
-        Whole(noun="a mode", maximum=MAX_MODE, octal=True),
-    )
+MODE = either(
+    Text(noun="an octal mode", pattern=texts.MODE, example="0755", read=texts.read_mode),
+    Whole(noun="a mode", maximum=MAX_MODE, octal=True),
 )
-HOSTS = Either(
-    shapes=(
-        replace(HOST, read=lambda host: (host,)),
-        Many(noun="a list of hosts", item=HOST, at_least=1, unique=True),
-    )
+HOSTS = either(
+    replace(HOST, read=lambda host: (host,)), Many(noun="a list of hosts", item=HOST, at_least=1, unique=True)
 )
-FLAG = Either(
-    shapes=(
-        ChoiceShape(
-            noun="never, always or a list of true and false",
-            words=("never", "always"),
-            read=lambda word: (word == "always",),
-        ),
-        Many(noun="a list of true and false", item=FlagShape(), at_least=1),
-    )
+FLAG = either(
+    ChoiceShape(
+        noun="never, always or a list of true and false",
+        words=("never", "always"),
+        read=lambda word: (word == "always",),
+    ),
+    Many(noun="a list of true and false", item=FlagShape(), at_least=1),
 )
 NAME = Text(noun="a name of letters, digits, -, _ and .", pattern=texts.NAME, example="stops-after-one-block")
 _FIELDS = keys_of(
@@ -117,10 +108,10 @@ _FIELDS = keys_of(
         "options": Named(
             noun="values by option",
             key=Text(noun="an option's name", pattern=texts.NAME, example="max_iteration_per_run"),
-            value=Either(shapes=(FlagShape(), Whole(noun="a number", minimum=None), Text())),
+            value=either(FlagShape(), Whole(noun="a number", minimum=None), Text()),
         ),
         "flags": FLAG,
-        "hooks": Either(shapes=(INSIDE, JSON_MAPPING)),
+        "hooks": either(INSIDE, JSON_MAPPING),
         "commands": Named(
             noun="test doubles by name",
             key=Text(noun="a command's name", pattern=texts.COMMAND, example="npm"),
@@ -168,16 +159,12 @@ _FIELDS = keys_of(
     without=("variant", "origin", "reach"),
     merges=("files", "modes", "options", "commands", "env", "processes", "home"),
 )
-_WHEN = Key(
-    name="when",
-    shape=REACTIONS,
-    doc="Moves of the agent in answer to certain messages, instead of its next move.",
-)
+_WHEN = Key("when", REACTIONS, "Moves of the agent in answer to certain messages, instead of its next move.")
 WORLD = RecordShape(noun="a world", keys=tuple(key for key in _FIELDS if key.field in WORLD_FIELDS))
 _WORLD_KEY = Key(
-    name="world",
-    shape=WORLD,
-    doc="Rarely needed settings of the machine and of the session in which hooks run.",
+    "world",
+    WORLD,
+    "Rarely needed settings of the machine and of the session in which hooks run.",
     merges=True,
 )
 
@@ -199,17 +186,17 @@ SCENARIO = RecordShape(
         *(key for key in _FIELDS if key.field == "name"),
         *COMMON,
         Key(
-            name="variants",
-            shape=Named(noun="variants by name", key=replace(NAME, example="before-the-fix"), value=VARIANT),
-            doc="The same scenario with some keys changed; `expect` is replaced as a whole.",
+            "variants",
+            Named(noun="variants by name", key=replace(NAME, example="before-the-fix"), value=VARIANT),
+            "The same scenario with some keys changed; `expect` is replaced as a whole.",
         ),
     ),
 )
 SCRIPT = RecordShape(
     noun="a script",
     keys=(
-        Key(name="agent", field="script", shape=AGENT, doc="The acts.", required=True),
-        Key(name="then", shape=THEN, doc="What the agent does after the last act."),
-        Key(name="when", shape=REACTIONS, doc=_WHEN.doc),
+        Key("agent", field="script", shape=AGENT, doc="The acts.", required=True),
+        Key("then", THEN, "What the agent does after the last act."),
+        Key("when", REACTIONS, _WHEN.doc),
     ),
 )

@@ -34,7 +34,6 @@ from pytest_hookharness.scenario_files.keys.moves import THREAD_SCRIPT
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
-    Either,
     FlagShape,
     Key,
     Many,
@@ -43,6 +42,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Values,
     Whole,
+    either,
 )
 
 _DELIVERY: Shapes = {
@@ -57,23 +57,18 @@ DELIVERY = record_of(
     _ONE.noun,
     {**_DELIVERY, "events": Named(noun="settings of standard input by event", key=EVENT, value=_ONE)},
 )
-TERMINAL = Either(
-    shapes=(
-        FlagShape(read=lambda there: Terminal() if there else None),
-        Many(
-            noun="a list of answers on the terminal",
-            item=record_of(TypedAnswer, "an answer on the terminal", {"expect": REGEX}),
-            at_least=1,
-            gather=lambda answers: Terminal(tuple(answers)),
-        ),
-    )
+TERMINAL = either(
+    FlagShape(read=lambda there: Terminal() if there else None),
+    Many(
+        noun="a list of answers on the terminal",
+        item=record_of(TypedAnswer, "an answer on the terminal", {"expect": REGEX}),
+        at_least=1,
+        gather=lambda answers: Terminal(tuple(answers)),
+    ),
 )
 _FOLDER = Text(noun="a folder", pattern=texts.FOLDER, example="src")
-CWD = Either(
-    shapes=(
-        replace(_FOLDER, read=WorkingFolder),
-        record_of(WorkingFolder, "a working folder", {"path": _FOLDER}),
-    )
+CWD = either(
+    replace(_FOLDER, read=WorkingFolder), record_of(WorkingFolder, "a working folder", {"path": _FOLDER})
 )
 STATE_PATHS = Many(
     noun="a list of state paths",
@@ -81,15 +76,13 @@ STATE_PATHS = Many(
     unique=True,
 )
 _DIRECTION = ChoiceShape(noun="a direction", words=get_args(Direction))
-ON_FAILURE = Either(
-    shapes=(
-        replace(_DIRECTION, read=lambda word: {"": word}),
-        Named(
-            noun="directions by a word of the command",
-            key=Text(noun="a word of a command", pattern=texts.WORDS, example="guard.sh"),
-            value=_DIRECTION,
-        ),
-    )
+ON_FAILURE = either(
+    replace(_DIRECTION, read=lambda word: {"": word}),
+    Named(
+        noun="directions by a word of the command",
+        key=Text(noun="a word of a command", pattern=texts.WORDS, example="guard.sh"),
+        value=_DIRECTION,
+    ),
 )
 NESTING = record_of(
     Nesting,
@@ -114,12 +107,10 @@ TRIGGERS = {"on_exit": OnExit, "on_output_match": OnOutputMatch, "on_timeout": O
 OFF = ChoiceShape(noun="the word off", words=("off",), read=lambda _: None)
 THREADS = Whole(noun="a number of threads", minimum=1)
 CODE = Whole(noun="an exit code", maximum=255)
-CODES = Either(
-    shapes=(
-        ChoiceShape(noun="the word any", words=("any",), read=lambda _: ()),
-        replace(CODE, read=lambda code: (code,)),
-        Many(noun="a list of exit codes", item=CODE, at_least=1, unique=True),
-    )
+CODES = either(
+    ChoiceShape(noun="the word any", words=("any",), read=lambda _: ()),
+    replace(CODE, read=lambda code: (code,)),
+    Many(noun="a list of exit codes", item=CODE, at_least=1, unique=True),
 )
 
 
@@ -145,12 +136,12 @@ def make_hook(**values: Any) -> ProcessHook:
 HOOK = RecordShape(
     noun="a process hook",
     keys=(
-        Key(name="on_exit", shape=CODES, doc="The process ends: `any`, an exit code, or a list of them."),
-        Key(name="on_output_match", shape=REGEX, doc="A line of its output matches this."),
-        Key(name="on_timeout", shape=DURATION, doc="It runs longer than this."),
+        Key("on_exit", CODES, "The process ends: `any`, an exit code, or a list of them."),
+        Key("on_output_match", REGEX, "A line of its output matches this."),
+        Key("on_timeout", DURATION, "It runs longer than this."),
         *keys_of(
             ProcessHook,
-            {"max_spawns": Either(shapes=(THREADS, OFF)), "script": THREAD_SCRIPT},
+            {"max_spawns": either(THREADS, OFF), "script": THREAD_SCRIPT},
             names={"script": "agent"},
             without=("trigger",),
         ),
@@ -176,7 +167,7 @@ LIMITS = record_of(
     ThreadLimits,
     "limits on threads",
     {
-        "depth": Either(shapes=(Whole(noun="a depth"), OFF)),
+        "depth": either(Whole(noun="a depth"), OFF),
         "rate": record_of(Rate, "a rate", {"starts": THREADS}),
         "most": replace(THREADS, maximum=1000),
     },

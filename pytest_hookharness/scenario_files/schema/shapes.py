@@ -150,7 +150,7 @@ class Named:
     read: Callable[[dict[str, Any]], object] = unchanged
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Key:
     """
     One key of a record.
@@ -198,7 +198,7 @@ class RecordShape:
     besides: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tag:
     """
     One kind of act in a list of acts.
@@ -261,6 +261,11 @@ class Either:
     """One of several shapes, chosen by the kind of the value."""
 
     shapes: tuple[Shape, ...]
+
+
+def either(*shapes: Shape) -> Either:
+    """Return the choice of one of several shapes."""
+    return Either(shapes=shapes)
 
 
 Shape: TypeAlias = (
