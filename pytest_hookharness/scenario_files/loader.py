@@ -11,16 +11,10 @@ from typing import TypedDict, Unpack, cast
 
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.scenario_files import variants
 from pytest_hookharness.scenario_files.keys.scenario import SCENARIO, SCRIPT
 from pytest_hookharness.scenario_files.schema.shapes import RecordShape, Values
 from pytest_hookharness.scenario_files.schema.validate import FAILED, Conversion
-from pytest_hookharness.scenario_files.variants import (
-    assemble,
-    check_behaviours,
-    check_findings,
-    check_hosts,
-    script_of,
-)
 from pytest_hookharness.scenario_files.yaml.elements import (
     Element,
     ListNode,
@@ -145,13 +139,13 @@ def loads(
         problems.raise_if_any()
         element = RefusedNode()
     if "known_hosts" in known:
-        check_hosts(element, known["known_hosts"], problems)
+        variants.check_hosts(element, known["known_hosts"], problems)
     if "known_findings" in known:
-        check_findings(element, known["known_findings"], problems)
+        variants.check_findings(element, known["known_findings"], problems)
     if "known_behaviours" in known:
-        check_behaviours(element, known["known_behaviours"], problems)
+        variants.check_behaviours(element, known["known_behaviours"], problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
-    return tuple(assemble(values, Origin(file=path, marks=marks(element)), hosts))
+    return tuple(variants.assemble(values, Origin(file=path, marks=marks(element)), hosts))
 
 
 def scenario_from(data: Mapping[str, object], *, path: Path | None = None) -> Scenario:
@@ -173,7 +167,7 @@ def scenario_from(data: Mapping[str, object], *, path: Path | None = None) -> Sc
     if len(values.get("host", ())) > 1:
         problems.add((0, 0), "host", "several hosts belong in a file; this is one scenario")
         problems.raise_if_any()
-    return next(assemble(values, Origin(file=path) if path is not None else None, None))
+    return next(variants.assemble(values, Origin(file=path) if path is not None else None, None))
 
 
 def script_from(acts: Sequence[object], *, then: object = None, when: object = None) -> Script:
@@ -189,7 +183,7 @@ def script_from(acts: Sequence[object], *, then: object = None, when: object = N
     ending = acts[-1] if acts else None
     if then is not None and isinstance(ending, Mapping) and "then" in ending:
         problems.add((0, 0), "then", "then is given twice: here and as the last act")
-    return script_of(convert(SCRIPT, element, Conversion(problems, Path())))
+    return variants.script_of(convert(SCRIPT, element, Conversion(problems, Path())))
 
 
 def convert(record: RecordShape, element: Element, conversion: Conversion) -> Values:

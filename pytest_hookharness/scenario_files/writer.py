@@ -37,13 +37,9 @@ class Unwritable(ValueError):
 
 def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
     """
-    Return the text of a scenario file.
+    Return the text of a scenario file, in which ``folder``, the project or plugin, is relative to the file.
 
-    Args:
-        scenario: The scenario; its expectation is not written, so that the default applies.
-        name: Name in the file.
-        why: What the scenario demonstrates.
-        folder: Its project or plugin, relative to the file.
+    The scenario's expectation is not written, so that the default applies.
 
     Raises:
         Unwritable: The scenario contains something that cannot be written.

@@ -13,15 +13,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pytest_hookharness.judging.comparison.traces import refusers
-from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.findings.codes import (
-    BLOCKS_EVERYTHING,
-    CARRIED_OUT,
-    RAW_JSON,
-    STAGED,
-    TEXT_MATCH,
-    WRONG_KEY,
-)
+from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
@@ -62,7 +54,7 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
         return
     text = f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit."
     turn = refused[-1]
-    yield _symptom(BLOCKS_EVERYTHING.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
+    yield _symptom(codes.BLOCKS_EVERYTHING.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
 
 
 def _symptom(finding: Finding, *, shared: bool = False) -> Symptom:
@@ -207,7 +199,7 @@ def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
             controlled = not done.refused
             continue
         text = f"{done.call.name} is refused because its text only mentions a refused command."
-        yield _symptom(RAW_JSON.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
+        yield _symptom(codes.RAW_JSON.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
 
 
 def _findings(outcome: Outcome) -> Iterator[Symptom]:
@@ -221,7 +213,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
 
 def _gets_round(outcome: Outcome, finding: Finding) -> bool:
     """Return whether a guard hook was only bypassed, by a form of code that it does not inspect."""
-    if finding.name != TEXT_MATCH.name:
+    if finding.name != codes.TEXT_MATCH.name:
         return False
     refused = (
         result.evidence
@@ -238,7 +230,7 @@ def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
         for result in outcome.trial_results
         if result.hook == finding.hook and result.outcome != "as declared"
     )
-    return finding.name == WRONG_KEY.name and all(result.name == ANOTHER_AGENT for result in unexpected)
+    return finding.name == codes.WRONG_KEY.name and all(result.name == ANOTHER_AGENT for result in unexpected)
 
 
 def _says_so(outcome: Outcome, finding: Finding) -> bool:
@@ -262,7 +254,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
 
 def _judge(path: str, above: str, mark: str) -> tuple[FindingCode | None, str]:
     if mark and posixpath.basename(path) == mark:
-        return CARRIED_OUT, "text from the input was executed"
+        return codes.CARRIED_OUT, "text from the input was executed"
     if path.startswith("outside/"):
         return (
             finding_catalogue.OUTSIDE_WRITE,
@@ -271,5 +263,5 @@ def _judge(path: str, above: str, mark: str) -> tuple[FindingCode | None, str]:
     if above:
         return finding_catalogue.OUTSIDE_WRITE, f"{above} was written in a parent folder of the project"
     if _STAGED.search(path) and path.startswith("workspace/"):
-        return STAGED, f"{path.removeprefix('workspace/')} was changed"
+        return codes.STAGED, f"{path.removeprefix('workspace/')} was changed"
     return None, ""

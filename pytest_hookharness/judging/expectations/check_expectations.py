@@ -10,44 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import assert_never
 
-from pytest_hookharness.judging.expectations.end_of_run import (
-    broken_files,
-    broken_findings,
-    broken_leftovers,
-    broken_paths,
-    broken_times,
-)
-from pytest_hookharness.judging.expectations.events import (
-    broken_blocks,
-    broken_calls,
-    broken_decisions,
-    broken_hook_runs,
-    broken_loops,
-    broken_reasons,
-    broken_sessions,
-    broken_sometimes,
-    broken_threads,
-    broken_told,
-)
+from pytest_hookharness.judging.expectations import end_of_run, events
 from pytest_hookharness.model.expectations import CapExpectation, Expectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import StateEntry
-from pytest_hookharness.model.verdicts import (
-    Cap,
-    Capped,
-    Finding,
-    Hung,
-    Livelock,
-    Lockout,
-    Recursing,
-    Terminated,
-    Undecided,
-    Verdict,
-    Violation,
-    verdict_name,
-)
+from pytest_hookharness.model.verdicts import Cap, Capped, Finding, Livelock, Verdict, Violation, verdict_name
 
 _OF_VERDICT = ("verdict", "within", "period", "guard", "evidence", "way_in", "way_out")
 
@@ -75,24 +43,24 @@ def find_violations(
     expect = outcome.scenario.expect
     broken = chain(
         _verdict(outcome, expect),
-        broken_times(outcome, expect.within_ms),
-        broken_blocks(outcome, expect.blocks),
-        broken_hook_runs(outcome, expect.hook_runs),
-        broken_decisions(outcome, expect.decisions),
+        end_of_run.broken_times(outcome, expect.within_ms),
+        events.broken_blocks(outcome, expect.blocks),
+        events.broken_hook_runs(outcome, expect.hook_runs),
+        events.broken_decisions(outcome, expect.decisions),
         _period(outcome.verdict, expect.period),
         _cap(outcome.verdict, expect.cap),
         _evidence(outcome.verdict, expect.evidence),
-        broken_reasons(outcome, expect.reasons),
-        broken_loops(outcome, expect.detectors),
-        broken_findings(outcome, expect),
-        broken_files(expect.files, initial=initial, final=final, final_text=final_text),
-        broken_leftovers(outcome, expect),
-        broken_sometimes(outcome, expect.sometimes),
-        broken_told(outcome, expect.told),
-        broken_threads(outcome, expect.processes),
-        broken_paths(outcome, expect),
-        broken_sessions(outcome, expect),
-        broken_calls(outcome),
+        events.broken_reasons(outcome, expect.reasons),
+        events.broken_loops(outcome, expect.detectors),
+        end_of_run.broken_findings(outcome, expect),
+        end_of_run.broken_files(expect.files, initial=initial, final=final, final_text=final_text),
+        end_of_run.broken_leftovers(outcome, expect),
+        events.broken_sometimes(outcome, expect.sometimes),
+        events.broken_told(outcome, expect.told),
+        events.broken_threads(outcome, expect.processes),
+        end_of_run.broken_paths(outcome, expect),
+        events.broken_sessions(outcome, expect),
+        events.broken_calls(outcome),
     )
     mark = outcome.scenario.mark
     return tuple(Violation(mark(item.path), item.expected, item.seen) for item in broken)
@@ -107,7 +75,8 @@ def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
     place = mark("expect.findings")
     others = (broken for broken in outcome.violations if not broken.path.startswith(place))
     broken = (
-        replace(item, path=mark(item.path)) for item in broken_findings(outcome, outcome.scenario.expect)
+        replace(item, path=mark(item.path))
+        for item in end_of_run.broken_findings(outcome, outcome.scenario.expect)
     )
     return replace(outcome, violations=(*others, *broken))
 
@@ -123,7 +92,7 @@ def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
         _period(verdict, expect.period),
         _cap(verdict, expect.cap),
         _evidence(verdict, expect.evidence),
-        broken_paths(outcome, expect),
+        end_of_run.broken_paths(outcome, expect),
     )
     anew = (replace(item, path=mark(item.path)) for item in broken)
     return replace(outcome, violations=(*anew, *others))
@@ -153,31 +122,23 @@ def _evidence(verdict: Verdict, evidence: str | None) -> Iterator[Violation]:
 
 
 def _loop(verdict: Verdict) -> str:
-    match verdict:
-        case Livelock(period=period, evidence=evidence):
-            return f"livelock of period {period}, {evidence} evidence"
-        case Terminated() | Capped() | Hung() | Recursing() | Lockout() | Undecided():
-            return f"no proved loop ({verdict_name(verdict)})"
-        case _:
-            assert_never(verdict)
+    if isinstance(verdict, Livelock):
+        return f"livelock of period {verdict.period}, {verdict.evidence} evidence"
+    return f"no proved loop ({verdict_name(verdict)})"
 
 
 def _cap(verdict: Verdict, expected: CapExpectation | None) -> Iterator[Violation]:
     if expected is None:
         return
-    wanted = _wanted(expected)
-    match verdict:
-        case Livelock(cap=cap) | Capped(cap=cap):
-            present = isinstance(verdict, Capped) or (cap is not None and cap.overrides is not None)
-            number = cap.overrides if cap is not None else None
-            if present == expected.present and expected.overrides in (None, number):
-                return
-            yield Violation("expect.guard", wanted, _seen(cap, present=present))
-        case Terminated() | Hung() | Recursing() | Lockout() | Undecided():
-            seen = f"no loop for a cap to end ({verdict_name(verdict)})"
-            yield Violation("expect.guard", wanted, seen)
-        case _:
-            assert_never(verdict)
+    if not isinstance(verdict, Livelock | Capped):
+        seen = f"no loop for a cap to end ({verdict_name(verdict)})"
+        yield Violation("expect.guard", _wanted(expected), seen)
+        return
+    cap = verdict.cap
+    present = isinstance(verdict, Capped) or (cap is not None and cap.overrides is not None)
+    number = cap.overrides if cap is not None else None
+    if present != expected.present or expected.overrides not in (None, number):
+        yield Violation("expect.guard", _wanted(expected), _seen(cap, present=present))
 
 
 def _wanted(expected: CapExpectation) -> str:

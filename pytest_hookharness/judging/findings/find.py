@@ -11,26 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
-from pytest_hookharness.judging.findings import finding_catalogue
+from pytest_hookharness.judging.findings import (
+    finding_catalogue,
+    hook_messages,
+    session_findings,
+    settings_findings,
+)
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
-from pytest_hookharness.judging.findings.hook_messages import (
-    find_double_noise,
-    find_empty_advice,
-    find_lost_effects,
-    find_unheard,
-)
-from pytest_hookharness.judging.findings.session_findings import (
-    find_capped_children,
-    find_missing_agents,
-    find_pingpong,
-    find_stuck_phases,
-)
-from pytest_hookharness.judging.findings.settings_findings import (
-    ConfigurationProblem,
-    find_never_fired,
-    find_settings_problems,
-    shorten_list,
-)
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.processes import (
@@ -66,7 +53,7 @@ _Defect: TypeAlias = tuple[FindingCode, str]
 def find(
     trace: Trace,
     *,
-    problems: Sequence[ConfigurationProblem] = (),
+    problems: Sequence[settings_findings.ConfigurationProblem] = (),
     flaky: bool = False,
     configured: Sequence[str] | None = None,
     expect: Expectation = _NO_EXPECTATION,
@@ -81,15 +68,24 @@ def find(
         configured: The events with configured hooks; ``None`` if that is unknown.
         expect: What the scenario expects; some findings are expectations that only hooks can break.
     """
-    seen = [*find_settings_problems(problems), *_hook_runs(trace), *_refusals(trace), *_undone(trace)]
-    seen += [*_states(trace, flaky=flaky), *find_empty_advice(trace)]
-    seen += [*find_pingpong(trace), *find_missing_agents(trace), *find_capped_children(trace)]
+    seen = [
+        *settings_findings.find_settings_problems(problems),
+        *_hook_runs(trace),
+        *_refusals(trace),
+        *_undone(trace),
+    ]
+    seen += [*_states(trace, flaky=flaky), *hook_messages.find_empty_advice(trace)]
+    seen += [
+        *session_findings.find_pingpong(trace),
+        *session_findings.find_missing_agents(trace),
+        *session_findings.find_capped_children(trace),
+    ]
     if configured is not None:
-        seen += find_never_fired(trace, configured, problems)
-    seen += find_lost_effects(trace, expect.effects)
-    seen += find_stuck_phases(trace, alike=expect.sessions_alike)
-    seen += find_unheard(trace, expect.told)
-    seen += find_double_noise(trace)
+        seen += settings_findings.find_never_fired(trace, configured, problems)
+    seen += hook_messages.find_lost_effects(trace, expect.effects)
+    seen += session_findings.find_stuck_phases(trace, alike=expect.sessions_alike)
+    seen += hook_messages.find_unheard(trace, expect.told)
+    seen += hook_messages.find_double_noise(trace)
     return _merge(seen)
 
 
@@ -253,8 +249,8 @@ def _doing(cut: TimedOut) -> str:
     ]
     waits = [f"{item.process.command} waits for {item.waits_for}" for item in cut.doing if item.waits_for]
     # If one process asks a question, the others only wait for it.
-    return f": {shorten_list(asks or waits)}" if asks or waits else ""
+    return f": {settings_findings.shorten_list(asks or waits)}" if asks or waits else ""
 
 
 def _processes(processes: Sequence[Process]) -> str:
-    return shorten_list(sorted(f"`{process.command}`" for process in processes))
+    return settings_findings.shorten_list(sorted(f"`{process.command}`" for process in processes))

@@ -198,7 +198,7 @@ def follow_lasso(lasso: Lasso | None, states: Mapping[int, State]) -> tuple[Lass
     """
     Return the lasso that is pursued after the newest turn, and whether it is confirmed.
 
-    A lasso is pursued until its confirming repetition is over. If that proves nothing, the search starts again.
+    A lasso is pursued until its confirming repetition is over. If it proves nothing, the search starts anew.
     """
     if lasso is not None:
         sure = is_confirmed(lasso, states)

@@ -19,7 +19,7 @@ from pytest_hookharness.judging.state_diff.file_series import (
     FileObservation,
     Files,
     FileSeries,
-    ObservationFailure,
+    Unfollowable,
     allowed_repetitions,
     newest_chunk_values,
     observe_all,
@@ -27,7 +27,7 @@ from pytest_hookharness.judging.state_diff.file_series import (
 )
 from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField
+from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField, shorten
 from pytest_hookharness.judging.state_diff.progressions import (
     Counting,
     CurrentTime,
@@ -45,8 +45,6 @@ from pytest_hookharness.judging.state_diff.templates import (
 from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, unit_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind
-
-_SHORT = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +72,14 @@ def find_deviation(
 ) -> str:
     """Say how a repetition deviates from the pattern; empty if it does not."""
     pairs = observe_all(all_series, before)
-    missing = next((old for _, old in pairs if isinstance(old, ObservationFailure)), None)
+    missing = next((old for _, old in pairs if isinstance(old, Unfollowable)), None)
     if missing is not None:
         return f"{missing.path} {missing.why} before the repetition."
     names = {(location.series, location.where, location.item): location.part.name for location in locations}
     rules = _Rules(allowed_repetitions(pairs), names, clock)
     known: set[str] = set()
     for number, (series, old, new) in enumerate(observe_next(pairs, before, after, known)):
-        if isinstance(new, ObservationFailure):
+        if isinstance(new, Unfollowable):
             return f"{new.path} {new.why} after the repetition."
         difference = next(_compared(number, series, old, new, rules), "")
         if difference:
@@ -122,7 +120,7 @@ def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rule
             else unit_of(new, rules.clock) == progression.unit
         )
         if not still and not near:
-            yield f"{name} is {_short(new)}, which is not the time of the repetition"
+            yield f"{name} is {shorten(new)}, which is not the time of the repetition"
     count = repetitions_ahead(progression, slot.newest, new)
     if (
         isinstance(progression, Counting)
@@ -131,7 +129,7 @@ def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rule
         and count not in rules.repetitions
     ):
         wanted = extrapolate(progression, old, 1, "")
-        yield f"{name} went from {_short(old)} to {_short(new)}, not to {_short(wanted)}"
+        yield f"{name} went from {shorten(old)} to {shorten(new)}, not to {shorten(wanted)}"
 
 
 def _block(
@@ -162,10 +160,6 @@ def _unexpected_change(before: Files, after: Files, known: set[str], clock: Sess
     return ""
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
-
-
 def refute_steps(all_series: Sequence[FileSeries], before: Files, after: Files) -> Iterator[FileSeries]:
     """
     Yield the series without the steps that a repetition refuted; a series without a file stays as it is.
@@ -173,7 +167,7 @@ def refute_steps(all_series: Sequence[FileSeries], before: Files, after: Files) 
     pairs = observe_all(all_series, before)
     repetitions = allowed_repetitions(pairs)
     for series, _, new in observe_next(pairs, before, after, set()):
-        yield series if isinstance(new, ObservationFailure) else _refuted(series, new, repetitions)
+        yield series if isinstance(new, Unfollowable) else _refuted(series, new, repetitions)
 
 
 def find_unpredictable(
@@ -189,7 +183,7 @@ def find_unpredictable(
     for index, location in enumerate(locations):
         observation, series = found[location.series], all_series[location.series]
         if (
-            isinstance(observation, ObservationFailure)
+            isinstance(observation, Unfollowable)
             or location.part.kind is not PartKind.NUMBER
             or location.where is SeriesField.FILES
         ):

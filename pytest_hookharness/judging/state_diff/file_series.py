@@ -64,7 +64,7 @@ class FileSeries:
 @dataclass(frozen=True, slots=True)
 class Unfollowable:
     """
-    A file that cannot be followed.
+    A file that cannot be followed, is missing later, or does not match its template any more.
 
     Attributes:
         path: Its path.
@@ -202,21 +202,7 @@ class FileObservation:
     content: Values
 
 
-@dataclass(frozen=True, slots=True)
-class ObservationFailure:
-    """
-    A file of a series that is missing, or does not match its template.
-
-    Attributes:
-        path: Its path.
-        why: The reason, as the end of a sentence.
-    """
-
-    path: str
-    why: str
-
-
-Observed = FileObservation | ObservationFailure
+Observed = FileObservation | Unfollowable
 
 
 def observe_all(all_series: Iterable[FileSeries], files: Files) -> list[tuple[FileSeries, Observed | None]]:
@@ -266,7 +252,7 @@ def allowed_repetitions(pairs: Iterable[tuple[FileSeries, Observed | None]]) -> 
 
 
 def _observe(series: FileSeries, files: Files, excluded: Collection[str]) -> Observed:
-    failure = ObservationFailure(
+    failure = Unfollowable(
         series.path, "does not exist" if series.kind is SeriesKind.IN_PLACE else "has no successor"
     )
     found: list[FileObservation] = []
@@ -280,7 +266,7 @@ def _observe(series: FileSeries, files: Files, excluded: Collection[str]) -> Obs
         if isinstance(values, Values):
             found.append(FileObservation(path, name, values))
         else:
-            failure = ObservationFailure(path, values)
+            failure = Unfollowable(path, values)
     if not found:
         return failure
     if series.kind is not SeriesKind.CREATED:

@@ -193,7 +193,7 @@ def _locations(number: int, series: FileSeries) -> Iterator[PartLocation]:
                 path=series.path,
                 name=name,
                 kind=PartKind.GROWTH,
-                after=_short(item.newest),
+                after=shorten(item.newest, _LONGEST),
                 stamped=_stamped(item.slots),
             )
             yield PartLocation(number, SeriesField.CONTENT, place, part)
@@ -205,8 +205,8 @@ def _slot(slot: TemplateSlot, path: str, name: str) -> StatePart:
         path=path,
         name=name,
         kind=kind_of(progression),
-        before=_short(slot.texts[-2]),
-        after=_short(slot.newest),
+        before=shorten(slot.texts[-2], _LONGEST),
+        after=shorten(slot.newest, _LONGEST),
         step=_number(progression.step) if isinstance(progression, Counting) else None,
         unit=progression.unit if isinstance(progression, CurrentTime) else "",
         stamped=isinstance(progression, CurrentTime),
@@ -222,7 +222,11 @@ def _files(series: FileSeries) -> StatePart:
     name = "/".join(parts[0][len(PurePosixPath(folder).parts) :])
     slots = [*_slots(series.name), *_slots(series.content)]
     return StatePart(
-        path=folder, name=name, kind=PartKind.FILES, after=_short(series.path), stamped=_stamped(slots)
+        path=folder,
+        name=name,
+        kind=PartKind.FILES,
+        after=shorten(series.path, _LONGEST),
+        stamped=_stamped(slots),
     )
 
 
@@ -238,5 +242,6 @@ def _number(step: Fraction) -> int | float:
     return step.numerator if step.denominator == 1 else float(step)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def shorten(text: str, most: int = 40) -> str:
+    """Return a text, cut at its end if it is longer than some characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"

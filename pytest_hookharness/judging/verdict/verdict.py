@@ -159,7 +159,7 @@ def judge(case: JudgeInput) -> Verdict:
         lasso=case.lasso or completed_lasso(case.trace.states),
         assumptions=gather_assumptions(case.trace, case.assumptions),
     )
-    end = case.end
+    end, turns = case.end, counted(case.end.turn, "turn")
     match end.how:
         case "waiting":
             return _waiting(case)
@@ -177,17 +177,13 @@ def judge(case: JudgeInput) -> Verdict:
         case "threshold" | "disagreed":
             return _undecided(case, end.why)
         case "turns":
-            return _cut(case, f"no end{_no_repeat(case)} in {_turns(end.turn)}")
+            return _cut(case, f"no end{_no_repeat(case)} in {turns}")
         case "wall":
-            return _cut(case, f"no end{_no_repeat(case)} within the time budget ({_turns(end.turn)})")
+            return _cut(case, f"no end{_no_repeat(case)} within the time budget ({turns})")
         case "interrupted":
-            return _cut(case, f"interrupted after {_turns(end.turn)}")
+            return _cut(case, f"interrupted after {turns}")
         case _:
             assert_never(end.how)
-
-
-def _turns(number: int) -> str:
-    return counted(number, "turn")
 
 
 def _no_repeat(case: JudgeInput) -> str:

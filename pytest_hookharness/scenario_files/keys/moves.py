@@ -6,27 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_hookharness.model.moves import (
-    FIRST_PROMPT,
-    Act,
-    Behaviour,
-    Compact,
-    Corrupt,
-    Edit,
-    End,
-    Prompt,
-    Reaction,
-    Read,
-    Resume,
-    RunCommand,
-    Script,
-    Stop,
-    Subagent,
-    ToolCall,
-    ToolResult,
-    Tools,
-    Wait,
-)
+from pytest_hookharness.model import moves
 from pytest_hookharness.scenario_files.keys.common import (
     DURATION,
     EVENT,
@@ -59,28 +39,30 @@ HARMS_WITH_TEXT = ("chmod", "replace")
 
 _CALL_SHAPES: Shapes = {
     "name": Text(noun="a tool's name", pattern=texts.WORDS, example="Bash"),
-    "given": either(Text(read=lambda text: ToolResult(text=text)), record_of(ToolResult, "a result")),
+    "given": either(
+        Text(read=lambda text: moves.ToolResult(text=text)), record_of(moves.ToolResult, "a result")
+    ),
     "expect": ChoiceShape(noun="the decision on a call", words=("allow", "deny", "ask")),
 }
 _MODIFIER_NAMES = {"given": "result"}
-MODIFIERS = keys_of(ToolCall, _CALL_SHAPES, names=_MODIFIER_NAMES, only=("given", "expect"))
-CALL = record_of(ToolCall, "a tool call", _CALL_SHAPES, only=("name", "input"), labelled=True)
+MODIFIERS = keys_of(moves.ToolCall, _CALL_SHAPES, names=_MODIFIER_NAMES, only=("given", "expect"))
+CALL = record_of(moves.ToolCall, "a tool call", _CALL_SHAPES, only=("name", "input"), labelled=True)
 PARALLEL_CALL = record_of(
-    ToolCall, "a tool call", _CALL_SHAPES, names=_MODIFIER_NAMES, without=("label",), labelled=True
+    moves.ToolCall, "a tool call", _CALL_SHAPES, names=_MODIFIER_NAMES, without=("label",), labelled=True
 )
 
 
 def make_tools(
     *,
-    calls: ToolCall | tuple[ToolCall, ...],
+    calls: moves.ToolCall | tuple[moves.ToolCall, ...],
     label: str,
     say: str = "",
-    given: ToolResult | None = None,
+    given: moves.ToolResult | None = None,
     expect: str | None = None,
-) -> Tools:
+) -> moves.Tools:
     """Return a turn of tool calls; modifiers beside a list apply to each call that has none of its own."""
     several = calls if isinstance(calls, tuple) else (replace(calls, label=label),)
-    return Tools(
+    return moves.Tools(
         calls=tuple(
             replace(
                 call,
@@ -105,26 +87,28 @@ def check_harm(values: Values) -> Iterator[tuple[str, str]]:
 
 
 CORRUPT = record_of(
-    Corrupt,
+    moves.Corrupt,
     "damage to a file",
     {"file": INSIDE, "how": ChoiceShape(noun="a kind of damage", words=HARMS)},
     check=check_harm,
 )
 SUBAGENT = record_of(
-    Subagent, "a task for a subagent", {"kind": WORDS}, only=("kind", "prompt", "text"), build=dict
+    moves.Subagent, "a task for a subagent", {"kind": WORDS}, only=("kind", "prompt", "text"), build=dict
 )
-EDIT = record_of(Edit, "an edit", {"file": INSIDE, "old": WORDS}, only=("file", "text", "old"), build=dict)
-READ = record_of(Read, "a read of a file", {"file": INSIDE}, only=("file",), build=dict)
+EDIT = record_of(
+    moves.Edit, "an edit", {"file": INSIDE, "old": WORDS}, only=("file", "text", "old"), build=dict
+)
+READ = record_of(moves.Read, "a read of a file", {"file": INSIDE}, only=("file",), build=dict)
 FILE_ALONE = replace(INSIDE, read=lambda path: {"file": texts.read_inside(path)})
 _BEHAVIOUR = Text(noun="a behaviour", pattern=texts.BEHAVIOUR, example="idle")
 THEN = either(
-    replace(_BEHAVIOUR, read=lambda name: Behaviour(name=name)),
+    replace(_BEHAVIOUR, read=lambda name: moves.Behaviour(name=name)),
     Named(
         noun="a behaviour with its options, as in {fixing: {after: 2}}",
         key=_BEHAVIOUR,
         value=JSON_MAPPING,
         single=True,
-        read=lambda named: next(Behaviour(name=name, options=how) for name, how in named.items()),
+        read=lambda named: next(moves.Behaviour(name=name, options=how) for name, how in named.items()),
     ),
 )
 
@@ -144,41 +128,46 @@ MOVES = (
         WORDS,
         role="call",
         field="command",
-        make=RunCommand,
+        make=moves.RunCommand,
         modifiers=MODIFIERS,
         doc="A shell command, run by the host's own shell tool.",
     ),
     Tag(
-        "edit", EDIT, role="call", make=Edit, modifiers=MODIFIERS, doc="A change of a file in the workspace."
+        "edit",
+        EDIT,
+        role="call",
+        make=moves.Edit,
+        modifiers=MODIFIERS,
+        doc="A change of a file in the workspace.",
     ),
     Tag(
         "read",
         either(FILE_ALONE, READ),
         role="call",
-        make=Read,
+        make=moves.Read,
         modifiers=MODIFIERS,
         doc="A read of a file in the workspace.",
     ),
     Tag(
         "stop",
-        either(Text(), Nothing(read=lambda _: Stop().text)),
+        either(Text(), Nothing(read=lambda _: moves.Stop().text)),
         role="stop",
         field="text",
-        make=Stop,
+        make=moves.Stop,
         doc="A message without a tool call: the agent wants to stop.",
     ),
     Tag(
         "subagent",
         either(Text(read=lambda text: {"prompt": text}), SUBAGENT),
         role="call",
-        make=Subagent,
+        make=moves.Subagent,
         doc="A task for a subagent.",
     ),
 )
 EVENTS = (
     Tag(
         "prompt",
-        either(Text(read=lambda text: Prompt(text=text)), record_of(Prompt, "a prompt")),
+        either(Text(read=lambda text: moves.Prompt(text=text)), record_of(moves.Prompt, "a prompt")),
         role="event",
         doc="The user writes to the agent.",
     ),
@@ -187,16 +176,18 @@ EVENTS = (
         DURATION,
         role="event",
         field="seconds",
-        make=Wait,
+        make=moves.Wait,
         doc="Time passes for the agent and its hooks, but no real time.",
     ),
     Tag(
         "compact",
         either(
             ChoiceShape(
-                noun="a trigger", words=("manual", "auto"), read=lambda trigger: Compact(trigger=trigger)
+                noun="a trigger",
+                words=("manual", "auto"),
+                read=lambda trigger: moves.Compact(trigger=trigger),
             ),
-            Nothing(read=lambda _: Compact()),
+            Nothing(read=lambda _: moves.Compact()),
         ),
         role="event",
         doc="The host shortens the conversation.",
@@ -204,16 +195,16 @@ EVENTS = (
     Tag(
         "resume",
         either(
-            FlagShape(only=True, read=lambda _: Resume()),
-            ChoiceShape(noun="a way", words=("fork",), read=lambda _: Resume(fork=True)),
-            Nothing(read=lambda _: Resume()),
+            FlagShape(only=True, read=lambda _: moves.Resume()),
+            ChoiceShape(noun="a way", words=("fork",), read=lambda _: moves.Resume(fork=True)),
+            Nothing(read=lambda _: moves.Resume()),
         ),
         role="event",
         doc="The session ends and is resumed; `fork` resumes a copy with its own session id.",
     ),
     Tag(
         "end",
-        either(Text(read=lambda reason: End(reason=reason)), Nothing(read=lambda _: End())),
+        either(Text(read=lambda reason: moves.End(reason=reason)), Nothing(read=lambda _: moves.End())),
         role="event",
         doc="The session ends.",
     ),
@@ -239,7 +230,7 @@ def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]
                 )
 
 
-def gather_acts(items: Sequence[PlacedValue]) -> tuple[Act, ...]:
+def gather_acts(items: Sequence[PlacedValue]) -> tuple[moves.Act, ...]:
     """Return the acts of a list; the text of ``say`` becomes part of the call after it."""
     acts: list[Any] = []
     said: dict[str, str] = {}
@@ -267,11 +258,11 @@ def make_act(item: PlacedValue, **more: object) -> Any:
     return item.tag.make(**fields, **more)
 
 
-def gather_script(items: Sequence[PlacedValue]) -> Script:
+def gather_script(items: Sequence[PlacedValue]) -> moves.Script:
     """Return a script; one without any act starts with a prompt."""
     going_on = [item.value for item in items if item.tag.role == "then"]
-    acts = gather_acts(items) or (FIRST_PROMPT,)
-    return Script(acts=acts, then=going_on[0]) if going_on else Script(acts=acts)
+    acts = gather_acts(items) or (moves.FIRST_PROMPT,)
+    return moves.Script(acts=acts, then=going_on[0]) if going_on else moves.Script(acts=acts)
 
 
 AGENT = Many(
@@ -309,7 +300,7 @@ THREAD_SCRIPT = Many(
 REACTIONS = Many(
     noun="a list of reactions",
     item=record_of(
-        Reaction,
+        moves.Reaction,
         "a reaction",
         {"event": EVENT, "reason": REGEX, "moves": MOVES_ALONE, "times": TIMES},
         names={"moves": "do"},

@@ -2,7 +2,8 @@
 Shapes: descriptions of the values that scenario files can contain.
 
 A shape states three things at once: which values are accepted (``validate``), what they become (``read``,
-``build`` or ``make``), and their JSON Schema (``json_schema``).
+``build`` or ``make``), and their JSON Schema (``json_schema``). The noun of a shape says what a value is,
+with its article.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ class Text:
     A text.
 
     Attributes:
-        noun: What it is, with its article.
         pattern: A regular expression for the whole text, in the common dialect of Python and JSON Schema.
         format: A format name of JSON Schema.
         example: A valid text.
@@ -59,7 +59,6 @@ class Whole:
     A whole number.
 
     Attributes:
-        noun: What it is, with its article.
         minimum: Smallest number; ``None`` for no limit.
         maximum: Largest number; ``None`` for no limit.
         octal: Whether digits without a prefix are octal permission bits, as for ``chmod``.
@@ -115,7 +114,6 @@ class Many:
 
     Attributes:
         item: The shape of each item.
-        noun: What it is, with its article.
         at_least: Minimum number of items.
         unique: Whether equal items are refused.
         check: Yields problems of the items together: index and message. An invalid item is ``None``.
@@ -138,7 +136,6 @@ class Named:
     Attributes:
         key: Shape of a name.
         value: Shape of a value.
-        noun: What it is, with its article.
         single: Whether it must have exactly one key.
         read: Returns the value of the mapping.
     """
@@ -178,7 +175,6 @@ class RecordShape:
     A mapping with known keys.
 
     Attributes:
-        noun: What it is, with its article.
         keys: The keys.
         build: Returns the value, given the fields as keyword arguments.
         check: Yields problems of the values together: key and message.
@@ -228,7 +224,6 @@ class Tagged:
     A mapping with exactly one key that identifies it, and that key's modifiers.
 
     Attributes:
-        noun: What it is, with its article.
         tags: The identifying keys.
         barred: Identifying keys that are not allowed here, with the reason.
     """

@@ -1,7 +1,8 @@
 """
 The grammars of single texts in scenario files, and the folders that texts name.
 
-Patterns use only what Python and JSON Schema (ECMA 262) have in common.
+Patterns use only what Python and JSON Schema (ECMA 262) have in common. Functions that read a text raise
+``ValueError`` with the problem, in words that follow the text.
 """
 
 from __future__ import annotations
@@ -39,12 +40,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 def read_inside(text: str) -> str:
-    """
-    Return a path inside the workspace.
-
-    Raises:
-        ValueError: The path is absolute or leaves the workspace.
-    """
+    """Return a path inside the workspace."""
     if text.startswith("/"):
         raise ValueError("is absolute; paths here are relative to the workspace")
     if ".." in text.split("/"):
@@ -53,12 +49,7 @@ def read_inside(text: str) -> str:
 
 
 def read_duration(text: str) -> float:
-    """
-    Return the seconds of a duration such as ``301s``, ``5m``, ``2h`` or ``250ms``.
-
-    Raises:
-        ValueError: The text is not a duration.
-    """
+    """Return the seconds of a duration such as ``301s``, ``5m``, ``2h`` or ``250ms``."""
     if not matches(DURATION, text):
         raise ValueError("is not a duration")
     unit = text.lstrip("0123456789.")
@@ -66,24 +57,14 @@ def read_duration(text: str) -> float:
 
 
 def read_mode(text: str) -> int:
-    """
-    Return permission bits, given in octal as for ``chmod``.
-
-    Raises:
-        ValueError: The text is not octal.
-    """
+    """Return permission bits, given in octal as for ``chmod``."""
     if not matches(MODE, text):
         raise ValueError("is not a mode")
     return int(text.removeprefix("0o"), 8)
 
 
 def read_regex(text: str) -> str:
-    """
-    Return a regular expression, unchanged.
-
-    Raises:
-        ValueError: Python cannot compile it.
-    """
+    """Return a regular expression, unchanged."""
     try:
         with warnings.catch_warnings():
             # Warnings about valid patterns are not errors.

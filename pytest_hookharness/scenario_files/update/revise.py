@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -88,6 +88,7 @@ LONGEST_PATTERN = 80
 _NEEDLESS = re.compile(r"\\([^\w.^$*+?{}\[\]\\|()])")
 
 KeyPath: TypeAlias = tuple[str | int, ...]
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +111,10 @@ class Unclear(Exception):
 
 def revise(expect: Expectation, seen: Mapping[str, ObservedRun], *, written: bool) -> Expectation:
     """
-    Return the expectation that the observed runs would meet, as far as it can be revised.
+    Return the expectation that the observed runs of all items that share it would meet.
 
-    Args:
-        expect: The expectation.
-        seen: Observed values of the items that share it, by name of the item; at least one.
-        written: Whether the file contains the expectation. If not, and the verdict differs, then verdict,
-            turns and refusals become expected.
+    If the file does not contain the expectation (``written``) and the verdict differs, then verdict, turns
+    and refusals become expected.
 
     Raises:
         Unclear: The items have different values, or values that cannot be written.
@@ -166,9 +164,9 @@ def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectati
     return expect if verdict == "capped" else replace(expect, cap=None)
 
 
-def _alike(noun: str, given: Mapping[str, int]) -> int:
+def _alike(noun: str, given: Mapping[str, _Value]) -> _Value:
     if len(set(given.values())) > 1:
-        listed = ", ".join(f"{name} had {number}" for name, number in given.items())
+        listed = ", ".join(f"{name} had {value}" for name, value in given.items())
         raise Unclear(f"{noun} differ: {listed}; write a variant with its own expect for each")
     return next(iter(given.values()))
 
@@ -177,10 +175,7 @@ def _verdict(expect: Expectation, seen: Mapping[str, ObservedRun]) -> VerdictNam
     given: set[VerdictName] = {one.verdict for one in seen.values()}
     if given == {expect.verdict} or expect.verdict is None:
         return expect.verdict
-    if len(given) > 1:
-        listed = ", ".join(f"{name} had {one.verdict}" for name, one in seen.items())
-        raise Unclear(f"verdicts differ: {listed}; write a variant with its own expect for each")
-    return next(iter(given))
+    return _alike("verdicts", {name: one.verdict for name, one in seen.items()})
 
 
 def _blocks(

@@ -246,11 +246,8 @@ def update(
     """
     Return the text of a scenario file with unmet expectations changed to what was observed.
 
-    Args:
-        text: The text that was loaded for the runs.
-        path: Its file.
-        seen: Observed values of each run of each item, by name of the item.
-        trouble: Whether bad verdicts such as ``livelock`` may become expected.
+    ``seen`` has the observed values of each run of each item, by name of the item. With ``trouble``, bad
+    verdicts such as ``livelock`` may become expected.
 
     Raises:
         ScenarioErrors: The text is not a valid scenario file.

@@ -149,12 +149,7 @@ class Composer:
     documents: int = 0
 
     def take(self, event: yaml.Event) -> None:
-        """
-        Process one event.
-
-        Raises:
-            Unreadable: The rest cannot be read.
-        """
+        """Process one event; raise ``Unreadable`` if the rest cannot be read."""
         mark = event.start_mark
         spot = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
         match event:
@@ -257,12 +252,7 @@ class Composer:
         self.problems.add(spot, self.path, message, seen=seen)
 
     def stop(self, spot: Spot, message: str, seen: str = "") -> None:
-        """
-        Record a problem and end reading.
-
-        Raises:
-            Unreadable: Always.
-        """
+        """Record a problem and end reading: raise ``Unreadable``."""
         self.problem(spot, message, seen)
         raise Unreadable
 
@@ -286,12 +276,7 @@ def compose(text: str, problems: Problems) -> Element | None:
 
 
 def events(text: str, composer: Composer) -> Iterator[yaml.Event]:
-    """
-    Yield the parser's events; record a syntax error as a problem.
-
-    Raises:
-        Unreadable: There was a syntax error.
-    """
+    """Yield the parser's events; after a syntax error record a problem and raise ``Unreadable``."""
     try:
         yield from yaml.parse(text, Loader=LOADER)  # pyright: ignore[reportUnknownMemberType]
     except yaml.MarkedYAMLError as error:
