@@ -71,11 +71,8 @@ def _entries(
 
 
 def _text(text: str, problems: Problems, path: str) -> Element:
-    if text.isprintable():
-        return ScalarNode(value=str(text), text=str(text))
     # Half a surrogate pair cannot be encoded, so it cannot be written to a file or pipe.
-    halves = [bad for bad in UNPRINTABLE.findall(text) if "\ud800" <= bad <= "\udfff"]
-    if halves:
+    if not text.isprintable() and any("\ud800" <= bad <= "\udfff" for bad in UNPRINTABLE.findall(text)):
         problems.add((0, 0), path, f"{shown(text)} contains half a surrogate pair, which no file can contain")
         return RefusedNode()
     return ScalarNode(value=str(text), text=str(text))

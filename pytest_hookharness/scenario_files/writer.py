@@ -12,19 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_hookharness.model.moves import (
-    Act,
-    Compact,
-    Edit,
-    End,
-    Prompt,
-    Read,
-    RunCommand,
-    Stop,
-    Subagent,
-    ToolCall,
-    Tools,
-)
+from pytest_hookharness.model import moves
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE
 
@@ -91,31 +79,31 @@ def _double(double: Double) -> dict[str, Any]:
     return {"agent": double.agent, "stdout": double.stdout}
 
 
-def _act(act: Act) -> dict[str, Any]:
+def _act(act: moves.Act) -> dict[str, Any]:
     match act:
-        case Prompt(text=text):
+        case moves.Prompt(text=text):
             return {"prompt": {"text": text}}
-        case RunCommand(command=command):
+        case moves.RunCommand(command=command):
             return {"run": command, **_modifiers(act)}
-        case Edit(file=file, text=text, old=old):
+        case moves.Edit(file=file, text=text, old=old):
             passage = {} if old is None else {"old": old}
             return {"edit": {"file": file, "text": text, **passage}, **_modifiers(act)}
-        case Read(file=file):
+        case moves.Read(file=file):
             return {"read": {"file": file}, **_modifiers(act)}
-        case Tools(calls=(ToolCall(name=name, input=data) as call,)):
+        case moves.Tools(calls=(moves.ToolCall(name=name, input=data) as call,)):
             return {"tool": {"name": name, "input": data}, **_modifiers(call)}
-        case Stop(text=text):
+        case moves.Stop(text=text):
             return {"stop": text}
-        case Subagent(kind=kind, prompt=prompt, text=text):
+        case moves.Subagent(kind=kind, prompt=prompt, text=text):
             return {"subagent": {"kind": kind, "prompt": prompt, "text": text}}
-        case Compact(trigger=trigger):
+        case moves.Compact(trigger=trigger):
             return {"compact": trigger}
-        case End(reason=reason):
+        case moves.End(reason=reason):
             return {"end": reason}
         case _:
             raise Unwritable(f"the act {act} cannot be written")
 
 
-def _modifiers(call: RunCommand | Edit | Read | ToolCall) -> dict[str, Any]:
+def _modifiers(call: moves.RunCommand | moves.Edit | moves.Read | moves.ToolCall) -> dict[str, Any]:
     result = {} if call.given is None else {"result": call.given.text}
     return result if call.expect is None else {**result, "expect": call.expect}

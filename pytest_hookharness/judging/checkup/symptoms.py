@@ -14,22 +14,12 @@ from typing import assert_never
 
 from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes, finding_catalogue
+from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Exchange, HookEvent, Moved, Performed, commands_of
-from pytest_hookharness.model.verdicts import (
-    Capped,
-    Finding,
-    FindingCode,
-    Hung,
-    Livelock,
-    Lockout,
-    Recursing,
-    Terminated,
-    Undecided,
-)
 
 _FEWEST = 3
 # Mount points that hide folders of the machine, by the state's name for their root.
@@ -57,7 +47,7 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
     yield _symptom(codes.BLOCKS_EVERYTHING.found(text, turn=turn, hook=refusers(outcome.trace, turn)))
 
 
-def _symptom(finding: Finding, *, shared: bool = False) -> Symptom:
+def _symptom(finding: verdicts.Finding, *, shared: bool = False) -> Symptom:
     return Symptom(
         kind=finding.name,
         code=finding.code,
@@ -113,7 +103,7 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
     """Return what an outcome leaves open, in sentences."""
     match outcome.verdict:
-        case Undecided(why=why) if _refused_throughout(outcome) < _MANY:
+        case verdicts.Undecided(why=why) if _refused_throughout(outcome) < _MANY:
             return (f"It is unknown whether the session ends: {why}.",)
         case _:
             return ()
@@ -124,31 +114,33 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
     event, hook, reason = _last_refusal(outcome)
     said = f' with "{reason}"' if reason else ""
     match verdict:
-        case Terminated():
+        case verdicts.Terminated():
             return
-        case Undecided(turn=turn):
+        case verdicts.Undecided(turn=turn):
             times = _refused_throughout(outcome)
             if times >= _MANY:
                 text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
                 yield Symptom(kind="no-end", hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
-        case Livelock(stem=stem):
+        case verdicts.Livelock(stem=stem):
             text = f"{event} is refused forever{said}: the agent can never stop."
             yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=stem)
-        case Capped(turn=turn) if any(hooked.decision.overridden for _, hooked in outcome.trace.hooked()):
+        case verdicts.Capped(turn=turn) if any(
+            hooked.decision.overridden for _, hooked in outcome.trace.hooked()
+        ):
             text = f"{event} is refused{said} until the host's own cap overrides it."
             yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
-        case Capped():
+        case verdicts.Capped():
             # The host ended the session because of the agent, so nothing is known about the hooks.
             return
-        case Hung(turn=turn, event=event, command=command):
+        case verdicts.Hung(turn=turn, event=event, command=command):
             text = f"The host waits forever at {event}."
             advice = finding_catalogue.HUNG_HOOK.fix
             yield Symptom(kind=kind, hook=command, text=text, advice=advice, turn=turn)
-        case Recursing(turn=turn, limit=limit):
+        case verdicts.Recursing(turn=turn, limit=limit):
             text = f"The hook starts an agent whose hooks start agents: {limit}."
             advice = "Set a variable when the hook starts an agent, and exit at once if it is set."
             yield Symptom(kind=kind, hook=_starter(outcome) or hook, text=text, advice=advice, turn=turn)
-        case Lockout(turn=turn):
+        case verdicts.Lockout(turn=turn):
             yield Symptom(kind=kind, hook=hook, text="No sequence of moves leads to a stop.", turn=turn)
         case _:
             assert_never(verdict)
@@ -211,7 +203,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
         yield _symptom(finding)
 
 
-def _gets_round(outcome: Outcome, finding: Finding) -> bool:
+def _gets_round(outcome: Outcome, finding: verdicts.Finding) -> bool:
     """Return whether a guard hook was only bypassed, by a form of code that it does not inspect."""
     if finding.name != codes.TEXT_MATCH.name:
         return False
@@ -223,7 +215,7 @@ def _gets_round(outcome: Outcome, finding: Finding) -> bool:
     return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
 
 
-def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
+def _is_of_agents(outcome: Outcome, finding: verdicts.Finding) -> bool:
     """Return whether a hook only treats the agents of one session as one, which may be intended."""
     unexpected = (
         result
@@ -233,7 +225,7 @@ def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
     return finding.name == codes.WRONG_KEY.name and all(result.name == ANOTHER_AGENT for result in unexpected)
 
 
-def _says_so(outcome: Outcome, finding: Finding) -> bool:
+def _says_so(outcome: Outcome, finding: verdicts.Finding) -> bool:
     """Return whether a hook that reverts an edit tells the agent about it."""
     return finding.name == finding_catalogue.PINGPONG.name and any(
         step.turn == finding.turn and hooked.decision.to_agent for step, hooked in outcome.trace.hooked()
@@ -252,7 +244,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 yield _symptom(finding, shared=shared)
 
 
-def _judge(path: str, above: str, mark: str) -> tuple[FindingCode | None, str]:
+def _judge(path: str, above: str, mark: str) -> tuple[verdicts.FindingCode | None, str]:
     if mark and posixpath.basename(path) == mark:
         return codes.CARRIED_OUT, "text from the input was executed"
     if path.startswith("outside/"):

@@ -19,17 +19,8 @@ from pytest_hookharness.judging.findings import (
 )
 from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.judging.recurrence.cycle import find_contradiction
+from pytest_hookharness.model import processes
 from pytest_hookharness.model.expectations import Expectation, counted
-from pytest_hookharness.model.processes import (
-    Cut,
-    Exited,
-    HeldOpen,
-    NotStarted,
-    Process,
-    ProcessResult,
-    Signaled,
-    TimedOut,
-)
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
@@ -169,7 +160,9 @@ def _covers(defect: FindingCode, fault: FindingCode) -> bool:
 
 def _fault(hook_run: HookRun) -> _Defect | None:
     reply = hook_run.reply
-    out_of_budget = isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.BUDGET
+    out_of_budget = (
+        isinstance(hook_run.ending, processes.TimedOut) and hook_run.ending.by is processes.Cut.BUDGET
+    )
     # If the time budget of the whole run ended, and not the timeout of this hook run, nothing is known.
     if reply.fault is None or reply.unmeant or out_of_budget:
         return None
@@ -180,12 +173,12 @@ def _fault(hook_run: HookRun) -> _Defect | None:
     return code, f"{hook_run.hook.event}: {rest.strip() or word}"
 
 
-def _run(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect]:
+def _run(hook_run: HookRun, run: processes.ProcessResult, nested: int) -> Iterator[_Defect]:
     event = hook_run.hook.event
     if not hook_run.hook.command.strip():
         yield finding_catalogue.NOT_RUN, f"{event}: the command is empty."
     yield from _ending(event, run, nested)
-    held = run.ending.holders if isinstance(run.ending, HeldOpen) else ()
+    held = run.ending.holders if isinstance(run.ending, processes.HeldOpen) else ()
     holders = {process.pid for process in held}
     left = [process for process in run.leftovers if process.pid not in holders]
     if left:
@@ -196,51 +189,51 @@ def _run(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect
             yield finding_catalogue.OUTPUT_CUT, text
 
 
-def _ending(event: str, run: ProcessResult, nested: int) -> Iterator[_Defect]:
+def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_Defect]:
     match run.ending:
-        case TimedOut(by=Cut.BUDGET):
+        case processes.TimedOut(by=processes.Cut.BUDGET):
             return
-        case TimedOut() as cut:
+        case processes.TimedOut() as cut:
             # Sessions that the hook started may cause the delay, so no endless wait is assumed then.
             why = f"{counted(nested, 'session')} within it still running" if nested else "assumed: never ends"
-            limit = "the host's limit" if cut.by is Cut.LIMIT else f"the hook timeout; {why}"
+            limit = "the host's limit" if cut.by is processes.Cut.LIMIT else f"the hook timeout; {why}"
             stubborn = ", and it ignored the first signal" if cut.ignored_term else ""
             text = f"{event}: cut after {cut.after:g} s ({limit}){stubborn}{_late(cut, run)}{_doing(cut)}."
             yield finding_catalogue.HUNG_HOOK, text
-        case HeldOpen() as held:
+        case processes.HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"
             yield finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open."
             yield from _exit(event, held.exit)
-        case NotStarted(reason):
+        case processes.NotStarted(reason):
             yield finding_catalogue.NOT_RUN, f"{event}: not started: {reason}"
-        case Exited() | Signaled() as ended:
+        case processes.Exited() | processes.Signaled() as ended:
             yield from _exit(event, ended)
         case _:
             assert_never(run.ending)
 
 
-def _late(cut: TimedOut, run: ProcessResult) -> str:
-    if cut.ended == Exited(2):
+def _late(cut: processes.TimedOut, run: processes.ProcessResult) -> str:
+    if cut.ended == processes.Exited(2):
         return ", too late for its exit code 2"
     return ", too late for what it had printed" if run.stdout.data.strip() else ""
 
 
-def _exit(event: str, ended: Exited | Signaled) -> Iterator[_Defect]:
+def _exit(event: str, ended: processes.Exited | processes.Signaled) -> Iterator[_Defect]:
     match ended:
-        case Exited(126):
+        case processes.Exited(126):
             yield finding_catalogue.NOT_RUN, f"{event}: exit code 126, found but not executable."
-        case Exited(127):
+        case processes.Exited(127):
             yield finding_catalogue.NOT_RUN, f"{event}: exit code 127, command not found."
-        case Exited():
+        case processes.Exited():
             # The host decides what another code means; a fault is part of its reply.
             return
-        case Signaled(signal):
+        case processes.Signaled(signal):
             yield finding_catalogue.CRASHED, f"{event}: killed by signal {signal}."
         case _:
             assert_never(ended)
 
 
-def _doing(cut: TimedOut) -> str:
+def _doing(cut: processes.TimedOut) -> str:
     # No process ids: they differ between hook runs, and equal findings could not be merged.
     asks = [
         f"{item.process.name} asks `{item.asks}` on the terminal, where nobody answers"
@@ -252,5 +245,5 @@ def _doing(cut: TimedOut) -> str:
     return f": {settings_findings.shorten_list(asks or waits)}" if asks or waits else ""
 
 
-def _processes(processes: Sequence[Process]) -> str:
-    return settings_findings.shorten_list(sorted(f"`{process.command}`" for process in processes))
+def _processes(running: Sequence[processes.Process]) -> str:
+    return settings_findings.shorten_list(sorted(f"`{process.command}`" for process in running))

@@ -14,8 +14,8 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import assert_never
 
+from pytest_hookharness.judging.state_diff import progressions
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.progressions import Counting, progression_of_numbers
 from pytest_hookharness.judging.state_diff.templates import (
     AppendedBlock,
     Item,
@@ -221,11 +221,11 @@ def _confirm_steps(block: AppendedBlock, clock: SessionClock) -> AppendedBlock:
 
 def _confirm_step(slot: TemplateSlot, older: str, clock: SessionClock) -> TemplateSlot:
     if (
-        not isinstance(slot.progression, Counting)
+        not isinstance(slot.progression, progressions.Counting)
         or slot.progression.confirmed
         or slot.progression.notation.base != 10
     ):
         return slot
     texts = (older, *slot.texts)
-    progression = progression_of_numbers(texts, clock, bare=slot.progression.notation.bare)
+    progression = progressions.of_numbers(texts, clock, bare=slot.progression.notation.bare)
     return slot if progression is None else TemplateSlot(texts, progression)

@@ -15,26 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from pytest_hookharness.judging.state_diff.file_series import (
-    FileObservation,
-    Files,
-    FileSeries,
-    Unfollowable,
-    allowed_repetitions,
-    newest_chunk_values,
-    observe_all,
-    observe_next,
-)
+from pytest_hookharness.judging.state_diff import file_series, progressions
+from pytest_hookharness.judging.state_diff.file_series import FileObservation, Files, FileSeries, Unfollowable
 from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField, shorten
-from pytest_hookharness.judging.state_diff.progressions import (
-    Counting,
-    CurrentTime,
-    extrapolate,
-    repetitions_ahead,
-    without_step,
-)
 from pytest_hookharness.judging.state_diff.templates import (
     AppendedBlock,
     Item,
@@ -71,14 +56,14 @@ def find_deviation(
     clock: SessionClock,
 ) -> str:
     """Say how a repetition deviates from the pattern; empty if it does not."""
-    pairs = observe_all(all_series, before)
+    pairs = file_series.observe_all(all_series, before)
     missing = next((old for _, old in pairs if isinstance(old, Unfollowable)), None)
     if missing is not None:
         return f"{missing.path} {missing.why} before the repetition."
     names = {(location.series, location.where, location.item): location.part.name for location in locations}
-    rules = _Rules(allowed_repetitions(pairs), names, clock)
+    rules = _Rules(file_series.allowed_repetitions(pairs), names, clock)
     known: set[str] = set()
-    for number, (series, old, new) in enumerate(observe_next(pairs, before, after, known)):
+    for number, (series, old, new) in enumerate(file_series.observe_next(pairs, before, after, known)):
         if isinstance(new, Unfollowable):
             return f"{new.path} {new.why} after the repetition."
         difference = next(_compared(number, series, old, new, rules), "")
@@ -111,7 +96,7 @@ def _differences(
 
 def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rules) -> Iterator[str]:
     progression = slot.progression
-    if isinstance(progression, CurrentTime):
+    if isinstance(progression, progressions.CurrentTime):
         # A hook writes the current time or, in a quiet slot, leaves the old one.
         still = slot.quiet and new == old
         near = (
@@ -121,14 +106,14 @@ def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rule
         )
         if not still and not near:
             yield f"{name} is {shorten(new)}, which is not the time of the repetition"
-    count = repetitions_ahead(progression, slot.newest, new)
+    count = progressions.repetitions_ahead(progression, slot.newest, new)
     if (
-        isinstance(progression, Counting)
+        isinstance(progression, progressions.Counting)
         and count is not None
         and old is not None
         and count not in rules.repetitions
     ):
-        wanted = extrapolate(progression, old, 1, "")
+        wanted = progressions.extrapolate(progression, old, 1, "")
         yield f"{name} went from {shorten(old)} to {shorten(new)}, not to {shorten(wanted)}"
 
 
@@ -142,8 +127,8 @@ def _block(
             yield f"in {name}, text from before the repetition has changed"
     elif Fraction(len(new) - len(block.chunks)) not in rules.repetitions:
         yield f"{name} grew by {len(new) - len(old)} additions, not by 1"
-    older = {place: text for place, (_, text, _) in enumerate(newest_chunk_values(block, old))}
-    for place, (slot, text, _) in enumerate(newest_chunk_values(block, new)):
+    older = {place: text for place, (_, text, _) in enumerate(file_series.newest_chunk_values(block, old))}
+    for place, (slot, text, _) in enumerate(file_series.newest_chunk_values(block, new)):
         yield from _slot(slot, f"a value added to {name}", older.get(place), text, rules)
 
 
@@ -164,10 +149,14 @@ def refute_steps(all_series: Sequence[FileSeries], before: Files, after: Files) 
     """
     Yield the series without the steps that a repetition refuted; a series without a file stays as it is.
     """
-    pairs = observe_all(all_series, before)
-    repetitions = allowed_repetitions(pairs)
-    for series, _, new in observe_next(pairs, before, after, set()):
-        yield series if isinstance(new, Unfollowable) else _refuted(series, new, repetitions)
+    pairs = file_series.observe_all(all_series, before)
+    repetitions = file_series.allowed_repetitions(pairs)
+    for series, _, new in file_series.observe_next(pairs, before, after, set()):
+        if isinstance(new, Unfollowable):
+            yield series
+            continue
+        content = None if series.content is None else _template(series.content, new.content, repetitions)
+        yield replace(series, name=_template(series.name, new.name, repetitions), content=content)
 
 
 def find_unpredictable(
@@ -179,7 +168,12 @@ def find_unpredictable(
     Replaying a repetition gives such a number the very same value, so it depends on the state and its later
     values decide; but they cannot be predicted.
     """
-    found = [new for _, _, new in observe_next(observe_all(all_series, before), before, after, set())]
+    found = [
+        new
+        for _, _, new in file_series.observe_next(
+            file_series.observe_all(all_series, before), before, after, set()
+        )
+    ]
     for index, location in enumerate(locations):
         observation, series = found[location.series], all_series[location.series]
         if (
@@ -197,18 +191,13 @@ def find_unpredictable(
             yield index
 
 
-def _refuted(series: FileSeries, new: FileObservation, repetitions: frozenset[Fraction]) -> FileSeries:
-    content = None if series.content is None else _template(series.content, new.content, repetitions)
-    return replace(series, name=_template(series.name, new.name, repetitions), content=content)
-
-
 def _template(template: Template, new: Values, repetitions: frozenset[Fraction]) -> Template:
     items: list[Item] = []
     for place, item in enumerate(template.items):
         if isinstance(item, TemplateSlot):
             items.append(_refuted_slot(item, new.slots[place], repetitions))
         elif isinstance(item, AppendedBlock):
-            texts = iter([text for _, text, _ in newest_chunk_values(item, new.chunks[place])])
+            texts = iter([text for _, text, _ in file_series.newest_chunk_values(item, new.chunks[place])])
             shape = [
                 _refuted_slot(piece, next(texts, piece.newest), repetitions)
                 if isinstance(piece, TemplateSlot)
@@ -222,7 +211,7 @@ def _template(template: Template, new: Values, repetitions: frozenset[Fraction])
 
 
 def _refuted_slot(slot: TemplateSlot, text: str, repetitions: frozenset[Fraction]) -> TemplateSlot:
-    count = repetitions_ahead(slot.progression, slot.newest, text)
-    if not isinstance(slot.progression, Counting) or count is None or count in repetitions:
+    count = progressions.repetitions_ahead(slot.progression, slot.newest, text)
+    if not isinstance(slot.progression, progressions.Counting) or count is None or count in repetitions:
         return slot
-    return replace(slot, progression=without_step(slot.progression))
+    return replace(slot, progression=progressions.without_step(slot.progression))

@@ -9,17 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
+from pytest_hookharness.judging.state_diff import progressions
 from pytest_hookharness.judging.state_diff.file_series import LARGEST, FileSeries, SeriesKind
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock, parse_number
 from pytest_hookharness.judging.state_diff.part_locations import PartLocation, SeriesField
-from pytest_hookharness.judging.state_diff.progressions import (
-    Counting,
-    CurrentTime,
-    Random,
-    another_random,
-    extrapolate,
-    extrapolate_in_batch,
-)
 from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Template, TemplateSlot
 from pytest_hookharness.judging.state_diff.timestamps import age, age_timestamps
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
@@ -92,13 +85,13 @@ def _perturbed_slot(slot: TemplateSlot, perturbation: Perturbation, seed: str) -
         case PerturbationKind.OLDER:
             return slot.texts[-2]
         case PerturbationKind.AHEAD:
-            return extrapolate(
+            return progressions.extrapolate(
                 slot.progression, slot.newest, perturbation.repetitions, seed, perturbation.pace
             )
-        case PerturbationKind.AGED if isinstance(slot.progression, CurrentTime):
+        case PerturbationKind.AGED if isinstance(slot.progression, progressions.CurrentTime):
             return age(slot.newest, slot.progression.unit, perturbation.seconds)
-        case PerturbationKind.REPLACED if isinstance(slot.progression, Random):
-            return another_random(slot.progression, slot.newest, seed)
+        case PerturbationKind.REPLACED if isinstance(slot.progression, progressions.Random):
+            return progressions.another_random(slot.progression, slot.newest, seed)
         case (
             PerturbationKind.AGED
             | PerturbationKind.REPLACED
@@ -135,7 +128,9 @@ def _chunk(block: AppendedBlock, repetition: int, of: int, seed: str, pace: floa
     return "".join(
         item
         if isinstance(item, str)
-        else extrapolate_in_batch(item.progression, item.newest, repetition, of, f"{seed}:{place}", pace)
+        else progressions.extrapolate_in_batch(
+            item.progression, item.newest, repetition, of, f"{seed}:{place}", pace
+        )
         for place, item in enumerate(block.shape)
     )
 
@@ -144,7 +139,9 @@ def _aged_quiet_slots(template: Template, seconds: float) -> dict[int, str]:
     return {
         place: age(item.newest, item.progression.unit, seconds)
         for place, item in enumerate(template.items)
-        if isinstance(item, TemplateSlot) and item.quiet and isinstance(item.progression, CurrentTime)
+        if isinstance(item, TemplateSlot)
+        and item.quiet
+        and isinstance(item.progression, progressions.CurrentTime)
     }
 
 
@@ -176,7 +173,9 @@ def _perturbed_files(
 
 def _new_name(series: FileSeries, repetition: int, clock: SessionClock, pace: float) -> str:
     slots = [item for item in series.name.items if isinstance(item, TemplateSlot)]
-    if pace or any(isinstance(slot.progression, Counting | Random) for slot in slots):
+    if pace or any(
+        isinstance(slot.progression, progressions.Counting | progressions.Random) for slot in slots
+    ):
         return _advanced(series.name, repetition, f"{series.path}:name", pace)
     # If the time is all that a name says, new names must differ from each other and from all existing ones,
     # so their times lie before the session.
@@ -184,7 +183,7 @@ def _new_name(series: FileSeries, repetition: int, clock: SessionClock, pace: fl
     changed: Mapping[int, str] = {
         place: age(item.newest, item.progression.unit, span + repetition)
         for place, item in enumerate(series.name.items)
-        if isinstance(item, TemplateSlot) and isinstance(item.progression, CurrentTime)
+        if isinstance(item, TemplateSlot) and isinstance(item.progression, progressions.CurrentTime)
     }
     name = series.name.written(changed)
     return name if changed else _advanced(series.name, repetition, series.path)
@@ -198,7 +197,9 @@ def _at(template: Template, index: int) -> str:
 def _advanced(template: Template, repetition: int, seed: str, pace: float = 0.0) -> str:
     return template.written(
         {
-            place: extrapolate(item.progression, item.newest, repetition, f"{seed}:{place}", pace)
+            place: progressions.extrapolate(
+                item.progression, item.newest, repetition, f"{seed}:{place}", pace
+            )
             for place, item in enumerate(template.items)
             if isinstance(item, TemplateSlot)
         }
@@ -247,9 +248,11 @@ def _ahead(series: FileSeries, location: PartLocation, repetitions: int) -> str:
         return f"{count:,} more in {part.place}"
     if not isinstance(item, TemplateSlot):
         return part.place
-    text = extrapolate(item.progression, item.newest, repetitions, "")
+    text = progressions.extrapolate(item.progression, item.newest, repetitions, "")
     match item.progression:
-        case Counting(notation=notation) if notation.base == 10 and not notation.width and not notation.most:
+        case progressions.Counting(notation=notation) if (
+            notation.base == 10 and not notation.width and not notation.most
+        ):
             text = f"{parse_number(text, notation).numerator:,}"
         case _:
             pass

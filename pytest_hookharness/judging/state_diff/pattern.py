@@ -71,14 +71,14 @@ class Pattern:
 
     def perturbed(self, perturbation: Perturbation) -> Files:
         """
-        Return the files of the newest state with some parts perturbed; growth is limited.
+        Return all files of the newest state with some parts perturbed; ``None`` for a file that is gone.
 
-        Returns:
-            Every file of the pattern with its whole content; ``None`` for one that does not exist then.
+        Growth is limited.
         """
         files: dict[str, bytes | None] = {}
+        indices = sorted(set(perturbation.parts))
         for number, series in enumerate(self.all_series):
-            chosen = [location for location in self._chosen(perturbation) if location.series == number]
+            chosen = [one for part in indices if (one := self.locations[part]).series == number]
             for path, content in perturb_series(series, chosen, perturbation, self.clock):
                 # If two series share a path, the file that exists counts.
                 if content is not None or path not in files:
@@ -124,9 +124,6 @@ class Pattern:
             and reachable_repetitions(self.all_series[location.series], location, perturbation.repetitions)
             < perturbation.repetitions
         )
-
-    def _chosen(self, perturbation: Perturbation) -> list[PartLocation]:
-        return [self.locations[index] for index in sorted(set(perturbation.parts))]
 
 
 def find_pattern(states: Sequence[Files], clock: SessionClock) -> Pattern | Irregular:

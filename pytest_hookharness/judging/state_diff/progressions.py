@@ -101,7 +101,7 @@ class Random:
 Progression = Counting | Varying | CurrentTime | OtherTime | Random
 
 
-def progression_of_numbers(
+def of_numbers(
     texts: Sequence[str], clock: SessionClock, *, bare: bool = False
 ) -> Counting | Varying | CurrentTime | None:
     """Return how a number changes; ``None`` if its values have no common notation."""
@@ -121,7 +121,7 @@ def progression_of_numbers(
     return Varying(Fraction(0) if turned else (values[-1] - values[0]) / (len(values) - 1), notation)
 
 
-def progression_of_hexadecimals(texts: Sequence[str]) -> Counting | None:
+def of_hexadecimals(texts: Sequence[str]) -> Counting | None:
     """Return how a hexadecimal number changes; ``None`` unless it counts."""
     notation = hexadecimal_notation_of(texts)
     if notation is None:
@@ -131,7 +131,7 @@ def progression_of_hexadecimals(texts: Sequence[str]) -> Counting | None:
     return None if step is None or len(texts) < 3 else Counting(step, notation, confirmed=True)
 
 
-def progression_of_random(texts: Sequence[str]) -> Random | None:
+def of_random(texts: Sequence[str]) -> Random | None:
     """Return the alphabet of random texts; ``None`` if they look like words."""
     letters = "".join(texts).replace("-", "")
     if len(set(map(len, texts))) > 1 or not any(map(_looks_random, texts)):

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
+from pytest_hookharness.judging.state_diff import progressions
 from pytest_hookharness.judging.state_diff.appended_blocks import (
     AlignFirst,
     Alignment,
@@ -19,13 +20,6 @@ from pytest_hookharness.judging.state_diff.appended_blocks import (
     with_older_chunks,
 )
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.progressions import (
-    Counting,
-    CurrentTime,
-    OtherTime,
-    Random,
-    Varying,
-)
 from pytest_hookharness.judging.state_diff.templates import (
     AppendedBlock,
     Item,
@@ -216,13 +210,13 @@ def _cost(items: Sequence[Item]) -> float:
             total += 1 + 0.01 * len(item.shape) + _cost(item.shape)
         elif isinstance(item, TemplateSlot) and not item.quiet:
             match item.progression:
-                case Counting(confirmed=confirmed):
+                case progressions.Counting(confirmed=confirmed):
                     total += 1 if confirmed else 1.5
-                case CurrentTime():
+                case progressions.CurrentTime():
                     total += 1
-                case Varying() | Random():
+                case progressions.Varying() | progressions.Random():
                     total += 2
-                case OtherTime():
+                case progressions.OtherTime():
                     total += 3
     return total
 

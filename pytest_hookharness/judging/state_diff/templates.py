@@ -12,20 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from posixpath import commonprefix
 
-from pytest_hookharness.judging.state_diff import timestamps
+from pytest_hookharness.judging.state_diff import progressions, timestamps
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.progressions import (
-    Counting,
-    CurrentTime,
-    OtherTime,
-    Progression,
-    Random,
-    Varying,
-    expression_of,
-    progression_of_hexadecimals,
-    progression_of_numbers,
-    progression_of_random,
-)
 from pytest_hookharness.judging.state_diff.timestamps import Token, TokenKind
 from pytest_hookharness.model.fast_dataclass import dataclass
 
@@ -45,7 +33,7 @@ class TemplateSlot:
     """
 
     texts: tuple[str, ...]
-    progression: Progression
+    progression: progressions.Progression
     quiet: bool = False
 
     @property
@@ -56,7 +44,7 @@ class TemplateSlot:
     @property
     def expression(self) -> str:
         """A regular expression for any value."""
-        return expression_of(self.progression, self.newest)
+        return progressions.expression_of(self.progression, self.newest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +212,18 @@ def infer_pieces(tokens: Sequence[Token], clock: SessionClock, before: str) -> l
         return list(fixed_pieces(texts[0], clock, repetitions=len(texts)))
     if all(token.kind is TokenKind.TIME for token in tokens):
         near = all(timestamps.is_near(text, clock) for text in texts)
-        return [TemplateSlot(texts, CurrentTime(timestamps.TEXT) if near else OtherTime())]
+        return [
+            TemplateSlot(
+                texts, progressions.CurrentTime(timestamps.TEXT) if near else progressions.OtherTime()
+            )
+        ]
     if all(token.kind is TokenKind.UUID for token in tokens):
-        random = progression_of_random(texts)
+        random = progressions.of_random(texts)
         return None if random is None else [TemplateSlot(texts, random)]
     if all(map(_NUMBER.fullmatch, texts)):
-        progression = progression_of_numbers(texts, clock)
-        if isinstance(progression, Counting | Varying) and _PROCESS.search(before):
-            progression = Varying(Fraction(0), progression.notation, process=True)
+        progression = progressions.of_numbers(texts, clock)
+        if isinstance(progression, progressions.Counting | progressions.Varying) and _PROCESS.search(before):
+            progression = progressions.Varying(Fraction(0), progression.notation, process=True)
         return None if progression is None else [TemplateSlot(texts, progression)]
     return _pieces_of_runs(texts, clock)
 
@@ -247,7 +239,9 @@ def fixed_pieces(text: str, clock: SessionClock, repetitions: int) -> Iterator[P
         if timestamp.start > last:
             yield text[last : timestamp.start]
         yield TemplateSlot(
-            (text[timestamp.start : timestamp.end],) * repetitions, CurrentTime(timestamp.unit), quiet=True
+            (text[timestamp.start : timestamp.end],) * repetitions,
+            progressions.CurrentTime(timestamp.unit),
+            quiet=True,
         )
         last = timestamp.end
     if last < len(text):
@@ -260,7 +254,7 @@ def _pieces_of_runs(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] 
     # A number at one place of a word is a counter; at several places the word is rather random.
     if counted is not None and sum(isinstance(piece, TemplateSlot) for piece in counted) < 2:
         return counted
-    hexadecimal = progression_of_hexadecimals(texts)
+    hexadecimal = progressions.of_hexadecimals(texts)
     if hexadecimal is not None:
         return [TemplateSlot(texts, hexadecimal)]
     prefix = commonprefix(texts)
@@ -268,7 +262,7 @@ def _pieces_of_runs(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] 
     if len(prefix) < 2 or len(texts[0]) - len(prefix) < 4 or _is_hexadecimal(texts):
         prefix = ""
     rests = tuple(text.removeprefix(prefix) for text in texts)
-    random = progression_of_random(rests) if len(texts[0]) >= 6 else None
+    random = progressions.of_random(rests) if len(texts[0]) >= 6 else None
     if random is None:
         return counted
     return [*([prefix] if prefix else []), TemplateSlot(rests, random)]
@@ -289,8 +283,8 @@ def _numbers_inside(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] 
         elif place % 2 == 0:
             return None
         else:
-            progression = progression_of_numbers(values, clock, bare=True)
-            if progression is None or isinstance(progression, Random):
+            progression = progressions.of_numbers(values, clock, bare=True)
+            if progression is None or isinstance(progression, progressions.Random):
                 return None
             pieces.append(TemplateSlot(values, progression))
     return pieces

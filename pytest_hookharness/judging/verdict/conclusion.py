@@ -12,27 +12,18 @@ from dataclasses import replace
 from pytest_hookharness.judging.expectations.check_expectations import with_verdict
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.verdict.verdict import CLOCKS, JudgeInput, gather_assumptions, judge
+from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.background import Denial
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import (
-    Capped,
-    Conclusion,
-    Hung,
-    Lockout,
-    Recursing,
-    Terminated,
-    Undecided,
-    Verdict,
-)
 
-_WORST_FIRST = (Hung, Recursing, Undecided)
+_WORST_FIRST = (verdicts.Hung, verdicts.Recursing, verdicts.Undecided)
 
 
 def judge_threads(
-    verdicts: Sequence[Verdict], denials: Sequence[Denial], *, turn: int, unfinished: Sequence[str]
-) -> Verdict:
+    each: Sequence[verdicts.Verdict], denials: Sequence[Denial], *, turn: int, unfinished: Sequence[str]
+) -> verdicts.Verdict:
     """
     Return the verdict on all threads together; the first verdict is that on the user's own.
 
@@ -40,18 +31,18 @@ def judge_threads(
     ``unfinished`` says in words what could still have started a thread when the run was ended.
     """
     stopped = next((denial for denial in denials if denial.stops), None)
-    every: list[Verdict] = [*verdicts]
+    every: list[verdicts.Verdict] = [*each]
     if stopped is not None:
-        every.append(Recursing(turn=turn, limit=stopped.reason, chain=stopped.chain))
+        every.append(verdicts.Recursing(turn=turn, limit=stopped.reason, chain=stopped.chain))
     if unfinished:
-        every.append(Undecided(turn=turn, why=f"it was ended while {'; '.join(unfinished)}"))
+        every.append(verdicts.Undecided(turn=turn, why=f"it was ended while {'; '.join(unfinished)}"))
     for kind in _WORST_FIRST:
         for verdict in every:
             if isinstance(verdict, kind):
                 return verdict
     # The remaining verdicts are about threads that ended, in different ways.
-    other = next((verdict for verdict in every if not isinstance(verdict, Terminated)), None)
-    return other or Terminated(turn=turn)
+    other = next((verdict for verdict in every if not isinstance(verdict, verdicts.Terminated)), None)
+    return other or verdicts.Terminated(turn=turn)
 
 
 _ASSUMED = (
@@ -76,7 +67,7 @@ def judge_explored(outcome: Outcome, explored: Exploration) -> Outcome:
     return replace(outcome, assumptions=tuple(dict.fromkeys(rests)))
 
 
-def _verdict(played: Verdict, explored: Exploration) -> Verdict:
+def _verdict(played: verdicts.Verdict, explored: Exploration) -> verdicts.Verdict:
     """
     Return the verdict on the hooks, given the verdict on the scenario's own agent.
 
@@ -84,9 +75,9 @@ def _verdict(played: Verdict, explored: Exploration) -> Verdict:
     says nothing about other agents.
     """
     if explored.trap is not None:
-        return Lockout(turn=len(explored.trap.path), moves=explored.candidates)
-    if explored.open and isinstance(played, Terminated | Capped):
-        return Undecided(turn=played.turn, why=_why(explored))
+        return verdicts.Lockout(turn=len(explored.trap.path), moves=explored.candidates)
+    if explored.open and isinstance(played, verdicts.Terminated | verdicts.Capped):
+        return verdicts.Undecided(turn=played.turn, why=_why(explored))
     return played
 
 
@@ -100,11 +91,11 @@ def _why(explored: Exploration) -> str:
     )
 
 
-def form_conclusion(case: JudgeInput) -> Conclusion:
+def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
     """Return the verdict, the findings and the assumptions of a run."""
     # In an interrupted run, hooks that did not run yet could have run later.
     configured = None if case.end.how == "interrupted" else case.configured
     findings = find(
         case.trace, problems=case.problems, flaky=case.flaky, configured=configured, expect=case.expect
     )
-    return Conclusion(judge(case), findings, gather_assumptions(case.trace, case.assumptions))
+    return verdicts.Conclusion(judge(case), findings, gather_assumptions(case.trace, case.assumptions))

@@ -13,13 +13,7 @@ from typing import Literal, assert_never
 
 from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
-from pytest_hookharness.judging.recurrence.cycle import (
-    Contradiction,
-    Lasso,
-    completed_lasso,
-    find_contradiction,
-    is_confirmed,
-)
+from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     first_override,
@@ -27,23 +21,13 @@ from pytest_hookharness.judging.verdict.run_end import (
     state_difference,
     why_stop_not_allowed,
 )
+from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Cut, HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
-from pytest_hookharness.model.verdicts import (
-    Cap,
-    Capped,
-    Hung,
-    Limit,
-    Livelock,
-    Recursing,
-    Terminated,
-    Undecided,
-    Verdict,
-)
 
 STANDING: tuple[str, ...] = (
     "The ids and timestamps of the host are derived from the seed and the position.",
@@ -132,9 +116,9 @@ class JudgeInput:
     trace: Trace
     end: RunEnd
     _: KW_ONLY
-    cap: Cap | None = None
-    limits: tuple[Limit, ...] = ()
-    lasso: Lasso | None = None
+    cap: verdicts.Cap | None = None
+    limits: tuple[verdicts.Limit, ...] = ()
+    lasso: cycle.Lasso | None = None
     flaky: bool = False
     masked: frozenset[str] = frozenset()
     assumptions: tuple[str, ...] = ()
@@ -144,7 +128,7 @@ class JudgeInput:
     expect: Expectation = _NO_EXPECTATION
 
 
-def judge(case: JudgeInput) -> Verdict:
+def judge(case: JudgeInput) -> verdicts.Verdict:
     """
     Return the verdict on a run.
 
@@ -156,7 +140,7 @@ def judge(case: JudgeInput) -> Verdict:
     """
     case = replace(
         case,
-        lasso=case.lasso or completed_lasso(case.trace.states),
+        lasso=case.lasso or cycle.completed_lasso(case.trace.states),
         assumptions=gather_assumptions(case.trace, case.assumptions),
     )
     end, turns = case.end, counted(case.end.turn, "turn")
@@ -165,7 +149,7 @@ def judge(case: JudgeInput) -> Verdict:
             return _waiting(case)
         case "recursed":
             limit = end.why or "the limit of depth or number"
-            return Recursing(turn=end.turn, limit=limit, chain=find_chain(case.trace))
+            return verdicts.Recursing(turn=end.turn, limit=limit, chain=find_chain(case.trace))
         case "capped":
             return _capped(case)
         case "stopped" | "halted" | "idle":
@@ -191,34 +175,36 @@ def _no_repeat(case: JudgeInput) -> str:
     return " and no repeated state" if len(digests) == len(set(digests)) and not case.flaky else ""
 
 
-def _waiting(case: JudgeInput) -> Verdict:
+def _waiting(case: JudgeInput) -> verdicts.Verdict:
     for step, hooked in reversed([*case.trace.hooked()]):
         if hooked.decision.ruling is Ruling.ASK and hooked.decision.rule == case.end.rule:
             asking = next(hook_run for hook_run in hooked.hook_runs if hook_run.reply.ruling is Ruling.ASK)
             name, rule = _name(asking), hooked.decision.rule
-            return Hung(turn=step.turn, event=hooked.event, command=name, rule=rule, asked=True)
+            return verdicts.Hung(turn=step.turn, event=hooked.event, command=name, rule=rule, asked=True)
     for step, hook_run in reversed([*case.trace.hook_runs()]):
         if isinstance(hook_run.ending, TimedOut | HeldOpen):
             rule = case.end.rule or hook_run.reply.rule
-            return Hung(turn=step.turn, event=hook_run.hook.event, command=_name(hook_run), rule=rule)
+            return verdicts.Hung(
+                turn=step.turn, event=hook_run.hook.event, command=_name(hook_run), rule=rule
+            )
     why = case.end.why or "the host waits for something that never comes"
-    return Undecided(turn=case.end.turn, why=f"{why}, and no hook run was cut")
+    return verdicts.Undecided(turn=case.end.turn, why=f"{why}, and no hook run was cut")
 
 
 def _name(hook_run: HookRun) -> str:
     return hook_run.hook.command or f"a handler of type {hook_run.hook.type}"
 
 
-def _ended(case: JudgeInput) -> Verdict:
+def _ended(case: JudgeInput) -> verdicts.Verdict:
     # First the cap: after one override the hooks no longer decided alone, even if a later stop was allowed.
     if first_override(case.trace) is not None:
         return _capped(case)
     if reason := why_stop_not_allowed(case.trace, case.end):
-        return Undecided(turn=case.end.turn, why=reason)
-    return Terminated(turn=case.end.turn)
+        return verdicts.Undecided(turn=case.end.turn, why=reason)
+    return verdicts.Terminated(turn=case.end.turn)
 
 
-def _capped(case: JudgeInput) -> Verdict:
+def _capped(case: JudgeInput) -> verdicts.Verdict:
     place = first_override(case.trace)
     turn = place[0].turn if place else case.end.turn
     reported = _cap_of(case.end, place[1] if place else None)
@@ -230,16 +216,16 @@ def _capped(case: JudgeInput) -> Verdict:
     elif own:
         cap = replace(cap, why=reported.why)
     status = case.end.status if own else ""
-    return Capped(turn=turn, cap=cap, changed=newest_difference(case.trace).files, status=status)
+    return verdicts.Capped(turn=turn, cap=cap, changed=newest_difference(case.trace).files, status=status)
 
 
-def _cap_of(end: RunEnd, hooked: HookEvent | None) -> Cap:
+def _cap_of(end: RunEnd, hooked: HookEvent | None) -> verdicts.Cap:
     rule = end.rule or (hooked.decision.rule if hooked else None)
     why = end.why or (rule.text if rule else "The host ended it.")
-    return Cap(overrides=None, why=why, rule=rule or Rule(why, Basis.ASSUMED, "the simulation"))
+    return verdicts.Cap(overrides=None, why=why, rule=rule or Rule(why, Basis.ASSUMED, "the simulation"))
 
 
-def _cut(case: JudgeInput, why: str) -> Verdict:
+def _cut(case: JudgeInput, why: str) -> verdicts.Verdict:
     # The last turn may have completed a lasso just when the budget ended, so a proof comes first.
     proof = _proof(case)
     if proof is not None:
@@ -247,31 +233,34 @@ def _cut(case: JudgeInput, why: str) -> Verdict:
     return _capped(case) if first_override(case.trace) is not None else _undecided(case, why)
 
 
-def _proof(case: JudgeInput) -> Livelock | None:
+def _proof(case: JudgeInput) -> verdicts.Livelock | None:
     """Return the livelock that a confirmed lasso proves, if nothing contradicts it."""
     lasso, states = case.lasso, case.trace.states
     # The loop confirmed the lasso already; it is checked again, because a wrong proof is the worst mistake.
     if lasso is None or case.flaky:
         return None
-    if is_confirmed(lasso, states) is not True or find_contradiction(states) is not None:
+    if cycle.is_confirmed(lasso, states) is not True or cycle.find_contradiction(states) is not None:
         return None
     if case.probing is not None and not case.probing.inert:
         return None
     return _livelock(case, lasso.stem, lasso.period, "exact")
 
 
-def _probed(case: JudgeInput) -> Livelock | None:
+def _probed(case: JudgeInput) -> verdicts.Livelock | None:
     """Return the livelock that probes show, if nothing contradicts it."""
     probing = case.probing
-    if probing is None or not probing.inert or find_contradiction(case.trace.states) is not None:
+    if probing is None or not probing.inert or cycle.find_contradiction(case.trace.states) is not None:
         return None
     return _livelock(case, probing.turn - 2 * probing.period, probing.period, "probed")
 
 
-def _livelock(case: JudgeInput, stem: int, period: int, evidence: Literal["exact", "probed"]) -> Livelock:
+def _livelock(
+    case: JudgeInput, stem: int, period: int, evidence: Literal["exact", "probed"]
+) -> verdicts.Livelock:
     unprobed = case.probing.limits if case.probing is not None else ()
-    masked = (_masked(case),) if case.masked else ()
-    return Livelock(
+    listed = ", ".join(sorted(case.masked))
+    masked = (f"The scenario masks these differences: {listed}.",) if case.masked else ()
+    return verdicts.Livelock(
         stem=stem,
         period=period,
         evidence="masked" if case.masked else evidence,
@@ -281,12 +270,8 @@ def _livelock(case: JudgeInput, stem: int, period: int, evidence: Literal["exact
     )
 
 
-def _masked(case: JudgeInput) -> str:
-    return f"The scenario masks these differences: {', '.join(sorted(case.masked))}."
-
-
-def _undecided(case: JudgeInput, why: str) -> Undecided:
-    conflict = find_contradiction(case.trace.states)
+def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
+    conflict = cycle.find_contradiction(case.trace.states)
     if conflict is None:
         difference = newest_difference(case.trace)
     else:
@@ -297,10 +282,10 @@ def _undecided(case: JudgeInput, why: str) -> Undecided:
         reasons.append("no file differs, but " + " and ".join(difference.other_parts))
     if difference.unknown:
         reasons.append(f"the state is not known completely: {difference.unknown}")
-    return Undecided(turn=case.end.turn, why="; ".join(reasons), changed=difference.files)
+    return verdicts.Undecided(turn=case.end.turn, why="; ".join(reasons), changed=difference.files)
 
 
-def _doubts(case: JudgeInput, conflict: Contradiction | None) -> Iterator[str]:
+def _doubts(case: JudgeInput, conflict: cycle.Contradiction | None) -> Iterator[str]:
     threshold = case.probing.threshold if case.probing is not None else None
     if threshold is not None and threshold.seconds is not None and case.end.how == "turns":
         yield f"a probe showed that something else happens after {threshold.at}"
@@ -315,6 +300,6 @@ def _doubts(case: JudgeInput, conflict: Contradiction | None) -> Iterator[str]:
             yield "a mask may hide what decides"
     elif case.flaky:
         yield f"the same state led to two results in turn {case.end.turn}"
-    elif case.lasso is not None and is_confirmed(case.lasso, case.trace.states) is None:
+    elif case.lasso is not None and cycle.is_confirmed(case.lasso, case.trace.states) is None:
         repeated = case.lasso.stem + case.lasso.period
         yield f"turn {repeated} repeated turn {case.lasso.stem}, but the confirming repetition is incomplete"

@@ -7,15 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness.model import mutations
 from pytest_hookharness.model.exploration import ExploreOptions
-from pytest_hookharness.model.mutations import (
-    FAULT_FAMILIES,
-    VARY_FAMILIES,
-    CountedIn,
-    Parallel,
-    Shaping,
-    VaryRequest,
-)
 from pytest_hookharness.scenario_files.keys.common import (
     DURATION,
     EVENT,
@@ -55,18 +48,20 @@ SHAPING = RecordShape(
         Key("reversed", FlagShape(), "Keys stand in reverse order, at every depth."),
         Key("extra", JSON_MAPPING, "Further keys, behind all others."),
     ),
-    build=Shaping,
+    build=mutations.Shaping,
 )
 
 
-def make_requests(**names: tuple[str, ...]) -> tuple[VaryRequest, ...]:
+def make_requests(**names: tuple[str, ...]) -> tuple[mutations.VaryRequest, ...]:
     """Return the requests of families with names of what they are about."""
     return tuple(
-        VaryRequest(family, names[family]) for family in VARY_FAMILIES if names.get(family) is not None
+        mutations.VaryRequest(family, names[family])
+        for family in mutations.VARY_FAMILIES
+        if names.get(family) is not None
     )
 
 
-def check_requests(items: Sequence[tuple[VaryRequest, ...] | None]) -> Iterator[tuple[int, str]]:
+def check_requests(items: Sequence[tuple[mutations.VaryRequest, ...] | None]) -> Iterator[tuple[int, str]]:
     """Yield a problem for each family that is requested a second time."""
     seen: set[str] = set()
     for index, item in enumerate(items):
@@ -90,7 +85,7 @@ NAMING = RecordShape(
             "faults",
             Many(
                 noun="a list of families of faults",
-                item=ChoiceShape(noun="a family of faults", words=FAULT_FAMILIES),
+                item=ChoiceShape(noun="a family of faults", words=mutations.FAULT_FAMILIES),
                 unique=True,
             ),
             "Families of faults of the world around hooks.",
@@ -103,12 +98,17 @@ VARY = either(
     ChoiceShape(
         noun="the word for all families",
         words=("all",),
-        read=lambda _: tuple(map(VaryRequest, VARY_FAMILIES)),
+        read=lambda _: tuple(map(mutations.VaryRequest, mutations.VARY_FAMILIES)),
     ),
     Many(
         noun="a list of families",
         item=either(
-            ChoiceShape(noun="a family", words=VARY_FAMILIES, read=lambda word: (VaryRequest(word),)), NAMING
+            ChoiceShape(
+                noun="a family",
+                words=mutations.VARY_FAMILIES,
+                read=lambda word: (mutations.VaryRequest(word),),
+            ),
+            NAMING,
         ),
         at_least=1,
         check=check_requests,
@@ -134,10 +134,10 @@ def check_counted(values: Values) -> Iterator[tuple[str, str]]:
         yield "lines", "a count has lines or json, not both; write two counts"
 
 
-def make_counted(*, file: str, json: str = "", lines: bool = True) -> CountedIn:
+def make_counted(*, file: str, json: str = "", lines: bool = True) -> mutations.CountedIn:
     """Return a count of lines, unless a place in its JSON is named."""
     del lines  # the key `json` alone decides
-    return CountedIn(file=file, json=json)
+    return mutations.CountedIn(file=file, json=json)
 
 
 COUNTED = RecordShape(
@@ -183,7 +183,7 @@ PARALLEL = RecordShape(
             "without, whatever the hooks write is compared, and a race shows by chance.",
         ),
     ),
-    build=Parallel,
+    build=mutations.Parallel,
     check=check_parallel,
     besides={"dependentRequired": {"counts": ["event"], "apart": ["counts"]}},
 )

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_hookharness.model.expectations import (
-    VERDICTS,
-    CapExpectation,
-    Expectation,
-    FileExpectations,
-    ProcessExpectation,
-    Range,
-)
+from pytest_hookharness.model import expectations
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.scenario_files.keys.common import EVENT, INSIDE, REGEX, TEXTS, WORDS, record_of
 from pytest_hookharness.scenario_files.keys.moves import MOVES_ALONE, check_acts, gather_acts
@@ -34,8 +27,8 @@ def check_range(values: Values) -> Iterator[tuple[str, str]]:
         yield "max", f"max {values['max']} is below min {values['min']}"
 
 
-EXACTLY = Whole(read=Range.exactly)
-BOUNDS = record_of(Range, "a range", check=check_range, at_least=1)
+EXACTLY = Whole(read=expectations.Range.exactly)
+BOUNDS = record_of(expectations.Range, "a range", check=check_range, at_least=1)
 RANGE = either(EXACTLY, BOUNDS)
 BLOCKS = either(
     EXACTLY,
@@ -45,7 +38,7 @@ BLOCKS = either(
 POSITIVE = Whole(minimum=1)
 PATHS = Many(noun="a list of paths", item=INSIDE)
 FILES = record_of(
-    FileExpectations,
+    expectations.FileExpectations,
     "the workspace at the end",
     {"equal": TEXTS, "contain": TEXTS, "absent": PATHS, "unchanged": PATHS},
 )
@@ -53,10 +46,10 @@ CAP = either(
     ChoiceShape(
         noun="none or present",
         words=("none", "present"),
-        read=lambda word: CapExpectation(present=word == "present"),
+        read=lambda word: expectations.CapExpectation(present=word == "present"),
     ),
     record_of(
-        CapExpectation,
+        expectations.CapExpectation,
         "what the cap does",
         {"overrides": POSITIVE},
         only=("overrides",),
@@ -64,7 +57,7 @@ CAP = either(
     ),
 )
 PROCESSES = record_of(
-    ProcessExpectation,
+    expectations.ProcessExpectation,
     "an expectation about process hooks",
     {"threads": Named(noun="counts by process or hook", key=WORDS, value=RANGE), "depth": RANGE},
     at_least=1,
@@ -90,16 +83,16 @@ def check_expectations(values: Values) -> Iterator[tuple[str, str]]:
         yield "way_in", f"way_in applies to a lockout, but the expected verdict is {verdict}"
 
 
-def make_expectation(**values: object) -> Expectation:
+def make_expectation(**values: object) -> expectations.Expectation:
     """Return the expectation; the default verdict is ``terminated``."""
-    return Expectation(**{"verdict": "terminated", **values})  # type: ignore[arg-type]
+    return expectations.Expectation(**{"verdict": "terminated", **values})  # type: ignore[arg-type]
 
 
 EXPECT = record_of(
-    Expectation,
+    expectations.Expectation,
     "an expectation",
     {
-        "verdict": ChoiceShape(noun="a verdict", words=VERDICTS),
+        "verdict": ChoiceShape(noun="a verdict", words=expectations.VERDICTS),
         "within": POSITIVE,
         "within_ms": Named(noun="milliseconds by event name", key=EVENT, value=POSITIVE),
         "blocks": BLOCKS,

@@ -6,16 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, get_args
 
+from pytest_hookharness.model import background
 from pytest_hookharness.model.agent_sessions import Nesting
-from pytest_hookharness.model.background import (
-    BackgroundProcess,
-    OnExit,
-    OnOutputMatch,
-    OnTimeout,
-    ProcessHook,
-    Rate,
-    ThreadLimits,
-)
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet, Terminal, TypedAnswer
 from pytest_hookharness.model.mutations import Direction, WorkingFolder
 from pytest_hookharness.model.scenario import Answer
@@ -103,7 +95,11 @@ ANSWERS = Many(
 )
 
 
-TRIGGERS = {"on_exit": OnExit, "on_output_match": OnOutputMatch, "on_timeout": OnTimeout}
+TRIGGERS = {
+    "on_exit": background.OnExit,
+    "on_output_match": background.OnOutputMatch,
+    "on_timeout": background.OnTimeout,
+}
 OFF = ChoiceShape(noun="the word off", words=("off",), read=lambda _: None)
 THREADS = Whole(noun="a number of threads", minimum=1)
 CODE = Whole(noun="an exit code", maximum=255)
@@ -127,10 +123,10 @@ def check_hook(values: Values) -> Iterator[tuple[str, str]]:
         yield "on_timeout", "every process runs longer than 0 s; write a longer duration, such as 30s"
 
 
-def make_hook(**values: Any) -> ProcessHook:
+def make_hook(**values: Any) -> background.ProcessHook:
     """Return a hook with its trigger."""
     name = next(name for name in TRIGGERS if name in values)
-    return ProcessHook(trigger=TRIGGERS[name](values.pop(name)), **values)
+    return background.ProcessHook(trigger=TRIGGERS[name](values.pop(name)), **values)
 
 
 HOOK = RecordShape(
@@ -140,7 +136,7 @@ HOOK = RecordShape(
         Key("on_output_match", REGEX, "A line of its output matches this."),
         Key("on_timeout", DURATION, "It runs longer than this."),
         *keys_of(
-            ProcessHook,
+            background.ProcessHook,
             {"max_spawns": either(THREADS, OFF), "script": THREAD_SCRIPT},
             names={"script": "agent"},
             without=("trigger",),
@@ -154,7 +150,7 @@ PROCESSES = Named(
     noun="processes by name",
     key=Text(noun="a process's name", pattern=texts.NAME, example="build"),
     value=record_of(
-        BackgroundProcess,
+        background.BackgroundProcess,
         "a background process",
         {
             "run": WORDS,
@@ -164,11 +160,11 @@ PROCESSES = Named(
     ),
 )
 LIMITS = record_of(
-    ThreadLimits,
+    background.ThreadLimits,
     "limits on threads",
     {
         "depth": either(Whole(noun="a depth"), OFF),
-        "rate": record_of(Rate, "a rate", {"starts": THREADS}),
+        "rate": record_of(background.Rate, "a rate", {"starts": THREADS}),
         "most": replace(THREADS, maximum=1000),
     },
 )

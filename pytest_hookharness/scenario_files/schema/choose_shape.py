@@ -24,30 +24,25 @@ from pytest_hookharness.scenario_files.yaml.elements import Element, ListNode, S
 def takes(shape: Shape, element: Element) -> bool:
     """Return whether an element is of a kind that a shape accepts; its value may still be invalid."""
     match shape, element:
-        case Anything(), _:
-            return True
         case Either(shapes=shapes), _:
             return any(takes(inner, element) for inner in shapes)
-        case Text() | ChoiceShape() | Folder(), ScalarNode(value=str()):
-            return True
-        case FlagShape(), ScalarNode(value=bool()):
-            return True
         case Whole() | Number(), ScalarNode(value=bool()):
             return False
         case Whole(), ScalarNode(value=float() as value):
             return value.is_integer()
-        case Whole(), ScalarNode(value=int()):
-            return True
-        case Number(), ScalarNode(value=int() | float()):
-            return True
-        case Nothing(), ScalarNode(value=None):
-            return True
-        case Many(), ListNode():
-            return True
-        case Named() | Tagged(), TableNode():
-            return True
         case RecordShape(known_by=words), TableNode(entries=entries):
             return not words or any(entry.key in words for entry in entries)
+        case (
+            (Anything(), _)
+            | (Text() | ChoiceShape() | Folder(), ScalarNode(value=str()))
+            | (FlagShape(), ScalarNode(value=bool()))
+            | (Whole(), ScalarNode(value=int()))
+            | (Number(), ScalarNode(value=int() | float()))
+            | (Nothing(), ScalarNode(value=None))
+            | (Many(), ListNode())
+            | (Named() | Tagged(), TableNode())
+        ):
+            return True
         case _:
             return False
 

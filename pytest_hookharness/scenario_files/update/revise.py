@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from typing import Any, TypeAlias, TypeVar
 
 from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
@@ -72,14 +72,7 @@ class ObservedRun:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
-            "verdict": self.verdict,
-            "iterations": self.iterations,
-            "blocks": dict(self.blocks),
-            "reasons": list(self.reasons),
-            "unmet": list(self.unmet),
-            "inconclusive": list(self.inconclusive),
-        }
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 # Long enough to distinguish reasons from each other.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias, assert_never
@@ -84,21 +84,6 @@ def join(path: str, step: str | int) -> str:
     return f"{path}.{step}" if path else step
 
 
-def children(element: Element, path: str) -> Iterator[tuple[str, Element]]:
-    """Yield the direct children of an element with their key paths."""
-    match element:
-        case TableNode():
-            for entry in element.entries:
-                yield join(path, entry.key), entry.value
-        case ListNode():
-            for index, item in enumerate(element.items):
-                yield join(path, index), item
-        case ScalarNode() | RefusedNode():
-            return
-        case _:
-            assert_never(element)
-
-
 def marks(element: Element, path: str = "") -> dict[str, tuple[int, int]]:
     """Return line and column of each value, by key path; empty for plain data."""
     found: dict[str, tuple[int, int]] = {}
@@ -107,7 +92,15 @@ def marks(element: Element, path: str = "") -> dict[str, tuple[int, int]]:
         path, element = waiting.pop()
         if path:
             found[path] = (element.line, element.column)
-        waiting.extend(reversed(list(children(element, path))))
+        match element:
+            case TableNode(entries=entries):
+                waiting += [(join(path, entry.key), entry.value) for entry in reversed(entries)]
+            case ListNode(items=items):
+                waiting += reversed([(join(path, index), item) for index, item in enumerate(items)])
+            case ScalarNode() | RefusedNode():
+                continue
+            case _:
+                assert_never(element)
     return found
 
 
