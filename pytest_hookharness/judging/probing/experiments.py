@@ -103,6 +103,8 @@ _MOST_ALONE = 6
 _MOST_NUMBERS = 24
 
 ExperimentPlan = Generator[Perturbation, ProbeResult, "ExperimentResult"]
+# One group of experiments; without a result the plan goes on.
+_Group = Generator[Perturbation, ProbeResult, "ExperimentResult | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +175,7 @@ def plan_experiments(
 
 def _ahead(
     parts: Sequence[StatePart], sizes: Sequence[GrowingSize], numbers: Sequence[int], pace: float
-) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
+) -> _Group:
     ahead = Perturbation(parts=tuple(range(len(parts))), how=PerturbationKind.AHEAD, pace=pace)
     farthest = min(MOST_REPETITIONS, int(AGE / pace)) if pace else MOST_REPETITIONS
     # Repetitions up to which nothing changed; -1, because 0 has not been probed yet.
@@ -247,7 +249,7 @@ def _value(part: StatePart) -> float | None:
     """Return the value of a counter; ``None`` if its notation is unclear."""
     if part.kind is not PartKind.COUNTER or not part.step:
         return None
-    for read in (float, _hexadecimal):
+    for read in (float, lambda text: float(int(text, 16))):
         try:
             before, after = read(part.before), read(part.after)
         except ValueError:
@@ -257,13 +259,7 @@ def _value(part: StatePart) -> float | None:
     return None
 
 
-def _hexadecimal(text: str) -> float:
-    return float(int(text, 16))
-
-
-def _each_alone(
-    parts: Sequence[StatePart], alone: list[int]
-) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
+def _each_alone(parts: Sequence[StatePart], alone: list[int]) -> _Group:
     """Perturb each part alone; note those that make a difference in states that the run may never reach."""
     singles = range(min(len(parts), _MOST_ALONE)) if len(parts) > 1 else ()
     tried = [Perturbation(parts=(place,), how=PerturbationKind.OLDER) for place in singles]
@@ -289,7 +285,7 @@ def _each_alone(
     return None
 
 
-def _aged(every: tuple[int, ...]) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
+def _aged(every: tuple[int, ...]) -> _Group:
     same = 0.0
     for passed in (HOUR, DAY, YEAR):
         seen = yield _age(every, passed)
@@ -308,7 +304,7 @@ def _age(every: tuple[int, ...], seconds: float) -> Perturbation:
     return Perturbation(parts=every, how=PerturbationKind.AGED, seconds=seconds)
 
 
-def _waited() -> Generator[Perturbation, ProbeResult, ExperimentResult]:
+def _waited() -> ExperimentPlan:
     """Check by really waiting whether time decides, because making times older spoils those used as names."""
     perturbation = Perturbation(parts=(), how=PerturbationKind.WAITED, seconds=1.5 * MOMENT)
     seen = yield perturbation
@@ -317,9 +313,7 @@ def _waited() -> Generator[Perturbation, ProbeResult, ExperimentResult]:
     return ExperimentResult(timeless=True)
 
 
-def _narrowed(
-    every: tuple[int, ...], low: float, high: float, seen: ProbeResult
-) -> Generator[Perturbation, ProbeResult, ExperimentResult]:
+def _narrowed(every: tuple[int, ...], low: float, high: float, seen: ProbeResult) -> ExperimentPlan:
     while high - low > max(MOMENT, high * 0.02):
         # Far apart, the geometric mean narrows the range faster.
         middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from pytest_hookharness.judging.state_diff.timestamps import Reading, Token, TokenKind, shape, tokenize
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Exited, ProcessResult
+from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Decision
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step
 
@@ -187,21 +187,11 @@ def _exchange(step: Step, read: TextOutline) -> str:
 
 
 def _hook_run(hook_run: HookRun) -> tuple[object, ...]:
-    reply = hook_run.reply
-    return (
-        hook_run.hook.source,
-        _ending(hook_run.run),
-        reply.ruling.value,
-        reply.fault or "",
-        hook_run.transcript_opened,
-    )
-
-
-def _ending(run: ProcessResult | None) -> str:
-    if run is None:
-        return ""
-    ending = run.ending
-    return f"exit {ending.code}" if isinstance(ending, Exited) else type(ending).__name__
+    reply, ending = hook_run.reply, hook_run.ending
+    end = "" if ending is None else type(ending).__name__
+    if isinstance(ending, Exited):
+        end = f"exit {ending.code}"
+    return hook_run.hook.source, end, reply.ruling.value, reply.fault or "", hook_run.transcript_opened
 
 
 def _decision(decision: Decision, read: TextOutline) -> str:

@@ -24,20 +24,9 @@ def format_duration(seconds: float) -> str:
 
 
 How: TypeAlias = Literal[
-    "stopped",
-    "idle",
-    "capped",
-    "halted",
-    "waiting",
-    "recursed",
-    "turns",
-    "wall",
-    "interrupted",
-    "lasso",
-    "probed",
-    "threshold",
-    "disagreed",
-]
+    "stopped", "idle", "capped", "halted", "waiting", "recursed", "turns", "wall", "interrupted", "lasso",
+    "probed", "threshold", "disagreed",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

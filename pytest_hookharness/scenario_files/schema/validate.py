@@ -100,9 +100,7 @@ class Conversion:
 
     def _misfit(self, shape: Shape, element: Element, path: str) -> ShapeMismatch:
         word = element.value if isinstance(element, ScalarNode) and isinstance(element.value, str) else None
-        words: tuple[str, ...] = ()
-        if isinstance(shape, Tagged):
-            words = tuple(tag.name for tag in shape.tags)
+        words = tuple(tag.name for tag in shape.tags) if isinstance(shape, Tagged) else ()
         message = f"expected {' or '.join(kinds(shape))}, got {seen(element)}"
         if word is not None and word in words:
             message, word = f"{seen(element)} needs a value; write it as a key, {word}: ...", None
