@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError, Snapshots
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import Exited, Stdin, Tier
 
 from .toys import HOOKS, STAY, eventually, launch, staying
@@ -21,7 +21,7 @@ TIERS = pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER], ids=l
 
 DOOMED = """
 import sys
-from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.model.processes import ProcessSpec, Tier
 

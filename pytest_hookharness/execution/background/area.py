@@ -14,15 +14,14 @@ import select
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pytest_hookharness.execution.background import watcher
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.paths import write_bytes
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.workspace.test_doubles import PACKAGE, TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import DoubleCall, ProcessSpec, Tier
@@ -37,7 +36,7 @@ _TIMEOUT = 10.0
 _SHOWN = 80
 
 
-class BackgroundArea:
+class BackgroundArea(AbstractContextManager["BackgroundArea"]):
     """
     The background processes of one simulation; when it is closed, all of them are dead.
 
@@ -194,12 +193,7 @@ class BackgroundArea:
         """End everything in it."""
         self._stack.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

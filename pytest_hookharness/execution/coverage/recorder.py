@@ -20,14 +20,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_hookharness.execution.clock.clock import Clock
-from pytest_hookharness.execution.coverage.preload_scripts import (
+from pytest_hookharness.execution.coverage.hook_traces import (
     BASH_ENV,
     SETTINGS,
+    TraceLine,
     bash_preload,
+    find_loadable,
+    loads_trace,
     python_preload,
     python_settings,
+    read_trace,
 )
-from pytest_hookharness.execution.coverage.source_map import (
+from pytest_hookharness.execution.coverage.scripts import (
     CLEARED,
     OWN_TRACE,
     TAKEN,
@@ -35,7 +39,6 @@ from pytest_hookharness.execution.coverage.source_map import (
     called_scripts,
     why_silent,
 )
-from pytest_hookharness.execution.coverage.xtrace import TraceLine, find_loadable, loads_trace, read_trace
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     make_folders,

@@ -10,8 +10,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pytest_hookharness.execution.platform.changes import WatchPool
-    from pytest_hookharness.execution.platform.protocol import Files, Isolation, Processes, Spawning, Tracing
+    from pytest_hookharness.execution.platform.protocol import (
+        Files,
+        Isolation,
+        Processes,
+        Spawning,
+        Tracing,
+        WatchPool,
+    )
 
 # Each part is imported when it is first asked for: the supervisor and the programs inside a sandbox start
 # often, need few parts, and must not pay for the others.

@@ -7,8 +7,8 @@ import errno
 import os
 import struct
 
-from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch
 from pytest_hookharness.execution.platform.linux import libc
+from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch
 
 _ACCESS_OPEN, _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x20, 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200

@@ -12,7 +12,7 @@ import signal
 import time
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.processes import blocked_in, process_tree
+from pytest_hookharness.execution.processes import process_tree
 from pytest_hookharness.execution.processes.framing import CHILD, GROUP, ProcessRequest
 from pytest_hookharness.execution.processes.spawn import explain_refusal
 from pytest_hookharness.execution.processes.stdio import HookStdio
@@ -190,8 +190,10 @@ class HookProcess:
     def _cut(self, now: float) -> None:
         """Record what the processes are doing, then begin to end them."""
         members = self._batch.members(self)
-        streams = blocked_in.Streams(self._channels.stream_names(), self.source.waiting, self.request.close)
-        activities = blocked_in.describe_activities(members, self._boot, streams)
+        streams, writing = self._channels.stream_names(), self.source.waiting
+        activities = process_tree.describe_activities(
+            members, self._boot, streams, writing=writing, closes=self.request.close
+        )
         # The host's limit is named only if no limit of the harness was shorter.
         by = "budget"
         if self.request.limit <= self._time_limit:

@@ -13,9 +13,9 @@ import signal
 import socket
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.isolation.overlay import OverlayView
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
+from pytest_hookharness.execution.processes.overlay import OverlayView
 from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup, SurvivorError
 from pytest_hookharness.execution.processes.spawn import Spawner
 

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_hookharness.execution.processes.blocked_in import AT_TERMINAL
+from pytest_hookharness.execution.processes.process_tree import AT_TERMINAL
 from pytest_hookharness.model.delivery import Asked, Dialogue, Terminal, TypedAnswer
 from pytest_hookharness.model.processes import Activity, ProcessResult, TimedOut
 

@@ -13,18 +13,23 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.isolation.confinement import Confinement, notes_of, notes_on_writes
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.pseudo_terminals import open_terminals, with_dialogue
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.processes.translation import decode, encode
+from pytest_hookharness.execution.processes.translation import (
+    Confinement,
+    decode,
+    encode,
+    notes_of,
+    notes_on_writes,
+)
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 # The supervisor is started by path, so that it does not import the package's ``__init__``.
@@ -39,7 +44,7 @@ class ExecutionError(Exception):
     """The harness itself failed. Never counted as a pass or as an exit code of a hook."""
 
 
-class Sandbox:
+class Sandbox(AbstractContextManager["Sandbox"]):
     """
     Where the hooks of one item run; everything they start is dead when it is closed.
 
@@ -173,16 +178,11 @@ class Sandbox:
         finally:
             self._peer.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-class Supervisor:
+class Supervisor(AbstractContextManager["Supervisor"]):
     """
     The small process beside pytest that makes sandboxes; started when the first one is needed.
 
@@ -274,12 +274,7 @@ class Supervisor:
         finally:
             self._process = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

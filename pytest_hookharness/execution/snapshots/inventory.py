@@ -2,7 +2,8 @@
 The inventory: everything the system knows of the files in some folders.
 
 Links are never followed, and only regular files and folders are opened. A file is read again only if its
-status differs, or if its last change is so recent that a later write could have the same time.
+status differs, or if its last change is so recent that a later write could have the same time. Permissions
+that prevent looking and restoring are widened for a while; with rights over the machine none do.
 """
 
 from __future__ import annotations
@@ -12,15 +13,65 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import TypeAlias
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
-from pytest_hookharness.execution.snapshots.permissions import Permissions
 from pytest_hookharness.model.fast_dataclass import dataclass
+
+
+class Permissions:
+    """Permissions that were widened so that a user without rights over the machine can look and restore."""
+
+    def __init__(self) -> None:
+        # With the number of the inode, for another file may stand there when this is undone.
+        self._modes: dict[str, tuple[int, int]] = {}
+        self._uid = os.geteuid()
+
+    def open(self, path: str, mode: int, bits: int) -> None:
+        """
+        Widen the permissions of a file or folder.
+
+        Raises:
+            OSError: It is not ours.
+        """
+        if self._uid != 0 and mode & bits != bits:
+            os.chmod(path, stat.S_IMODE(mode) | bits)
+            self._modes.setdefault(path, (stat.S_IMODE(mode), os.lstat(path).st_ino))
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """The paths whose permissions are still widened."""
+        return frozenset(self._modes)
+
+    def forget(self) -> None:
+        """Leave all permissions as they are now."""
+        self._modes.clear()
+
+    def restore(self) -> None:
+        """Reset all widened permissions."""
+        for path, (mode, number) in sorted(self._modes.items(), reverse=True):
+            if os.path.lexists(path) and os.lstat(path).st_ino == number:
+                os.chmod(path, mode)
+        self._modes.clear()
+
+    @contextmanager
+    def readable(self, path: str, status: os.stat_result) -> Generator[None]:
+        """Make one of our own files readable for the time of a block."""
+        mode = status.st_mode
+        if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:
+            yield
+            return
+        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRUSR)
+        try:
+            yield
+        finally:
+            os.chmod(path, stat.S_IMODE(mode))
+
 
 Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]

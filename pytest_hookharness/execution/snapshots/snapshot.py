@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Self
+from types import MappingProxyType
 
 from pytest_hookharness.execution.paths import lies_in, remove_tree
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
@@ -42,7 +42,7 @@ class Snapshot:
         )
 
 
-class Snapshots:
+class Snapshots(AbstractContextManager["Snapshots"]):
     """
     The snapshots of some folders.
 
@@ -158,10 +158,5 @@ class Snapshots:
                 str(self._store.folder), f"it cannot be removed: {left[0]}", "remove it by hand"
             )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch, WatchPool
-from pytest_hookharness.execution.state.masks import Hidden, Masking
+from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch, WatchPool
+from pytest_hookharness.execution.state.relevance import Hidden, Masking
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import StateEntry

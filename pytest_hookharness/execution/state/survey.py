@@ -22,14 +22,15 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 from pytest_hookharness.execution.state.file_contents import attributes_of, content_of, kind_of
-from pytest_hookharness.execution.state.git_state import (
+from pytest_hookharness.execution.state.relevance import (
+    Hidden,
+    Masking,
     counts,
     head_of_log,
     index_digest,
     is_index,
     log_digest,
 )
-from pytest_hookharness.execution.state.masks import Hidden, Masking
 from pytest_hookharness.model.trace import StateEntry
 
 Key: TypeAlias = tuple[int, int, int, int, int]

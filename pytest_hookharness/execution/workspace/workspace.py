@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from pytest_hookharness.execution.clock.clock import Clock
@@ -33,10 +33,8 @@ from pytest_hookharness.execution.paths import (
     remove_tree,
     write_bytes,
 )
-from pytest_hookharness.execution.workspace.agent_shell import AgentShell
-from pytest_hookharness.execution.workspace.copying import LinkedFiles
-from pytest_hookharness.execution.workspace.file_tools import corrupt
-from pytest_hookharness.execution.workspace.git_repository import commit_all
+from pytest_hookharness.execution.workspace.agent_tools import AgentShell, corrupt
+from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
@@ -64,7 +62,7 @@ _PRIVATE: Mapping[str, tuple[str, str]] = {
 _WORLD_WRITABLE = 0o1777
 
 
-class Workspace:
+class Workspace(AbstractContextManager["Workspace"]):
     """
     The throw-away folders of one simulation.
 
@@ -310,12 +308,7 @@ class Workspace:
         if left:
             raise WorkspaceError(self.base, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
+from pytest_hookharness.execution.workspace.agent_tools import perform, performance_of
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
