@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+# The folder of our own code; our processes and test doubles need it where hooks run, too.
+PACKAGE = Path(__file__).parents[1]
 _MAX_PATH = 600
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
@@ -19,16 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness.execution.background import watcher
-from pytest_hookharness.execution.paths import write_bytes
-from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
+from pytest_hookharness.execution.paths import PACKAGE, write_bytes
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor, python_program
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.workspace.test_doubles import PACKAGE, TestDoubles
+from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import DoubleCall, ProcessSpec, Tier
 
 # The command by which an agent, or any process, asks for a process of the scenario to be started.
 DETACH = "detach"
-_PROGRAM = Path(watcher.__file__)
 _ONE_DAY = 86400.0
 _READ = 1 << 18
 _PAUSE = 0.005
@@ -94,7 +92,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
         )
 
     def _program(self) -> ProcessSpec:
-        argv = (sys.executable, "-I", "-S", "-B", str(_PROGRAM), str(self._folder))
+        argv = (*python_program(watcher.__name__, "-B"), str(self._folder))
         # What the system needs to find its libraries; the processes themselves get the host's environment.
         env = {name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")}
         return ProcessSpec(argv=argv, cwd="/", env=env, limit=_ONE_DAY, hook_timeout=_ONE_DAY)

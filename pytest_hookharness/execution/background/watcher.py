@@ -1,7 +1,7 @@
 """
 The program that starts background processes and reports on them.
 
-Run by path inside a sandbox of its own. Three kinds of processes are forked from it. The *guardian* lives as
+Run inside a sandbox of its own. Three kinds of processes are forked from it. The *guardian* lives as
 long as the sandbox and only keeps the *watcher*, which it kills and starts again on request. The watcher
 starts *process monitors* and passes on what they report. A process monitor has one background process: it
 drains its output, waits for its end, writes that down, and goes on doing so while no watcher runs.
@@ -21,7 +21,6 @@ import json
 import os
 import select
 import signal
-import sys
 import time
 from collections import deque
 
@@ -150,9 +149,7 @@ def _has_ended(name: str) -> bool:
 
 def others(item_supervisor: int) -> list[str]:
     """List the command lines of the processes below the item supervisor that are not this program's own."""
-    # Not at the top: only this needs the package, and this program must start quickly. It is started by its
-    # path, so the folder that holds the package must be added to the search path.
-    sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
+    # Not at the top: only this needs it, and this program must start quickly.
     from pytest_hookharness.execution import platform
 
     table = platform.processes()
@@ -322,7 +319,3 @@ class ProcessMonitor:
                     os.close(self._out)
                 self._out = -1
                 return
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

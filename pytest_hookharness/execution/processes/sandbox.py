@@ -15,10 +15,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.paths import PACKAGE
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.pseudo_terminals import open_terminals, with_dialogue
@@ -32,8 +32,7 @@ from pytest_hookharness.execution.processes.translation import (
 )
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
-# The supervisor is started by path, so that it does not import the package's ``__init__``.
-_PROGRAM = Path(__file__).with_name("supervisor.py")
+_PROGRAM = "pytest_hookharness.execution.processes.supervisor"
 _OPEN_TIMEOUT = 30.0
 _CLOSE_TIMEOUT = 30.0
 _MARGIN = 60.0
@@ -230,26 +229,15 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         return ours
 
     def _start(self) -> socket.socket:
-        if not sys.executable:
-            raise ExecutionError("the path of the Python interpreter is not known")
         self._channel, theirs = socket.socketpair()
-        # Isolated and without site packages: it starts faster, and nothing of the project reaches it. The
-        # library path is kept, for some interpreters cannot start without it.
+        # The library path is kept, for some interpreters cannot start without it.
         env = {
             name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ
         }
-        bytecode = ["-B"] if sys.dont_write_bytecode else []
+        program = python_program(_PROGRAM, *(["-B"] if sys.dont_write_bytecode else []))
         with theirs:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    *bytecode,
-                    str(_PROGRAM),
-                    str(theirs.fileno()),
-                    str(os.getpid()),
-                ],
+                [*program, str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -282,6 +270,20 @@ def available_tiers() -> tuple[Tier, ...]:
     """List the tiers that work here, best first."""
     with Supervisor() as supervisor:
         return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
+
+
+def python_program(module: str, *flags: str) -> tuple[str, ...]:
+    """
+    Return the words that run the ``main`` of one of our modules in a Python of its own; arguments may follow.
+
+    It is isolated and has no site packages: so it starts faster, and nothing of the project reaches it. The
+    folder of the package comes last on its path, so what lies beside the package hides no standard module.
+    """
+    if not sys.executable:
+        raise ExecutionError("the path of the Python interpreter is not known")
+    place = f"sys.path.append({str(PACKAGE.parent)!r})"
+    code = f"import sys; {place}; from {module} import main; main(*sys.argv[1:])"
+    return (sys.executable, "-I", "-S", *flags, "-c", code)
 
 
 def _longest(specs: Sequence[ProcessSpec]) -> float:

@@ -1,7 +1,7 @@
 """
 The interleaving scheduler: a program that interleaves hook runs as badly as possible.
 
-It runs inside the sandbox, by path. Each process is held just before it changes a watched file, until all
+It runs inside the sandbox. Each process is held just before it changes a watched file, until all
 others are held there too, have ended, or sleep. Then the held ones continue one at a time, each up to its
 next change. So whatever one has read is outdated before it writes, however fast it is. Where the others can
 only wait for the held one, they use a lock, and all are released.
@@ -15,7 +15,8 @@ import select
 import signal
 import sys
 import time
-import types
+
+from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ class SteeredProcess:
             steered = os.read(start_pipe, 1) == b"s"
             os.chdir(self.spec["cwd"])
             if steered:
-                from pytest_hookharness.execution import platform
-
                 platform.tracing().filter_calls()
             words, env = self.spec["argv"], self.spec["env"]
             os.execvpe(words[0], words, env)  # noqa: S606  # a hook runs any program
@@ -113,9 +112,6 @@ class InterleavingScheduler:
         self.free = False
         self.changed = 0.0
         self._poll = select.poll()
-        # Not at the top: as a program, this file must make the package importable first.
-        from pytest_hookharness.execution import platform
-
         self._tracing = platform.tracing()
 
     def run(self) -> dict[str, Any]:
@@ -272,17 +268,6 @@ class InterleavingScheduler:
             self._tracing.resume(task)
 
 
-def _make_package_importable() -> None:
-    """
-    Make this program's package importable without running the package's ``__init__``, which costs time.
-
-    The program is started by its path, so the folder that holds the package is not on ``sys.path``.
-    """
-    package = types.ModuleType("pytest_hookharness")
-    package.__path__ = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-    sys.modules[package.__name__] = package
-
-
-if __name__ == "__main__":
-    _make_package_importable()
+def main() -> None:
+    """Run one round, which is read from standard input; write the report to standard output."""
     json.dump(InterleavingScheduler(json.load(sys.stdin)).run(), sys.stdout)

@@ -18,7 +18,14 @@ import sys
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
+from pytest_hookharness.execution.paths import (
+    PACKAGE,
+    WorkspaceError,
+    confine,
+    make_folders,
+    read_bytes,
+    write_bytes,
+)
 from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import DoubleCall
@@ -27,7 +34,6 @@ from pytest_hookharness.model.scenario import Double, Scenario
 STDIN_LIMIT = 1 << 20
 # More bytes than the system accepts as arguments.
 _RECORD_LIMIT = 16 << 20
-PACKAGE = Path(__file__).parents[2]
 # The fake agent is a program of a higher layer, which is only named here. It has a file of its own, so that
 # its command line can be read in a list of processes.
 _PROGRAM = """\

@@ -17,8 +17,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from pytest_hookharness.execution.paths import WorkspaceError, lies_in, make_folders
-from pytest_hookharness.execution.workspace.test_doubles import PACKAGE, home_of_module
+from pytest_hookharness.execution.paths import PACKAGE, WorkspaceError, lies_in, make_folders
+from pytest_hookharness.execution.workspace.test_doubles import home_of_module
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
 
