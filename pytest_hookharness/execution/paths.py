@@ -73,7 +73,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be read: {_reason(error)}") from error
+        raise WorkspaceError(path, f"cannot be read: {reason_of(error)}") from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise WorkspaceError(path, "is not a regular file")
@@ -86,7 +86,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
                 raise WorkspaceError(path, f"is larger than {most} bytes")
         return b"".join(parts)
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be read: {_reason(error)}") from error
+        raise WorkspaceError(path, f"cannot be read: {reason_of(error)}") from error
     finally:
         os.close(descriptor)
 
@@ -110,7 +110,7 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
             while left:
                 left = left[stream.write(left) or 0 :]
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be written: {_reason(error)}") from error
+        raise WorkspaceError(path, f"cannot be written: {reason_of(error)}") from error
 
 
 def make_folders(path: Path) -> None:
@@ -172,7 +172,7 @@ def _remove(folder: Path, top: Path, pending: list[Path], left: list[str]) -> No
     except FileNotFoundError:
         return
     except OSError as error:
-        left.append(f"{folder}: {_reason(error)}")
+        left.append(f"{folder}: {reason_of(error)}")
         return
     for place, is_folder in entries:
         if not is_folder:
@@ -195,7 +195,7 @@ def _try(action: Callable[[], object], place: Path, left: list[str]) -> None:
     except OSError as error:
         # A folder that is not empty is not worth a line beside the one about what it holds.
         if error.errno != errno.ENOTEMPTY or not left:
-            left.append(f"{place}: {_reason(error)}")
+            left.append(f"{place}: {reason_of(error)}")
 
 
 def _make_writable(folder: Path) -> None:
@@ -208,7 +208,8 @@ def _make_writable(folder: Path) -> None:
         return
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Return what the system says about an error."""
     return error.strerror or str(error)
 
 

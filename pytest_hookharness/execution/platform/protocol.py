@@ -1,12 +1,8 @@
 """
-The detection of changed files, as an operating system offers it.
-
-Where there is none, all files are looked at anew.
-
 What the package needs of an operating system.
 
 A function that the system cannot offer raises ``OSError``, or answers as its docstring says; the caller then
-does without it and reports the assumption.
+does without it and reports the assumption. Where no changed files are detected, all are looked at anew.
 """
 
 from __future__ import annotations
@@ -41,9 +37,7 @@ class ProcessRow(Protocol):
 
 
 class Processes(Protocol):
-    """
-    The process table. A process may end at any time, so every function answers "gone" instead of failing.
-    """
+    """The process table. A process may end at any time, so functions answer "gone" instead of failing."""
 
     TICK: float  # seconds: the resolution of the table's times
 
@@ -108,20 +102,10 @@ class Spawning(Protocol):
     SHELL_HAS_OWN_STDIN: str
 
     def become_subreaper(self) -> None:
-        """
-        Make every orphaned descendant a child of this process.
-
-        Raises:
-            OSError: The system cannot.
-        """
+        """Make every orphaned descendant a child of this process."""
 
     def die_with_parent(self) -> None:
-        """
-        Have the kernel kill this process when its parent ends.
-
-        Raises:
-            OSError: The system cannot.
-        """
+        """Have the kernel kill this process when its parent ends."""
 
     def open_process(self, pid: int) -> int:
         """Return a descriptor that becomes readable when a process ends; -1 if the system has none."""
@@ -143,19 +127,11 @@ class Files(Protocol):
         Return the wanted extended attributes and access lists of a path itself, sorted by name.
 
         Nothing where the file system has none.
-
-        Raises:
-            OSError: They cannot be read.
         """
         ...
 
     def change_attributes(self, path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:
-        """
-        Remove and set extended attributes of a path itself.
-
-        Raises:
-            OSError: The system refuses.
-        """
+        """Remove and set extended attributes of a path itself."""
 
 
 class Isolation(Protocol):
@@ -223,25 +199,13 @@ class Tracing(Protocol):
     STOPPED: int
 
     def filter_calls(self) -> None:
-        """
-        Have the kernel stop this process, and all that it becomes and starts, before each call that writes.
-        """
+        """Have the kernel stop this process, and all that it becomes and starts, before calls that write."""
 
     def try_filter(self) -> None:
-        """
-        Test in a process of its own whether calls can be filtered here.
-
-        Raises:
-            OSError: They cannot.
-        """
+        """Test in a process of its own whether calls can be filtered here; if not, that is an ``OSError``."""
 
     def seize(self, pid: int) -> None:
-        """
-        Begin to trace a process, and everything that it will start.
-
-        Raises:
-            OSError: The system refuses, or its calls are unknown.
-        """
+        """Begin to trace a process, and everything that it will start."""
 
     def resume(self, pid: int, number: int = 0) -> None:
         """Resume a stopped task, with a signal if there was one."""
@@ -307,12 +271,7 @@ class Watch(Protocol):
         """
 
     def add_file(self, path: str) -> bool:
-        """
-        Watch a file for being opened; false if it does not exist. A watched file stays watched.
-
-        Raises:
-            OSError: It cannot be watched.
-        """
+        """Watch a file for being opened; false if it does not exist. A watched file stays watched."""
         ...
 
     def forget_below(self, path: str) -> None:
@@ -333,12 +292,7 @@ class WatchPool(Protocol):
     """Watches, for one user after the other."""
 
     def take(self) -> Watch:
-        """
-        Return a watch on nothing yet.
-
-        Raises:
-            OSError: The system has none, or no more of them.
-        """
+        """Return a watch on nothing yet."""
         ...
 
     def give_back(self, watch: Watch) -> None:

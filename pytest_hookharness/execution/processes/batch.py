@@ -75,9 +75,7 @@ class Load:
 
 
 def _cpu_time(rows: Iterable[ProcessRow]) -> float:
-    """
-    Return the CPU time, in seconds, of these processes and of all children that this process has reaped.
-    """
+    """Return the CPU time, in seconds, of some processes and of all children that this process reaped."""
     times = os.times()
     return times.children_user + times.children_system + sum(each.cpu_time for each in rows)
 
@@ -173,7 +171,10 @@ class Batch:
         for descriptor, _ in ready:
             stream = self._watched[descriptor]
             if stream is None:
-                woken = self._woken(descriptor) or woken
+                if descriptor != self._wake:
+                    raise EOFError("the other side is gone, or interrupts the batch")
+                os.read(descriptor, 4096)
+                woken = True
             elif stream.fd != descriptor:  # closed by an earlier entry of this list
                 continue
             elif isinstance(stream, OutputReader):
@@ -213,22 +214,9 @@ class Batch:
             if hook.source.due is not None and hook.source.fd >= 0:
                 until = min(until, hook.source.due)
             if hook.phase in (CUTTING, LINGERING) and not self.tree.sees_all:
-                until = min(
-                    until, now + _POLL_INTERVAL
-                )  # the end of a process that is not our child is not reported
+                # The end of a process that is not our child is not reported.
+                until = min(until, now + _POLL_INTERVAL)
         return until
-
-    def _woken(self, descriptor: int) -> bool:
-        """
-        Empty the wake-up pipe.
-
-        Raises:
-            EOFError: It was the control socket: the other side is gone, or interrupts the batch.
-        """
-        if descriptor == self._wake:
-            os.read(descriptor, 4096)
-            return True
-        raise EOFError("the other side ended the batch")
 
     def _reap(self, now: float) -> None:
         """Reap all children that ended; one that is not a hook is an orphan."""

@@ -62,31 +62,7 @@ CHILD, GROUP, TREE = "child", "group", "tree"
 
 
 class ProcessRequest:
-    """One `ProcessSpec`, encoded: words, folder and environment are bytes already."""
-
-    __slots__ = (
-        "argv",
-        "chunk",
-        "close",
-        "close_wait",
-        "cwd",
-        "data",
-        "delay",
-        "env",
-        "executables",
-        "grace",
-        "hook_timeout",
-        "limit",
-        "linger",
-        "output_limit",
-        "own_session",
-        "pipe_wait",
-        "scope",
-        "signals",
-        "stdin",
-        "stdio",
-        "terminal",
-    )  # fmt: skip
+    """One `ProcessSpec`, encoded: values in this order; words, folder and environment are bytes already."""
 
     argv: list[bytes]
     executables: list[bytes]
@@ -111,11 +87,4 @@ class ProcessRequest:
     terminal: bytes
 
     def __init__(self, values: tuple[Any, ...]) -> None:
-        (
-            self.argv, self.executables, self.cwd, self.env,
-            self.data, self.close, self.chunk, self.delay, self.stdin,
-            self.stdio, self.own_session,
-            self.limit, self.hook_timeout, self.pipe_wait, self.linger,
-            self.signals, self.scope, self.grace, self.close_wait, self.output_limit,
-            self.terminal,
-        ) = values  # fmt: skip
+        vars(self).update(zip(ProcessRequest.__annotations__, values, strict=True))

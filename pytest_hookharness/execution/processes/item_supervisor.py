@@ -115,8 +115,9 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
     try:
         while True:
             request: tuple[list[Any], float | None] = framing.receive(peer)
-            # Before the hooks start, so that no wake-up of the new batch is lost.
-            _clear(wake)
+            # The wake-ups of the last batch, before the hooks start: none of the new batch may be lost.
+            with contextlib.suppress(BlockingIOError):
+                os.read(wake, 4096)
             try:
                 answer: tuple[str, Any] = "runs", Batch(tree, spawner, peer, wake).run(*request)
             except (OSError, SurvivorError) as problem:
@@ -136,17 +137,11 @@ def _on_hangup(number: int, _frame: object) -> None:
     raise EOFError("the supervisor ends")
 
 
-def _clear(wake: int) -> None:
-    """Discard the wake-ups for children that ended after the last batch."""
-    with contextlib.suppress(BlockingIOError):
-        os.read(wake, 4096)
-
-
 class NestedProcesses:
     """
     The processes that a fake agent starts below itself, as a host starts its hooks.
 
-    The code of an item supervisor attends to them, in the fake agent's own process. All of them are gone
+    The code of an item supervisor attends to them, in the fake agent's own process. All of them have ended
     before the fake agent goes on.
     """
 

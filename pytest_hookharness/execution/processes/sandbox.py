@@ -28,7 +28,6 @@ from pytest_hookharness.execution.processes.translation import (
     decode,
     encode,
     notes_of,
-    notes_on_writes,
 )
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
@@ -63,32 +62,19 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         self._busy = False
         self._closed = False
         try:
-            answer = self._open(confinement)
+            peer.settimeout(_OPEN_TIMEOUT)
+            state, *answer = self._ask(confinement.encode())
         except BaseException:
             self.close()
             raise
-        _, tier, stubs, contained, refusals, reason = answer
+        if state != "ready":
+            self.close()
+            raise ExecutionError(f"the sandbox could not be opened: {answer[0]}")
+        tier, stubs, contained, refusals, reason = answer
         self.tier = Tier(tier)
         self.stubs: tuple[str, ...] = tuple(stubs)
         self.contained = "/" in contained and not refusals
-        self.notes = (
-            *notes_of(self.tier, confinement, reason),
-            *notes_on_writes(self.tier, confinement, contained, refusals),
-        )
-
-    def _open(self, confinement: Confinement) -> Any:
-        asked = confinement.tier.value if confinement.tier else None
-        private = [(str(point), str(folder)) for point, folder in confinement.private.items()]
-        visible, writable = (
-            [str(path) for path in paths] for paths in (confinement.visible, confinement.writable)
-        )
-        faults = list(confinement.readonly), list(confinement.full)
-        view = private, visible, writable, str(confinement.outside), *faults
-        self._peer.settimeout(_OPEN_TIMEOUT)
-        answer = self._ask(("open", asked, confinement.network, view))
-        if answer[0] != "ready":
-            raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
-        return answer
+        self.notes = tuple(notes_of(self.tier, confinement, reason, contained, refusals))
 
     def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
         """

@@ -69,13 +69,12 @@ class Spawner:
         # must not reach the harness.
         group = -1 if request.own_session else 0
         try:
-            return self._start(request, (streams[0], streams[1], streams[2]), group), self._refusal(
-                self._refusals
-            )
+            pid = self._start(request, (streams[0], streams[1], streams[2]), group)
         except OSError as problem:
             if self._start is not _by_popen:
                 raise
             return 0, problem
+        return pid, self._refusal(self._refusals)
 
     def _refusal(self, descriptor: int) -> OSError | None:
         try:
@@ -138,8 +137,7 @@ def _find_fork_exec() -> Any:
 def _exec(request: ProcessRequest, refuse: int) -> None:
     """Turn this very process into the command, or report why that fails."""
     env = dict(entry.split(b"=", 1) for entry in request.env)
-    answer = b"noexec"
-    number = 0
+    answer, number = b"noexec", 0
     try:
         os.chdir(request.cwd)
         answer = b""
@@ -160,15 +158,10 @@ def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
 
     stdin, stdout, stderr = streams
     process = subprocess.Popen(
-        request.argv,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        cwd=request.cwd,
-        env=dict(entry.split(b"=", 1) for entry in request.env),
-        start_new_session=request.own_session,
+        request.argv, stdin=stdin, stdout=stdout, stderr=stderr, cwd=request.cwd,
+        env=dict(entry.split(b"=", 1) for entry in request.env), start_new_session=request.own_session,
         process_group=None if group < 0 else group,
-    )
+    )  # fmt: skip
     process.returncode = 0  # it is waited for elsewhere
     return process.pid
 

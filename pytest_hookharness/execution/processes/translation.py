@@ -58,34 +58,50 @@ class Confinement:
     readonly: tuple[str, ...] = ()
     full: tuple[str, ...] = ()
 
+    def encode(self) -> tuple[Any, ...]:
+        """Encode the request to open a sandbox."""
+        private = [(str(point), str(folder)) for point, folder in self.private.items()]
+        visible, writable = ([str(path) for path in paths] for paths in (self.visible, self.writable))
+        view = private, visible, writable, str(self.outside), list(self.readonly), list(self.full)
+        return "open", self.tier.value if self.tier else None, self.network, view
 
-def notes_of(tier: Tier, confinement: Confinement, reason: str) -> tuple[str, ...]:
-    """Return what a tier cannot guarantee, in sentences."""
-    notes = [f"namespaces are not available here: {reason}"] if reason else []
+
+def notes_of(
+    tier: Tier,
+    confinement: Confinement,
+    reason: str,
+    contained: Sequence[str],
+    refusals: Sequence[tuple[str, str]],
+) -> Iterator[str]:
+    """
+    Yield what a tier cannot guarantee, in sentences.
+
+    Args:
+        tier: The tier in force.
+        confinement: What was asked for.
+        reason: Why namespaces are not available, if the tier is the best one.
+        contained: The folders below which no write reaches the machine.
+        refusals: Where writes do although they should not, each with the reason.
+    """
+    if reason:
+        yield f"namespaces are not available here: {reason}"
     if tier is not Tier.NAMESPACES:
         if not confinement.network:
-            notes.append("the network is not cut off")
-        notes.append(f"{_SHARED[0]}, {_SHARED[1]} and {_SHARED[2]} are shared with the machine")
-    else:
-        open_points = [point for point in _SHARED if point not in confinement.private]
-        notes += [f"{point} is shared with the machine" for point in open_points]
+            yield "the network is not cut off"
+        yield f"{_SHARED[0]}, {_SHARED[1]} and {_SHARED[2]} are shared with the machine"
     if tier is Tier.GROUP:
-        notes += [
-            "a child in a session of its own may survive",
-            "a daemon that was forked twice may survive if it left its process group",
-            "a process that left the group cannot be found by its environment either",
-        ]
-    return tuple(notes)
-
-
-def notes_on_writes(
-    tier: Tier, confinement: Confinement, contained: Sequence[str], refusals: Sequence[tuple[str, str]]
-) -> Iterator[str]:
-    """Yield where writes outside of the covered folders reach the machine although they should not."""
-    if tier is not Tier.NAMESPACES or not confinement.outside:
+        yield "a child in a session of its own may survive"
+        yield "a daemon that was forked twice may survive if it left its process group"
+        yield "a process that left the group cannot be found by its environment either"
+    if tier is not Tier.NAMESPACES:
         return
-    for place, reason in refusals:
-        yield f"what is written below {place} is neither contained nor seen: {reason}"
+    for point in _SHARED:
+        if point not in confinement.private:
+            yield f"{point} is shared with the machine"
+    if not confinement.outside:
+        return
+    for place, refusal in refusals:
+        yield f"what is written below {place} is neither contained nor seen: {refusal}"
     if "/" not in contained and not any(place == "/" for place, _ in refusals):
         where = f"only below {', '.join(contained)}" if contained else "nowhere"
         yield f"what is written outside of the covered folders is contained and seen {where}"
@@ -139,13 +155,9 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         wall=wall,
         cpu=cpu,
         peak_memory=peak,
-        leftovers=_processes(leftovers),
+        leftovers=tuple(Process(*row) for row in leftovers),
         pid=pid,
     )
-
-
-def _processes(rows: list[tuple[int, str, float]]) -> tuple[Process, ...]:
-    return tuple(Process(*row) for row in rows)
 
 
 def _exit(values: tuple[str, int]) -> Exited | Signaled:
@@ -161,7 +173,7 @@ def _ending(values: tuple[Any, ...]) -> Ending:
             seen = tuple(Activity(Process(*row[:3]), *row[3:]) for row in doing)
             return TimedOut(after, Cut(by), ignored_term, seen, _exit(ended) if ended else None)
         case ("held", exit, waited, holders):
-            return HeldOpen(_exit(exit), waited, _processes(holders))
+            return HeldOpen(_exit(exit), waited, tuple(Process(*row) for row in holders))
         case ("not started", reason):
             return NotStarted(reason)
         case _:

@@ -21,6 +21,10 @@ from pytest_hookharness.execution.paths import WorkspaceError, confine, make_fol
 
 # Bytes of the largest file that is read; a sparse file of any size takes no time to make.
 LARGEST = 256 << 20
+# Nanoseconds: two ticks of the coarsest clock by which kernels stamp files. A later write within one tick has
+# the same time, so the same status means the same content only if the last change is older than this.
+RACY = 20_000_000
+READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1 << 20
 _LISTS = ("system.posix_acl_access", "system.posix_acl_default")
 _KINDS: Mapping[int, str] = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFREG: "file"}
@@ -56,8 +60,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
         return os.readlink(real)
     if kind != stat.S_IFREG:
         return _OTHERS.get(kind, "unknown")
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    descriptor = os.open(real, flags)
+    descriptor = os.open(real, READING)
     try:
         if digest is not None:
             return digest(b"".join(_parts(descriptor, status.st_size)))
@@ -128,17 +131,12 @@ def statements(data: bytes) -> bytes:
     connection = sqlite3.connect(":memory:")
     try:
         connection.deserialize(data)
-        heads = [f"PRAGMA {name}={_value(connection, name)};" for name in _HEADS]
+        heads = [f"PRAGMA {name}={connection.execute(f'PRAGMA {name}').fetchone()[0]};" for name in _HEADS]
         return "\n".join([*heads, *connection.iterdump()]).encode()
     except sqlite3.Error:
         return data
     finally:
         connection.close()
-
-
-def _value(connection: sqlite3.Connection, name: str) -> int:
-    row: tuple[int] = connection.execute(f"PRAGMA {name}").fetchone()
-    return row[0]
 
 
 def database(text: bytes) -> bytes:
