@@ -85,7 +85,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
             tier=tier,
             network=network,
             # Requests from in here are recorded elsewhere than those of the agent's shell.
-            private={**place.private, str(place.records(DETACH)): str(self._doubles.records(DETACH))},
+            private={**place.private, str(place.doubles.records(DETACH)): str(self._doubles.records(DETACH))},
             visible=(*place.visible, str(PACKAGE), str(self._folder)),
             writable=(*place.writable, str(self._folder)),
             outside=str(outside),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -36,17 +36,7 @@ _FIXED: Mapping[str, str] = {
 def host_environment(
     *, path: str, root: str, home: str, tmp: str, doubles: str, given: Mapping[str, str]
 ) -> dict[str, str]:
-    """
-    Return the environment of the host itself.
-
-    Args:
-        path: The search path; usually the developer's.
-        root: The workspace, which is the working folder.
-        home: The home folder.
-        tmp: The folder for temporary files.
-        doubles: The folder of the test doubles; it stays first on the search path.
-        given: What the scenario sets.
-    """
+    """Return the environment of the host itself; the test doubles stay first on the search path."""
     return {
         **_FIXED,
         "HOME": home,
@@ -146,30 +136,3 @@ class HiddenCommands:
             for name in self.names:
                 if os.path.lexists(os.path.join(folder, name)):
                     raise WorkspaceError(folder, f"still has the hidden {name}; hide another command")
-
-
-def prepare_folders(
-    scenario: Scenario, in_workspace: Callable[[str], Path], locate: Callable[[str], Path]
-) -> None:
-    """
-    Make the folders that hooks start in and those without room, and check those that are read-only.
-
-    Args:
-        scenario: The scenario.
-        in_workspace: Returns the place of a path below the workspace.
-        locate: Returns the place of a state path.
-
-    Raises:
-        WorkspaceError: A folder cannot be what the scenario wants.
-    """
-    cwd = scenario.cwd
-    if cwd is not None and not cwd.removed and not cwd.path.startswith("/"):
-        make_folders(in_workspace(cwd.path))
-    for path in scenario.full:
-        folder = locate(path)
-        make_folders(folder)
-        if any(folder.iterdir()):
-            raise WorkspaceError(folder, "is not empty, and a full disk would hide what it holds (`full`)")
-    for path in scenario.readonly:
-        if not locate(path).exists():
-            raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")

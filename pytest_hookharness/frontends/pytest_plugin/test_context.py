@@ -66,7 +66,7 @@ class TestContext(AbstractContextManager["TestContext"]):
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """Return every call of a test double so far, in simulations and single events."""
         played = [call for outcome in self.results.outcomes for call in outcome.calls.get(name, ())]
-        single = self._testbed[1].workspace.calls(name) if self._testbed is not None else ()
+        single = self._testbed[1].workspace.doubles.calls(name) if self._testbed is not None else ()
         return (*played, *single)
 
     def scenario(self, given: Mapping[str, Any]) -> Scenario:
