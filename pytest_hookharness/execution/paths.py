@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -211,6 +211,14 @@ def _make_writable(folder: Path) -> None:
 def reason_of(error: OSError) -> str:
     """Return what the system says about an error."""
     return error.strerror or str(error)
+
+
+def paths_below(folders: Iterable[Path]) -> Iterator[str]:
+    """Yield the paths of all files and folders in some folders, and of these: each folder after its files."""
+    for top in folders:
+        for folder, _, names in os.walk(top, topdown=False):
+            yield from (os.path.join(folder, name) for name in names)
+            yield folder
 
 
 def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

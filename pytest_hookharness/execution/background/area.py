@@ -202,9 +202,8 @@ def _read(line: bytes) -> Iterator[Mapping[str, Any]]:
         # The second half of a line; a watcher that was killed took the first half with it.
         return
     except RecursionError as error:
-        raise ExecutionError(
-            "the watcher of the background processes wrote a line that cannot be read"
-        ) from error
+        problem = "the watcher of the background processes wrote a line that cannot be read"
+        raise ExecutionError(problem) from error
     match event:
         case {"what": "lost", "process": name}:
             raise ExecutionError(f"the monitor of the background process {name!r} was lost")

@@ -158,12 +158,8 @@ def others(item_supervisor: int) -> list[str]:
     while more := {row.pid for row in rows if row.parent in below} - below:
         below |= more
     ours = table.command_line(os.getpid())
-    lines = [
-        table.command_line(row.pid)
-        for row in rows
-        if row.pid in below - {item_supervisor} and row.state != "Z"
-    ]
-    return [line for line in lines if line and line != ours]
+    living = (row.pid for row in rows if row.pid in below - {item_supervisor} and row.state != "Z")
+    return [line for line in map(table.command_line, living) if line and line != ours]
 
 
 def _line(name: str, what: str, **more: Any) -> bytes:

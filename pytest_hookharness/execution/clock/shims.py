@@ -64,18 +64,15 @@ class Shims:
         write_bytes(self.folder / "seconds", f"{seconds:.6f}\n".encode())
 
     def environment(self, env: Mapping[str, str], doubles: Path) -> Mapping[str, str]:
-        """
-        Return an environment whose programs find the shims, behind the test doubles and before the rest.
-        """
-        first, path = str(doubles), env.get("PATH", "").split(os.pathsep)
-        places = [first, *path[1:]] if path[:1] == [first] else path
-        at = 1 if places[:1] == [first] else 0
+        """Return an environment whose programs find the shims behind the test doubles, before the rest."""
+        path = env.get("PATH", "").split(os.pathsep)
+        at = 1 if path[:1] == [str(doubles)] else 0
         bash = re.sub(r"[\\$`]", r"\\\g<0>", str(self.folder / _BASH))
         own = env.get("BASH_ENV", "")
         node = '"{}"'.format(re.sub(r'[\\"]', r"\\\g<0>", str(self.folder / _NODE)))
         return {
             **env,
-            "PATH": os.pathsep.join([*places[:at], str(self.folder / "bin"), *places[at:]]),
+            "PATH": os.pathsep.join([*path[:at], str(self.folder / "bin"), *path[at:]]),
             "BASH_ENV": bash,
             **({"HOOKHARNESS_BASH_ENV": own} if own else {}),
             "PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder / _PYTHON), env.get("PYTHONPATH")])),

@@ -67,9 +67,7 @@ def _place(folder: bytes, script: bytes) -> str:
 
 
 def _sourced(text: bytes) -> bytes:
-    """
-    Return the file that a command reads into its shell, as the command names it; empty if it reads none.
-    """
+    """Return the file that a command reads into its shell, as the command names it; empty if none."""
     if not text.startswith((b". ", b"source ")):
         return b""
     try:
@@ -174,37 +172,21 @@ def bash_preload(trace: Path, loads: Path) -> str:
         trace: The file that takes the trace; nothing is traced if it cannot be written.
         loads: A file with a pattern for further scripts whose trace is left to them.
     """
-    return (
-        _BASH.replace("@VARIABLE@", BASH_ENV)
-        .replace("@FILE@", shlex.quote(str(trace)))
-        .replace("@LOADS@", shlex.quote(str(loads)))
-        .replace("@FD@", str(_DESCRIPTOR))
-        .replace("@PROMPT@", PROMPT)
-        .replace("@OWN@", OWN)
-        .replace("@TELLTALES@", shlex.quote(SELF_TRACING))
-    )
+    values = {
+        "VARIABLE": BASH_ENV, "FILE": shlex.quote(str(trace)), "LOADS": shlex.quote(str(loads)),
+        "FD": str(_DESCRIPTOR), "PROMPT": PROMPT, "OWN": OWN, "SELF_TRACING": shlex.quote(SELF_TRACING),
+    }  # fmt: skip
+    return re.sub(r"@(\w+)@", lambda found: values[found[1]], _BASH)
 
 
 def python_preload(coverage_path: Path) -> str:
-    """
-    Return a ``sitecustomize`` that starts coverage and then loads the site's own file of this name.
-
-    Args:
-        coverage_path: A folder in which Python finds coverage and nothing else.
-    """
+    """Return a ``sitecustomize`` that starts coverage, found in a folder of its own, and loads the site's."""
     return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@COVERAGE@", repr(str(coverage_path)))
 
 
 def python_settings(data: Path, *, branch: bool) -> str:
-    """
-    Return the settings of coverage in a hook.
-
-    Args:
-        data: What the names of its data files begin with.
-        branch: Whether to record branches.
-    """
-    file = str(data).replace("%", "%%")
-    return _SETTINGS.format(file=file, branch=branch)
+    """Return the settings of coverage in a hook; ``data`` is what the names of its data files begin with."""
+    return _SETTINGS.format(file=str(data).replace("%", "%%"), branch=branch)
 
 
 # A script that traces itself wants the trace on standard error, so the trace is left to it and nothing of
@@ -212,7 +194,7 @@ def python_settings(data: Path, *, branch: bool) -> str:
 # unchanged: scripts ask it first whether they are sourced.
 _BASH = r"""if { [[ ${@VARIABLE@-} ]]; } 2>/dev/null; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
 __recorded() {
-  local lines=("${BASH_EXECUTION_STRING-}") own=@TELLTALES@ loads=
+  local lines=("${BASH_EXECUTION_STRING-}") own=@SELF_TRACING@ loads=
   unset -f __recorded
   { exec @FD@>>@FILE@; } || return 0
   if [[ -f $0 && -r $0 ]]; then mapfile -O 1 lines <"$0"; fi

@@ -62,9 +62,7 @@ def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         given = json.loads(path.read_bytes())
         yield ScriptCoverage(
-            shell={
-                file: tuple(TracedLine(**one) for one in traced) for file, traced in given["shell"].items()
-            },
+            shell={file: tuple(TracedLine(**one) for one in run) for file, run in given["shell"].items()},
             python={file: tuple(map(tuple, steps)) for file, steps in given["python"].items()},
             gaps=tuple(Gap(**gap) for gap in given["gaps"]),
             context=given["context"],
@@ -205,16 +203,9 @@ class Recorder:
         for script in silent:
             if isinstance(file := self._find_source(script), str):
                 self._gaps.append(Gap(file, why_silent(script)))
-        recording = ScriptCoverage(
-            shell={
-                file: tuple(traced)
-                for file, traced in shell.items()
-                if not self._is_self_tracing(file, traced)
-            },
-            python=python,
-            gaps=tuple(dict.fromkeys(self._gaps)),
-            context=self._name,
-        )
+        lines = {file: tuple(run) for file, run in shell.items() if not self._is_self_tracing(file, run)}
+        gaps = tuple(dict.fromkeys(self._gaps))
+        recording = ScriptCoverage(shell=lines, python=python, gaps=gaps, context=self._name)
         write_recording(self._store.folder, recording)
 
     def _find_source(self, script: str) -> str | None:

@@ -152,9 +152,7 @@ def mounted() -> Iterator[tuple[str, bool]]:
 
 
 def _plain(place: bytes) -> str:
-    """
-    Return a path of the table of mounts, in which white space and backslashes are written as octal numbers.
-    """
+    """Return a path of the table of mounts, where white space and backslashes are octal numbers."""
     if b"\\" in place:
         for octal in (b"040", b"011", b"012", b"134"):
             place = place.replace(b"\\" + octal, bytes([int(octal, 8)]))

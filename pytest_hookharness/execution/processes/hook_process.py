@@ -209,15 +209,15 @@ class HookProcess:
     def _blame_hook_timeout(self) -> None:
         """Record that the harness stopped waiting, and not the host."""
         if self.request.close_wait is None:
-            kind, _, _, ignored, activities, ended = self._ending
-            self._ending = kind, self.request.hook_timeout, "hook_timeout", ignored, activities, ended
+            kind, _, _, *rest = self._ending
+            self._ending = kind, self.request.hook_timeout, "hook_timeout", *rest
 
     def _escalate(self, now: float) -> None:
         """Send the host's next signal; after the last one kill everything that is left."""
         signals, sent = self.request.signals, self._sent
         if sent == 1:
-            kind, after, by, _, activities, ended = self._ending
-            self._ending = kind, after, by, signals[0] != signal.SIGKILL, activities, ended
+            *known, _, activities, ended = self._ending
+            self._ending = *known, signals[0] != signal.SIGKILL, activities, ended
         self._sent += 1
         if sent < len(signals):
             self._signal(signals[sent])
@@ -229,9 +229,8 @@ class HookProcess:
             process_tree.send(self._batch.members(self), signal.SIGKILL)
             self.deadline = now + _KILL_TIMEOUT
         else:
-            raise process_tree.SurvivorError(
-                f"the kernel does not end {_table.command_line(self.pid)} (pid {self.pid})"
-            )
+            name = _table.command_line(self.pid)
+            raise process_tree.SurvivorError(f"the kernel does not end {name} (pid {self.pid})")
 
     def _signal(self, number: int) -> None:
         if self.request.scope == CHILD:

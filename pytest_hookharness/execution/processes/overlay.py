@@ -79,12 +79,7 @@ class OverlayView:
         self.refusals: list[tuple[str, str]] = []
 
     def mount(self, *, own_users: bool) -> None:
-        """
-        Mount everything.
-
-        Args:
-            own_users: Whether this is a user namespace, which gives no rights over the machine.
-        """
+        """Mount everything; ``own_users`` means a user namespace, without rights over the machine."""
         if not self._try_whole_machine(own_users):
             self._overlay_in_place(own_users)
         for path in self._full:
@@ -242,9 +237,7 @@ class OverlayView:
         self.contained.append(place)
 
     def _make_layers(self, place: str) -> tuple[int, int]:
-        """
-        Make the folder for the writes below a place, with the folders above it as they are on the machine.
-        """
+        """Make the folder for the writes below a place, with the folders above it as on the machine."""
         upper, path = f"{self._outside}/upper", ""
         for part in ["", *place.strip("/").split("/")]:
             path = f"{path}/{part}" if part else path

@@ -44,9 +44,7 @@ def describe(pid: int, boot_time: float) -> tuple[int, str, float]:
 
 
 def has_open(pid: int, names: set[str]) -> bool:
-    """
-    Return whether a process has one of these files open, by the names that the process table gives them.
-    """
+    """Return whether a process has one of these files open, by their names in the process table."""
     return any(name in names for name in _table.open_files(pid))
 
 

@@ -111,6 +111,7 @@ class InterleavingScheduler:
         self.solo_holds = self.stalls = 0
         self.free = False
         self.changed = 0.0
+        self._by_output: dict[int, SteeredProcess] = {}
         self._poll = select.poll()
         self._tracing = platform.tracing()
 
@@ -136,22 +137,17 @@ class InterleavingScheduler:
                 if not any(process.tasks for process in self.hook_runs):
                     break
         self._drain()
-        return {
-            "reason": self.reason,
-            "holds": self.holds,
-            "hook_runs": [
-                {
-                    "status": process.status,
-                    "output": [bytes(part).decode("latin-1") for part in process.output],
-                }
-                for process in self.hook_runs
-            ],
-        }
+        runs = [
+            {"status": process.status, "output": [part.decode("latin-1") for part in process.output]}
+            for process in self.hook_runs
+        ]
+        return {"reason": self.reason, "holds": self.holds, "hook_runs": runs}
 
     def _prepare(self) -> None:
         for process in self.hook_runs:
             process.prepare()
             for descriptor in process.outputs:
+                self._by_output[descriptor] = process
                 self._poll.register(descriptor, select.POLLIN)
         try:
             self._tracing.try_filter()
@@ -163,11 +159,10 @@ class InterleavingScheduler:
 
     def _attend(self, wake: int) -> None:
         """Wait for the next event and handle it."""
-        by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
         for descriptor, _ in self._poll.poll(_LOOK * 1000):
             if descriptor == wake:
                 os.read(wake, 4096)
-            elif not by_output[descriptor].take(descriptor):
+            elif not self._by_output[descriptor].take(descriptor):
                 self._poll.unregister(descriptor)
         while True:
             try:
@@ -180,8 +175,7 @@ class InterleavingScheduler:
 
     def _drain(self) -> None:
         """Read the output that was written and not yet read."""
-        by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
-        for descriptor, process in by_output.items():
+        for descriptor, process in self._by_output.items():
             os.set_blocking(descriptor, False)
             try:
                 while process.take(descriptor):
@@ -243,11 +237,8 @@ class InterleavingScheduler:
         """Release the next process once no worse interleaving is possible."""
         if not self.queue:
             return
-        others = [
-            process
-            for process in self.hook_runs
-            if not process.held and (process.tasks or process.start_pipe >= 0)
-        ]
+        free = (process for process in self.hook_runs if not process.held)
+        others = [process for process in free if process.tasks or process.start_pipe >= 0]
         for process in others:
             process.asleep += process.start_pipe < 0 and all(map(self._tracing.sleeps, process.tasks))
         if any(process.asleep < _ASLEEP for process in others):

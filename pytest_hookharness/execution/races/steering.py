@@ -95,12 +95,8 @@ def _encode(spec: ProcessSpec) -> Mapping[str, Any]:
         raise ExecutionError(
             f"a hook run with {len(data)} bytes of input cannot be interleaved; the limit is {LONGEST_INPUT}"
         )
-    return {
-        "argv": spec.argv,
-        "cwd": spec.cwd,
-        "env": spec.env,
-        "stdin": data.decode("utf-8", "surrogateescape"),
-    }
+    stdin = data.decode("utf-8", "surrogateescape")
+    return {"argv": spec.argv, "cwd": spec.cwd, "env": spec.env, "stdin": stdin}
 
 
 def _decode(result: Mapping[str, Any], limit: float) -> ProcessResult:

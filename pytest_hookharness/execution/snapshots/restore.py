@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import remove_tree
+from pytest_hookharness.execution.paths import reason_of, remove_tree
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,
     Inventory,
@@ -227,9 +227,7 @@ class Restore:
         try:
             act(path)
         except OSError as error:
-            raise SnapshotError(
-                path, f"it cannot be put back: {error.strerror or error}", _BY_HAND
-            ) from error
+            raise SnapshotError(path, f"it cannot be put back: {reason_of(error)}", _BY_HAND) from error
 
     def _open_folder(self, path: str) -> None:
         self._inventory.permissions.open(path, os.lstat(path).st_mode, 0o700)

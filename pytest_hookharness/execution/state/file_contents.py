@@ -17,7 +17,15 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    confine,
+    make_folders,
+    paths_below,
+    read_bytes,
+    reason_of,
+    write_bytes,
+)
 
 # Bytes of the largest file that is read; a sparse file of any size takes no time to make.
 LARGEST = 256 << 20
@@ -196,7 +204,7 @@ class Contents:
                 make_folders(place.parent)
                 write_bytes(place, self._as_kept(place, data))
             except OSError as error:
-                raise WorkspaceError(place, f"cannot be changed: {error.strerror or error}") from error
+                raise WorkspaceError(place, f"cannot be changed: {reason_of(error)}") from error
 
     def _as_kept(self, place: Path, data: bytes) -> bytes:
         before = read_bytes(place, most=LARGEST_STATE_FILE)
@@ -210,7 +218,7 @@ class Contents:
     def age(self, seconds: float) -> None:
         """Move the times of all covered files and folders back, as if time had passed since."""
         by = round(seconds * 1e9)
-        for place in self._all():
+        for place in paths_below(self._roots.values()):
             try:
                 status = os.lstat(place)
                 times = (status.st_atime_ns - by, status.st_mtime_ns - by)
@@ -218,14 +226,7 @@ class Contents:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise WorkspaceError(place, f"cannot be made older: {error.strerror or error}") from error
-
-    def _all(self) -> Iterator[str]:
-        for root in self._roots.values():
-            for folder, _, names in os.walk(root, topdown=False):
-                for name in names:
-                    yield os.path.join(folder, name)
-                yield folder
+                raise WorkspaceError(place, f"cannot be made older: {reason_of(error)}") from error
 
     def _place(self, path: str) -> Path:
         # The longest name first: one covered folder may lie in another.

@@ -26,7 +26,7 @@ from pytest_hookharness.execution.paths import (
     read_bytes,
     write_bytes,
 )
-from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
+from pytest_hookharness.execution.workspace.session_records import SessionRecords
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
@@ -85,13 +85,12 @@ class TestDoubles:
         make_folders(self.bin)
         make_folders(self.counters)
         if scenario.fake_agents:
-            prepare(self.session_records.folder)
+            self.session_records.prepare()
             write_bytes(self.session_records.folder / "scenario", pickle.dumps(scenario))
         for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:
-                raise WorkspaceError(
-                    self.bin, f"{name!r} cannot be the name of a test double; use a bare command name"
-                )
+                problem = f"{name!r} cannot be the name of a test double; use a bare command name"
+                raise WorkspaceError(self.bin, problem)
             self._write(name, double)
 
     def _write(self, name: str, double: Double) -> None:
@@ -101,12 +100,9 @@ class TestDoubles:
         for kind in ("stdout", "stderr", "prompts"):
             write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
         if double.agent:
-            words = {
-                "package": str(PACKAGE.parent),
-                "sessions": str(self.session_records.folder),
-                "name": name,
-            }
-            write_bytes(self.folder / "agents" / name, os.fsencode(_PROGRAM.format(**words)))
+            package, sessions = str(PACKAGE.parent), str(self.session_records.folder)
+            program = _PROGRAM.format(package=package, sessions=sessions, name=name)
+            write_bytes(self.folder / "agents" / name, os.fsencode(program))
         script = self.bin / name
         write_bytes(script, os.fsencode(script_of(name, double, self.folder)))
         script.chmod(0o755)
@@ -125,9 +121,8 @@ class TestDoubles:
             calls = (_read_call(folder, name, number) for number in numbers)
             return tuple(call for call in calls if call is not None)
         except FileNotFoundError as error:
-            raise WorkspaceError(
-                folder, f"there is no test double {name!r}; add it under `commands`"
-            ) from error
+            problem = f"there is no test double {name!r}; add it under `commands`"
+            raise WorkspaceError(folder, problem) from error
         except OSError as error:
             raise WorkspaceError(folder, f"its records cannot be read: {error.strerror}") from error
 
@@ -149,11 +144,8 @@ def script_of(name: str, double: Double, folder: Path) -> str:
     """Return the text of a double."""
     spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
-    head = _HEAD.format(
-        name=shlex.quote(name),
-        calls=shlex.quote(str(folder / "calls" / name)),
-        stdin=spawning.SHELL_STDIN,
-    )
+    calls = shlex.quote(str(folder / "calls" / name))
+    head = _HEAD.format(name=shlex.quote(name), calls=calls, stdin=spawning.SHELL_STDIN)
     if double.module:
         # Its standard input is left to the module, which may be a hook.
         return f'{head}exec {shlex.quote(sys.executable)} -B -m {shlex.quote(double.module)} "$@"\n'
@@ -195,9 +187,8 @@ def home_of_module(name: str) -> str:
     places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
     home = next(filter(os.path.isabs, places), None)
     if home is None:
-        raise WorkspaceError(
-            name, f"{sys.executable} has no package {top!r}; install it there, beside the harness"
-        )
+        problem = f"{sys.executable} has no package {top!r}; install it there, beside the harness"
+        raise WorkspaceError(name, problem)
     return home
 
 
@@ -205,9 +196,8 @@ def _tool(name: str) -> str:
     # By its full path: the scenario may hide the tool, or have a double of the same name.
     found = shutil.which(name, path=_TOOLS_PATH)
     if found is None:
-        raise WorkspaceError(
-            name, f"test doubles need this command, which is not in {_TOOLS_PATH}; install it"
-        )
+        problem = f"test doubles need this command, which is not in {_TOOLS_PATH}; install it"
+        raise WorkspaceError(name, problem)
     return shlex.quote(found)
 
 
