@@ -19,6 +19,8 @@ from typing import Any
 
 # The folder of our own code; our processes and test doubles need it where hooks run, too.
 PACKAGE = Path(__file__).parents[1]
+# Where the system's own tools are, whatever a scenario hides or replaces.
+TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _MAX_PATH = 600
 
 

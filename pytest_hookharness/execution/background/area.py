@@ -19,7 +19,12 @@ from typing import Any
 
 from pytest_hookharness.execution.background import watcher
 from pytest_hookharness.execution.paths import PACKAGE, write_bytes
-from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor, python_program
+from pytest_hookharness.execution.processes.sandbox import (
+    ExecutionError,
+    Supervisor,
+    library_paths,
+    python_program,
+)
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
@@ -93,8 +98,8 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
 
     def _program(self) -> ProcessSpec:
         argv = (*python_program(watcher.__name__, "-B"), str(self._folder))
-        # What the system needs to find its libraries; the processes themselves get the host's environment.
-        env = {name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")}
+        # The processes themselves get the host's environment.
+        env = library_paths(os.environ)
         return ProcessSpec(argv=argv, cwd="/", env=env, limit=_ONE_DAY, hook_timeout=_ONE_DAY)
 
     def start(self, name: str, command: str, stop_after: float | None) -> None:

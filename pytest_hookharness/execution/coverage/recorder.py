@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_hookharness.execution.clock.clock import Clock
+from pytest_hookharness.execution.clock.shims import bash_env
 from pytest_hookharness.execution.coverage.hook_traces import (
     BASH_ENV,
     SETTINGS,
@@ -137,7 +137,7 @@ class Recorder:
         places = (str(self._folder / _PYTHON), env.get("PYTHONPATH"))
         return {
             **env,
-            "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(self._folder / _PRELOAD)),
+            "BASH_ENV": bash_env(self._folder / _PRELOAD),
             **({BASH_ENV: own} if own else {}),
             "PYTHONPATH": os.pathsep.join(filter(None, places)),
             SETTINGS: str(self._folder / _SETTINGS),

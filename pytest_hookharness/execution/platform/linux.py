@@ -151,8 +151,13 @@ def open_files(pid: int) -> Iterator[str]:
 
 
 def link(pid: int, descriptor: int | str) -> str:
+    return read_link(f"/proc/{pid}/fd/{descriptor}")
+
+
+def read_link(path: str) -> str:
+    """Return the target of a link in /proc; empty if it is gone or closed to us."""
     try:
-        return os.readlink(f"/proc/{pid}/fd/{descriptor}")
+        return os.readlink(path)
     except OSError:
         return ""
 

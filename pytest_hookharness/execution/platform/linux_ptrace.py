@@ -12,7 +12,7 @@ import ctypes
 import os
 import struct
 
-from pytest_hookharness.execution.platform.linux import last_error, libc
+from pytest_hookharness.execution.platform.linux import last_error, libc, link, read_link, row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def changes(pid: int, paths: Collection[str]) -> bool:
     number, *arguments = struct.unpack_from("=7Q", info.raw, 24)
     kind, first = _CALLS[os.uname().machine].get(number, (FD, 5))
     if kind == FD:
-        return _link(f"/proc/{pid}/fd/{arguments[first] & 0xFFFFFFFF}") in paths
+        return link(pid, arguments[first] & 0xFFFFFFFF) in paths
     if kind in (FLAGGED, FLAGGED_AT, HOW_AT):
         flags = arguments[first + 1 if kind == FLAGGED else first + 2]
         if kind == HOW_AT:
@@ -143,17 +143,10 @@ def _match_path(pid: int, folder: int, written: bytes, paths: Collection[str]) -
     path = os.fsdecode(written)
     if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
         return ""
-    base = _link(f"/proc/{pid}/cwd" if folder == _AT_CWD else f"/proc/{pid}/fd/{folder}")
+    base = read_link(f"/proc/{pid}/cwd") if folder == _AT_CWD else link(pid, folder)
     head, _, name = os.path.join(base, path).rpartition("/")
     whole = f"{os.path.realpath(head)}/{name}"
     return whole if whole in paths else ""
-
-
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
 
 
 def _memory(pid: int, address: int, size: int) -> bytes:
@@ -186,8 +179,5 @@ def relatives(task: int) -> list[int]:
 
 
 def sleeps(task: int) -> bool:
-    try:
-        with open(f"/proc/{task}/stat", "rb") as stat:
-            return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")
-    except OSError:
-        return True
+    found = row(task)
+    return found is None or found.state in "SZ"

@@ -15,15 +15,7 @@ import time
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
-from pytest_hookharness.execution.processes.hook_process import (
-    CLOSING,
-    CUTTING,
-    DONE,
-    DRAINING,
-    LINGERING,
-    RUNNING,
-    HookProcess,
-)
+from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
 from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
 
 TYPE_CHECKING = False
@@ -246,7 +238,7 @@ class Batch:
             if source.due is not None and source.due <= now:
                 source.feed(now)
                 self._changed = True
-            if hook.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
+            if hook.phase not in (RUNNING, DONE):
                 hook.settle(now)
                 self._changed = True
             if hook.phase != DONE and now >= hook.deadline:

@@ -37,12 +37,7 @@ def receive(peer: socket.socket) -> Any:
 
 
 def _read(peer: socket.socket, size: int) -> bytes | bytearray:
-    """
-    Read exactly ``size`` bytes.
-
-    Raises:
-        EOFError: The stream ends before.
-    """
+    """Read exactly ``size`` bytes; if the stream ends before, that is an ``EOFError``."""
     data = peer.recv(min(size, _PIECE))
     if len(data) == size:
         return data

@@ -51,17 +51,7 @@ class OverlayView:
         readonly: Iterable[str] = (),
         full: Iterable[str] = (),
     ) -> None:
-        """
-        Set what is wanted.
-
-        Args:
-            private: Mount points and the folders that are mounted over them.
-            visible: Paths that stay at their own place although something is mounted above them.
-            writable: Those of them in which writes go to the path itself.
-            outside: The folder that takes all other writes; empty if these are not contained.
-            readonly: Paths that cannot be written to.
-            full: Empty folders without room for one byte.
-        """
+        """Plan the mounts of a `translation.Confinement`; the arguments are its attributes."""
         self._readonly, self._full = tuple(readonly), tuple(full)
         self._points = {os.path.realpath(point): folder for point, folder in private if os.path.isdir(point)}
         names = [os.path.normpath(path) for path in visible]

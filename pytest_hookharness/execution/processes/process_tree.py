@@ -208,18 +208,12 @@ _LOCKING = {"flock", "fcntl"}
 _CHILD = {"wait4", "waitid"}
 _EPOLL = {"epoll_wait", "epoll_pwait", "epoll_pwait2"}
 _WAITS_FOR = {
-    "nanosleep": "a timer: it sleeps",
-    "clock_nanosleep": "a timer: it sleeps",
-    "poll": "one of its files, or a timer",
-    "ppoll": "one of its files, or a timer",
-    "select": "one of its files, or a timer",
-    "pselect6": "one of its files, or a timer",
+    **dict.fromkeys(("nanosleep", "clock_nanosleep"), "a timer: it sleeps"),
+    **dict.fromkeys(("poll", "ppoll", "select", "pselect6"), "one of its files, or a timer"),
+    **dict.fromkeys(("accept", "accept4"), "a client to connect"),
+    **dict.fromkeys(("rt_sigsuspend", "pause"), "a signal"),
     "futex": "a lock or another thread",
     "connect": "its connection to be accepted",
-    "accept": "a client to connect",
-    "accept4": "a client to connect",
-    "rt_sigsuspend": "a signal",
-    "pause": "a signal",
     "openat": "a file to be opened, such as a FIFO whose other end no process opens",
 }
 _STREAMS = ("stdin", "stdout", "stderr")

@@ -23,12 +23,7 @@ from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.pseudo_terminals import open_terminals, with_dialogue
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.processes.translation import (
-    Confinement,
-    decode,
-    encode,
-    notes_of,
-)
+from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, notes_of
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = "pytest_hookharness.execution.processes.supervisor"
@@ -216,10 +211,6 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def _start(self) -> socket.socket:
         self._channel, theirs = socket.socketpair()
-        # The library path is kept, for some interpreters cannot start without it.
-        env = {
-            name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ
-        }
         program = python_program(_PROGRAM, *(["-B"] if sys.dont_write_bytecode else []))
         with theirs:
             self._process = subprocess.Popen(
@@ -230,7 +221,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
                 cwd="/",
-                env=env,
+                env=library_paths(os.environ),
             )
         return self._channel
 
@@ -270,6 +261,11 @@ def python_program(module: str, *flags: str) -> tuple[str, ...]:
     place = f"sys.path.append({str(PACKAGE.parent)!r})"
     code = f"import sys; {place}; from {module} import main; main(*sys.argv[1:])"
     return (sys.executable, "-I", "-S", *flags, "-c", code)
+
+
+def library_paths(env: Mapping[str, str]) -> dict[str, str]:
+    """Return what remains of an environment for our own programs: some interpreters need it to start."""
+    return {name: value for name, value in env.items() if name.endswith("LIBRARY_PATH")}
 
 
 def _longest(specs: Sequence[ProcessSpec]) -> float:

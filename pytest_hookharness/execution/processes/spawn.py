@@ -41,11 +41,7 @@ class Spawner:
         __import__("subprocess")  # now, for an item's namespaces may hide the library later
 
     def _has_fork_exec(self) -> bool:
-        """
-        Return whether the interpreter's private function, which may change, works here.
-
-        It is tried on no program at all.
-        """
+        """Try the interpreter's private function, which may change, on no program at all."""
         times = (0.0,) * 4
         nothing = ProcessRequest(
             ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0, b"")

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytest_hookharness.execution.processes.sandbox import ExecutionError, python_program
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, library_paths, python_program
 from pytest_hookharness.execution.races import scheduler
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import (
@@ -72,7 +72,7 @@ def run_interleaved(
     program = ProcessSpec(
         argv=python_program(scheduler.__name__, "-B"),
         cwd="/",
-        env={name: value for name, value in specs[0].env.items() if name.endswith("LIBRARY_PATH")},
+        env=library_paths(specs[0].env),
         stdin=Stdin(data=json.dumps(spec).encode()),
         limit=limit + _SPARE,
         hook_timeout=limit + _SPARE,

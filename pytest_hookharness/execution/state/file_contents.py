@@ -104,12 +104,7 @@ def _digest(descriptor: int, size: int) -> str:
 
 
 def _parts(descriptor: int, size: int) -> Iterator[bytes]:
-    """
-    Yield the content of a file, up to the largest size that is read.
-
-    Raises:
-        OSError: It is larger.
-    """
+    """Yield the content of a file; one that is larger than what is read is an ``OSError``."""
     while size <= LARGEST:
         data = os.read(descriptor, _CHUNK)
         if not data:

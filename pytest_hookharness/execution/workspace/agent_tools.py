@@ -11,12 +11,12 @@ it is killed, if it becomes another program, or if it is in POSIX mode from the 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 
+from pytest_hookharness.execution.clock.shims import bash_env
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -257,10 +257,7 @@ class AgentShell:
         lines = [restored, *usual, *(f". {shlex.quote(file)}" for file in sourced)]
         text = _PRELOAD.format(note=shlex.quote(str(self._record))) + "\n".join(lines) + "\n"
         write_bytes(preload, text.encode("utf-8", "surrogateescape"))
-        return ("bash", "-c", command), {
-            **environment,
-            _VARIABLE: re.sub(r"[\\$`]", r"\\\g<0>", str(preload)),
-        }
+        return ("bash", "-c", command), {**environment, _VARIABLE: bash_env(preload)}
 
     def pop_folder(self) -> str:
         """

@@ -20,6 +20,7 @@ from pathlib import Path
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     PACKAGE,
+    TOOLS_PATH,
     WorkspaceError,
     confine,
     make_folders,
@@ -42,7 +43,6 @@ sys.path.insert(0, {package!r})
 from pytest_hookharness.simulation.session.fake_agent import main
 sys.exit(main([{sessions!r}, {name!r}, *sys.argv[1:]]))
 """
-_TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 # Seconds for which a double waits for the end of its own standard input. Some programs leave it open for as
 # long as their child lives; a double that waited without limit would hang where no real command does.
 _STDIN_WAIT = "1"
@@ -194,15 +194,15 @@ def home_of_module(name: str) -> str:
 
 def _tool(name: str) -> str:
     # By its full path: the scenario may hide the tool, or have a double of the same name.
-    found = shutil.which(name, path=_TOOLS_PATH)
+    found = shutil.which(name, path=TOOLS_PATH)
     if found is None:
-        problem = f"test doubles need this command, which is not in {_TOOLS_PATH}; install it"
+        problem = f"test doubles need this command, which is not in {TOOLS_PATH}; install it"
         raise WorkspaceError(name, problem)
     return shlex.quote(found)
 
 
 def _bounded_reader() -> str:
-    found = shutil.which("timeout", path=_TOOLS_PATH)
+    found = shutil.which("timeout", path=TOOLS_PATH)
     if found is None:
         return ""
     # It must stay in the process group of its hook, or a signal to the group would miss it.

@@ -88,26 +88,17 @@ class HiddenCommands:
 
     @classmethod
     def plan(cls, names: Sequence[str], path: str, place: Path) -> HiddenCommands:
-        """
-        Plan a path without some commands; nothing is made yet.
-
-        Args:
-            names: The commands to hide.
-            path: The search path.
-            place: Where replacements may be made.
-        """
+        """Plan a search path without some commands; ``place`` is where replacements will be made."""
         folders: list[str] = []
-        stand_ins: dict[str, str] = {}
+        made: dict[str, str] = {}
         for folder in path.split(os.pathsep):
             if folder and any(os.path.lexists(os.path.join(folder, name)) for name in names):
                 # On many systems /bin and /usr/bin are one.
                 real = os.path.realpath(folder)
-                folders.append(stand_ins.setdefault(real, str(place / str(len(stand_ins)))))
+                folders.append(made.setdefault(real, str(place / str(len(made)))))
             else:
                 folders.append(folder)
-        return cls(
-            tuple(names), tuple(folders), {replacement: real for real, replacement in stand_ins.items()}
-        )
+        return cls(tuple(names), tuple(folders), {replacement: real for real, replacement in made.items()})
 
     @property
     def path(self) -> str:
@@ -129,9 +120,8 @@ class HiddenCommands:
             # Compared with the folder itself: a name that could not be linked would hide another command.
             gone = {*os.listdir(folder)}.difference(os.listdir(replacement))
             if not gone <= {*self.names}:
-                raise WorkspaceError(
-                    replacement, f"hides {', '.join(sorted(gone))}; only {self.names} should be"
-                )
+                problem = f"hides {', '.join(sorted(gone))}; only {self.names} should be"
+                raise WorkspaceError(replacement, problem)
         for folder in self.folders if self.names else ():
             for name in self.names:
                 if os.path.lexists(os.path.join(folder, name)):
