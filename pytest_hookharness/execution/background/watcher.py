@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-PROCESSES, ORDERS, EVENTS, CONTROL = "stations", "orders", "news", "control"
+PROCESSES, ORDERS, EVENTS, CONTROL = "processes", "orders", "events", "control"
 ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
 # An order that is not a name: report which other processes live in the sandbox.
@@ -102,8 +102,8 @@ class Watcher:
         *names, self._partial = (self._partial + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
             if name == COUNT:
-                commands = others(self._item_supervisor) or self._lingering()
-                self._write(_line(name, "others", commands=commands))
+                commands = other_processes(self._item_supervisor) or self._lingering()
+                self._write(_line(name, "living", commands=commands))
             else:
                 self._start_monitor(name)
 
@@ -147,7 +147,7 @@ def _has_ended(name: str) -> bool:
     return os.path.exists(f"{name}/{END}")
 
 
-def others(item_supervisor: int) -> list[str]:
+def other_processes(item_supervisor: int) -> list[str]:
     """List the command lines of the processes below the item supervisor that are not this program's own."""
     # Not at the top: only this needs it, and this program must start quickly.
     from pytest_hookharness.execution import platform

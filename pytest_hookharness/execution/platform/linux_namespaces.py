@@ -50,18 +50,10 @@ def enter(network: bool) -> bool:
     uid, gid = os.geteuid(), os.getegid()
     check(libc.unshare(flags | _NEWUSER), "unshare")
     # The kernel demands this before an unprivileged process may map groups.
-    _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/uid_map", f"{uid} {uid} 1")
-    _write("/proc/self/gid_map", f"{gid} {gid} 1")
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "wb", buffering=0) as file:
+            file.write(text.encode())
     return True
-
-
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
 
 
 def set_up(network: bool) -> None:

@@ -40,7 +40,7 @@ _BUSY = "RD"
 
 class Load:
     """
-    Tells whether all descendants of this process only wait, or need a CPU.
+    Whether all descendants of this process only wait, or need a CPU.
 
     Attributes:
         due: When to look next, on the monotonic clock; never if nobody wants to know.
@@ -103,7 +103,7 @@ class Batch:
         Args:
             values: Encoded requests.
             budget: Seconds for all of it.
-            watched: Whether to tell the other side when the hooks begin to wait, and when they work again.
+            watched: Whether to report when the hooks begin to wait, and when they work again.
 
         Raises:
             EOFError: The other side is gone, or interrupted the batch.

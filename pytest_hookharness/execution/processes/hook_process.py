@@ -51,11 +51,6 @@ _monotonic = time.monotonic
 class HookProcess:
     """One hook from its start to the end of everything that it started."""
 
-    __slots__ = (
-        "_batch", "_boot", "_channels", "_dead", "_ending", "_exit", "_leftovers", "_read", "_sent",
-        "_time_limit", "_usage", "_wall", "began", "deadline", "phase", "pid", "request", "sinks", "source",
-    )  # fmt: skip
-
     def __init__(self, request: ProcessRequest, batch: BatchView) -> None:
         self.request = request
         self.phase = RUNNING

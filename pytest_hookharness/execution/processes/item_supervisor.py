@@ -90,7 +90,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
         # SIGHUP shall end this process: the kernel then ends the first process inside (see
         # ``die_with_parent``), and with that everything in its process namespace.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        # This process keeps its copy of the socket until then, for the end of the socket tells pytest that
+        # This process keeps its copy of the socket until then: for pytest, the end of the socket proves that
         # all are dead.
         os.waitpid(pid, 0)
         return

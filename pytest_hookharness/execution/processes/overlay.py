@@ -110,7 +110,7 @@ class OverlayView:
                 self._bind(mounts.hold(root + real), root + name)
             mounts.become_root(root)
         except OSError:
-            # Detached as a whole, so that a failed attempt leaves no mount behind for the second way.
+            # Detached as a whole, so that a failed attempt leaves no mount behind for the other one.
             mounts.detach(root)
             raise
 

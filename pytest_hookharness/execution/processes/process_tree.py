@@ -82,28 +82,27 @@ class Descendants:
     def __init__(self, first_of_namespace: bool) -> None:
         self._first = first_of_namespace
 
-    def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:
+    def members(self, pid: int, lives: bool, running: Collection[int], last: bool) -> list[int]:
         """
         List the living processes of a hook, the hook first if it lives.
 
         Args:
             pid: The hook.
             lives: Whether the hook itself lives.
-            others: The other hooks that still run.
+            running: The other hooks that still run.
             last: Whether this is the last hook of its batch.
         """
         found = [pid, *descendants(pid)] if lives else []
         for orphan in _table.children(os.getpid()):
-            if orphan == pid or orphan in others:
+            if orphan == pid or orphan in running:
                 continue
             # The session or the group of an orphan shows whose it was. An orphan that left both can no longer
             # be attributed; it is counted with the hook that ends last.
             tree = [orphan, *descendants(orphan)]
-            found += (
-                tree
-                if last
-                else [each for each in tree if (row := _table.row(each)) and pid in (row.session, row.group)]
-            )
+            for each in tree:
+                row = _table.row(each)
+                if last or (row is not None and pid in (row.session, row.group)):
+                    found.append(each)
         return found
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
@@ -155,7 +154,7 @@ class ProcessGroup:
 
     sees_all = False
 
-    def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:  # noqa: ARG002
+    def members(self, pid: int, lives: bool, running: Collection[int], last: bool) -> list[int]:  # noqa: ARG002
         """List the living processes of a hook, the hook first if it lives."""
         if not self._lives(pid):
             return []

@@ -132,12 +132,8 @@ class _DialogueLog:
     @property
     def dialogue(self) -> Dialogue:
         """The whole log as a value."""
-        return Dialogue(
-            shown=bytes(self._shown),
-            total=self._total,
-            asked=tuple(self._asked),
-            unanswered=_last_line(self.rest),
-        )
+        shown, asked = bytes(self._shown), tuple(self._asked)
+        return Dialogue(shown=shown, total=self._total, asked=asked, unanswered=_last_line(self.rest))
 
 
 @contextmanager

@@ -185,9 +185,8 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """Open a sandbox; without a slot, the simulation is the only one and always has the CPU."""
-        return Sandbox(
-            self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, slot or CpuSlot()
-        )
+        peer = self._connect(plain=confinement.tier is Tier.GROUP)
+        return Sandbox(peer, confinement, self, slot or CpuSlot())
 
     def tiers(self) -> Mapping[Tier, str]:
         """Return every tier with the reason why it is not available here, empty if it is."""

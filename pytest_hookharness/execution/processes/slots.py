@@ -61,7 +61,7 @@ class CpuSlot:
         Wait until there is something to read.
 
         Raises:
-            KeyboardInterrupt: All simulations were told to stop.
+            KeyboardInterrupt: All simulations are to stop.
             TimeoutError: Nothing came within the time that the socket is given.
         """
 
@@ -96,7 +96,7 @@ class CpuSlots:
         Take a slot as soon as there is one.
 
         Raises:
-            KeyboardInterrupt: All simulations were told to stop.
+            KeyboardInterrupt: All simulations are to stop.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._free > 0 or self._closed)

@@ -149,7 +149,7 @@ def _exec(request: ProcessRequest, refuse: int) -> None:
 
 
 def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
-    """Start a process by the public way, which is slower."""
+    """Start a process by the public class, which is slower."""
     import subprocess
 
     stdin, stdout, stderr = streams

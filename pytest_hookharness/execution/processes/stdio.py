@@ -25,11 +25,6 @@ _READ = 1 << 16
 class InputWriter:
     """Our end of a hook's standard input."""
 
-    __slots__ = (
-        "_child_end", "_chunk", "_close", "_data", "_delay", "_kind", "_reader_gone", "_socket", "due", "fd",
-        "taken",
-    )  # fmt: skip
-
     def __init__(self, end: int | _socket.socket, request: ProcessRequest) -> None:
         self._socket = end if isinstance(end, _socket.socket) else None
         self.fd = fd = end if isinstance(end, int) else end.fileno()
@@ -133,8 +128,6 @@ class InputWriter:
 class OutputReader:
     """Our end of one output stream of a hook: always drained, kept up to a limit."""
 
-    __slots__ = ("_kept", "_left", "_limit", "fd", "total")
-
     def __init__(self, fd: int, limit: int) -> None:
         self.fd = fd
         self.total = 0
@@ -173,8 +166,6 @@ class OutputReader:
 
 class HookStdio:
     """The three streams of one hook, and the hook's ends until it has them."""
-
-    __slots__ = ("names", "sinks", "source", "theirs")
 
     def __init__(self, request: ProcessRequest) -> None:
         if request.stdio == request.stdin == TTY:

@@ -51,7 +51,7 @@ def main(channel: str, pytest_pid: str) -> None:
 
 
 def _be_neutral() -> None:
-    """Reset the signal state that this process inherited and that a hook must not inherit in turn."""
+    """Reset the signal state that this process inherited and that no hook may inherit."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -152,7 +152,7 @@ class Supervision:
     def _kill_orphans(self) -> None:
         """End the orphans that became our children, with their descendants, until there are none."""
         table = platform.processes()
-        # A loop, for the children of a killed process become ours in turn.
+        # A loop, for the children of a killed process become ours.
         while orphans := [pid for pid in table.children(os.getpid()) if pid not in self._peers]:
             for pid in orphans:
                 process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)

@@ -197,7 +197,8 @@ class Inventory:
                 continue
             statuses[folder] = status = os.lstat(folder)
             if not stat.S_ISDIR(status.st_mode):
-                raise SnapshotError(folder, "it is not a folder", "another one is not what others hold open")
+                reason = "another one is not what other programs have open"
+                raise SnapshotError(folder, "it is not a folder", reason)
             pending.append(folder)
         while pending:
             folder = pending.pop()
@@ -261,9 +262,8 @@ class Inventory:
             # Taken after reading: making the file readable changes its status.
             key = _key(os.lstat(path))
         except OSError as error:
-            raise SnapshotError(
-                path, f"it cannot be read: {reason_of(error)}", "what it is is unknown"
-            ) from error
+            problem = f"it cannot be read: {reason_of(error)}"
+            raise SnapshotError(path, problem, "what it is is unknown") from error
         self._known[path] = (found, key, when)
         return found
 

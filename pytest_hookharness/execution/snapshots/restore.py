@@ -66,7 +66,8 @@ def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
     """
     for folder in inventory.folders:
         if folder in wanted and not _is_folder(scan, folder):
-            raise SnapshotError(folder, "the folder is gone", "a new one is not what others hold open")
+            reason = "a new one is not what other programs have open"
+            raise SnapshotError(folder, "the folder is gone", reason)
     seen = scan.statuses
     # Usually most paths; nothing more needs to be known of them.
     unchanged = {

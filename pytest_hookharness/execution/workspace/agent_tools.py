@@ -93,9 +93,8 @@ def _replace(path: Path, data: bytes, old: str, new: str) -> Performance:
     found = original.count(old) if old else 0
     if found != 1:
         seen = f"is there {found} times" if old else "is empty"
-        return Performance(
-            original=original, error=f"{path}: the passage to replace {seen}; it must be there exactly once"
-        )
+        error = f"{path}: the passage to replace {seen}; it must be there exactly once"
+        return Performance(original=original, error=error)
     return _write(path, original, original.replace(old, new))
 
 
@@ -149,9 +148,8 @@ def corrupt(root: Path, event: Corrupt) -> None:
             raise WorkspaceError(place, f"cannot be damaged ({event.how}): there is no such file")
         write_bytes(place, damaged(data, event.how))
     else:
-        raise WorkspaceError(
-            place, f"unknown kind of damage {event.how!r}; allowed: {', '.join(_KINDS_OF_DAMAGE)}"
-        )
+        problem = f"unknown kind of damage {event.how!r}; allowed: {', '.join(_KINDS_OF_DAMAGE)}"
+        raise WorkspaceError(place, problem)
 
 
 def damaged(data: bytes, how: str) -> bytes:

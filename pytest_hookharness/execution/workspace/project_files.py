@@ -181,9 +181,8 @@ def _checked_target(top: Path, link: Path) -> str:
     target = os.readlink(link)
     folder = link.parent.relative_to(top).parts
     if not stays_below(top, folder, target):
-        raise WorkspaceError(
-            link, f"links to {target}, which leaves the project; make it a relative link within {top}"
-        )
+        problem = f"links to {target}, which leaves the project; make it a relative link within {top}"
+        raise WorkspaceError(link, problem)
     return target
 
 

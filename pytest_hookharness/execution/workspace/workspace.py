@@ -97,20 +97,19 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.roots: Mapping[str, Path] = self._roots(scenario)
         self.clock = Clock(self.doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
         own = (self.root, self.home, self.tmp, self.bin, self.doubles.folder, self.plugin)
+        folders = (str(folder) for folder in own if folder is not None)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
         self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
         copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
         recorder = Recorder(coverage_store, scenario.id, copies, base) if coverage_store is not None else None
         self.instruments = Instruments(self.clock, recorder)
-        self.writable = _unique(
-            [*(str(folder) for folder in own if folder is not None), *covered, *self.instruments.written]
-        )
+        self.writable = _unique([*folders, *covered, *self.instruments.written])
         visible = find_visible_paths(scenario, _PRIVATE)
         self.visible = _unique([*self.writable, *self._hiding.replaced, *visible, *self.instruments.seen])
-        folders = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp)}
+        named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp)}
         path, doubles = self._hiding.path, str(self.bin)
-        environment = host_environment(path=path, doubles=doubles, given=scenario.env, **folders)
+        environment = host_environment(path=path, doubles=doubles, given=scenario.env, **named)
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
@@ -206,9 +205,8 @@ class Workspace(AbstractContextManager["Workspace"]):
         for folder in map(self.locate, scenario.full):
             make_folders(folder)
             if any(folder.iterdir()):
-                raise WorkspaceError(
-                    folder, "is not empty, and a full disk would hide what it holds (`full`)"
-                )
+                problem = "is not empty, and a full disk would hide what it holds (`full`)"
+                raise WorkspaceError(folder, problem)
         for path in scenario.readonly:
             if not self.locate(path).exists():
                 raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")
@@ -228,9 +226,8 @@ class Workspace(AbstractContextManager["Workspace"]):
 
     def _locate(self, path: str) -> Path:
         if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
-            raise WorkspaceError(
-                path or "(no path)", "is not a path below the workspace; allowed is no leading / and no .."
-            )
+            problem = "is not a path below the workspace; allowed is no leading / and no .."
+            raise WorkspaceError(path or "(no path)", problem)
         return confine(self.root / path, [self.root])
 
     def read(self, state_path: str) -> str | None:

@@ -151,7 +151,7 @@ class BackgroundTracking:
         return (name for name in self.state.living if self.state.watched[name].run.pid)
 
     def _receive(self, message: Mapping[str, Any]) -> None:
-        if message.get("what") == "others":
+        if message.get("what") == "living":
             self._counting = False
             self._others = tuple(map(str, message.get("commands", ())))
             return
