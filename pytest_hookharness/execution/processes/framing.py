@@ -52,8 +52,10 @@ def _read(peer: socket.socket, size: int) -> bytes | bytearray:
 
 # What the item supervisor reports of a batch: whether its processes only wait or need a CPU.
 WAITS, WORKS = "waits", "works"
-SOCKET, PIPE, TTY = "socket", "pipe", "tty"
-CHILD, GROUP, TREE = "child", "group", "tree"
+# What pytest asks the supervisor for: an item supervisor that uses process groups only, or any.
+PLAIN, ANY = b"g", b"o"
+PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
+CHILD, GROUP = "child", "group"  # what a host signals; otherwise the whole process tree
 
 
 class ProcessRequest:

@@ -30,7 +30,6 @@ _PROGRAM = "pytest_hookharness.execution.processes.supervisor"
 _OPEN_TIMEOUT = 30.0
 _CLOSE_TIMEOUT = 30.0
 _MARGIN = 60.0
-_PLAIN, _ANY = b"g", b"o"
 
 
 class ExecutionError(Exception):
@@ -202,7 +201,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                socket.send_fds(channel, [_PLAIN if plain else _ANY], [theirs.fileno()])
+                socket.send_fds(channel, [framing.PLAIN if plain else framing.ANY], [theirs.fileno()])
             except OSError as problem:
                 ours.close()
                 raise ExecutionError(f"the supervisor was lost: {problem}") from problem

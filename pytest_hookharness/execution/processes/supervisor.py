@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _END_TIMEOUT_MS = 2000
-PLAIN, ANY = b"g", b"o"  # the first asks for process groups only
 
 
 def main(channel: str, pytest_pid: str) -> None:
@@ -104,7 +103,7 @@ class Supervision:
         peer.set_inheritable(False)
         if not self._tiers:
             self._tiers = _probe()
-        if kind == ANY and not self._is_subreaper and not self._tiers["subreaper"]:
+        if kind == framing.ANY and not self._is_subreaper and not self._tiers["subreaper"]:
             # The orphans of an item supervisor that is killed become children of this process.
             platform.spawning().become_subreaper()
             self._is_subreaper = True
