@@ -12,8 +12,8 @@ from typing import Any
 from measuring import Rounds, Table, Turn, against, micro, take_turns
 from toys import STDIN, build_floor, targets
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor, available_tiers
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.workspace.visible_machine import host_environment
 from pytest_hookharness.model.processes import ProcessSpec, Stdin, Stdio, Tier
 

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from coverage import CoveragePlugin, FileReporter
 
-from pytest_hookharness.execution.coverage.statements import ScriptLines, read_script
+from pytest_hookharness.execution.coverage.scripts import ScriptLines, read_script
 
 _BASH = re.compile(rb"#!.*\bbash\b")
 _OTHER = re.compile(rb"#!")

@@ -17,7 +17,7 @@ _GRACE = 5.0
 # The toys that stay sleep for this long, with the number of the pytest process that started them as fraction.
 _MARK = f"86399.{os.getpid()}"
 # One supervisor may live as long as the run; an item supervisor, its child, may not outlive its test.
-_SUPERVISOR = "/execution/processes/supervisor.py"
+_SUPERVISOR = "execution.processes.supervisor"
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -12,11 +12,15 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+# The folder of our own code; our processes and test doubles need it where hooks run, too.
+PACKAGE = Path(__file__).parents[1]
+# Where the system's own tools are, whatever a scenario hides or replaces.
+TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _MAX_PATH = 600
 
 
@@ -71,7 +75,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be read: {_reason(error)}") from error
+        raise WorkspaceError(path, f"cannot be read: {reason_of(error)}") from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise WorkspaceError(path, "is not a regular file")
@@ -84,7 +88,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
                 raise WorkspaceError(path, f"is larger than {most} bytes")
         return b"".join(parts)
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be read: {_reason(error)}") from error
+        raise WorkspaceError(path, f"cannot be read: {reason_of(error)}") from error
     finally:
         os.close(descriptor)
 
@@ -108,7 +112,7 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
             while left:
                 left = left[stream.write(left) or 0 :]
     except OSError as error:
-        raise WorkspaceError(path, f"cannot be written: {_reason(error)}") from error
+        raise WorkspaceError(path, f"cannot be written: {reason_of(error)}") from error
 
 
 def make_folders(path: Path) -> None:
@@ -170,7 +174,7 @@ def _remove(folder: Path, top: Path, pending: list[Path], left: list[str]) -> No
     except FileNotFoundError:
         return
     except OSError as error:
-        left.append(f"{folder}: {_reason(error)}")
+        left.append(f"{folder}: {reason_of(error)}")
         return
     for place, is_folder in entries:
         if not is_folder:
@@ -193,7 +197,7 @@ def _try(action: Callable[[], object], place: Path, left: list[str]) -> None:
     except OSError as error:
         # A folder that is not empty is not worth a line beside the one about what it holds.
         if error.errno != errno.ENOTEMPTY or not left:
-            left.append(f"{place}: {_reason(error)}")
+            left.append(f"{place}: {reason_of(error)}")
 
 
 def _make_writable(folder: Path) -> None:
@@ -206,8 +210,17 @@ def _make_writable(folder: Path) -> None:
         return
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Return what the system says about an error."""
     return error.strerror or str(error)
+
+
+def paths_below(folders: Iterable[Path]) -> Iterator[str]:
+    """Yield the paths of all files and folders in some folders, and of these: each folder after its files."""
+    for top in folders:
+        for folder, _, names in os.walk(top, topdown=False):
+            yield from (os.path.join(folder, name) for name in names)
+            yield folder
 
 
 def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

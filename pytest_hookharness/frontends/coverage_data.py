@@ -18,8 +18,7 @@ from coverage.exceptions import CoverageException
 
 from pytest_hookharness import coverage as plugin
 from pytest_hookharness.execution.coverage.recorder import read_recordings
-from pytest_hookharness.execution.coverage.source_map import GONE
-from pytest_hookharness.execution.coverage.statements import ShellExtraMissing, lines_run, read_script
+from pytest_hookharness.execution.coverage.scripts import GONE, ShellExtraMissing, lines_run, read_script
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.frontends.option_types import OptionError
 from pytest_hookharness.model.fast_dataclass import dataclass

@@ -9,8 +9,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns import run
@@ -68,7 +67,7 @@ def known_behaviours(hook: Any = None) -> Mapping[str, agents.BehaviourFunction]
     return {name: function for known in (agents.BEHAVIOURS, *registered) for name, function in known.items()}
 
 
-class Harness:
+class Harness(AbstractContextManager["Harness"]):
     """
     One supervisor and the settings of a run.
 
@@ -94,12 +93,7 @@ class Harness:
         self._scratch: Path | None = None
         self._host_runs = ConcurrentHostRuns(self._simulate)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

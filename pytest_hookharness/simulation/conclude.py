@@ -197,7 +197,7 @@ def _build(
         assumptions=assumptions,
         tier=testbed.sandbox.tier,
         seed=testbed.settings.seed,
-        calls={name: testbed.workspace.calls(name) for name in testbed.scenario.commands},
+        calls={name: testbed.workspace.doubles.calls(name) for name in testbed.scenario.commands},
         wall=wall,
         probe_reports=probes,
         background=background,

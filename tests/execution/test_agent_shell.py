@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.agent_shell import AgentShell
+from pytest_hookharness.execution.workspace.agent_tools import AgentShell
 
 BASE = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 

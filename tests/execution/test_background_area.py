@@ -143,8 +143,8 @@ def test_a_saved_text_is_loaded(supervisor, tmp_path):
 def test_an_unreadable_event_is_an_error(supervisor, tmp_path, junk):
     """What another process writes into the watcher's pipe is an error that is named, and not an event."""
     with opened(supervisor, tmp_path) as area:
-        (news,) = tmp_path.rglob("news")
-        news.write_text(f"{junk}\n")
+        (events,) = tmp_path.rglob("events")
+        events.write_text(f"{junk}\n")
 
         with pytest.raises(ExecutionError, match="the watcher of the background processes wrote"):
             [*area.events(DEADLINE)]

@@ -62,7 +62,7 @@ def test_a_module_of_our_python(make: Make) -> None:
     workspace = make(tool=Double(module="json.tool"))
     done = shell(workspace, "printf '[1]' | tool --compact")
     assert done.stdout == b"[1]\n"
-    assert [recorded.argv for recorded in workspace.calls("tool")] == [("tool", "--compact")]
+    assert [recorded.argv for recorded in workspace.doubles.calls("tool")] == [("tool", "--compact")]
 
 
 def test_a_module_that_is_not_there(make: Make) -> None:
@@ -79,14 +79,14 @@ def test_arguments_are_recorded_exactly(make: Make) -> None:
     subprocess.run(
         argv, cwd=workspace.root / "sub", env=workspace.environment, stdin=subprocess.DEVNULL, check=True
     )
-    assert workspace.calls("npm") == (DoubleCall(argv, str(workspace.root / "sub"), None, "null"),)
+    assert workspace.doubles.calls("npm") == (DoubleCall(argv, str(workspace.root / "sub"), None, "null"),)
 
 
 def test_calls_are_kept_in_order(make: Make) -> None:
     """More than ten calls are returned in the order in which they were made."""
     workspace = make(npm=Double())
     shell(workspace, "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do npm $n; done")
-    assert [call.argv[1] for call in workspace.calls("npm")] == [str(n) for n in range(1, 13)]
+    assert [call.argv[1] for call in workspace.doubles.calls("npm")] == [str(n) for n in range(1, 13)]
 
 
 def test_parallel_calls_are_all_recorded(make: Make) -> None:
@@ -99,15 +99,15 @@ def test_parallel_calls_are_all_recorded(make: Make) -> None:
         for n in range(20)
     ]
     assert {process.wait() for process in started} == {0}
-    assert {call.argv for call in workspace.calls("npm")} == {("npm", str(n)) for n in range(20)}
+    assert {call.argv for call in workspace.doubles.calls("npm")} == {("npm", str(n)) for n in range(20)}
 
 
 def test_nothing_called_and_nothing_known(make: Make) -> None:
     """A double that was not called has no calls, and an unknown one is an error."""
     workspace = make(npm=Double())
-    assert workspace.calls("npm") == ()
+    assert workspace.doubles.calls("npm") == ()
     with pytest.raises(WorkspaceError, match="there is no test double 'yarn'; add it under `commands`"):
-        workspace.calls("yarn")
+        workspace.doubles.calls("yarn")
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x", "a\0b"])
@@ -123,7 +123,7 @@ def test_any_bare_name_works(make: Make, name: str) -> None:
     workspace = make(**{name: Double(exit=4, stdout="out", stderr="err")})
     done = call(workspace, name, executable=str(workspace.bin / name))
     assert (done.returncode, done.stdout, done.stderr) == (4, b"out", b"err")
-    assert [call.argv for call in workspace.calls(name)] == [(name,)]
+    assert [call.argv for call in workspace.doubles.calls(name)] == [(name,)]
 
 
 def test_a_double_needs_no_path(make: Make) -> None:
@@ -144,8 +144,10 @@ def test_input_of_its_own_is_recorded(make: Make) -> None:
     """What is piped or redirected into a double is recorded, also bytes that are not text."""
     workspace = make(npm=Double())
     shell(workspace, r"printf 'a\0\377' | npm; npm <<<here; echo file >f; npm <f; npm </dev/null; npm <&-")
-    assert [(call.stdin_kind, call.stdin) for call in workspace.calls("npm")][:1] == [("pipe", b"a\0\xff")]
-    kinds = [(call.stdin_kind, call.stdin) for call in workspace.calls("npm")]
+    assert [(call.stdin_kind, call.stdin) for call in workspace.doubles.calls("npm")][:1] == [
+        ("pipe", b"a\0\xff")
+    ]
+    kinds = [(call.stdin_kind, call.stdin) for call in workspace.doubles.calls("npm")]
     assert kinds[1][1] == b"here\n"
     assert kinds[2:] == [("file", b"file\n"), ("null", None), ("closed", None)]
 
@@ -155,7 +157,7 @@ def test_input_that_is_merely_passed_on_is_left_alone(make: Make) -> None:
     workspace = make(npm=Double())
     done = shell(workspace, "npm; (npm); x=$(npm); cat", stdin=None, input=b"payload")
     assert done.stdout == b"payload"
-    assert [(call.stdin_kind, call.stdin) for call in workspace.calls("npm")] == [("pipe", None)] * 3
+    assert [(call.stdin_kind, call.stdin) for call in workspace.doubles.calls("npm")] == [("pipe", None)] * 3
 
 
 def test_input_of_a_loop_is_left_to_the_loop(make: Make) -> None:
@@ -176,7 +178,7 @@ def test_a_double_that_is_the_hook_does_not_wait_for_its_input(make: Make) -> No
     finally:
         os.close(reading)
         os.close(writing)
-    assert workspace.calls("npm")[0].stdin is None
+    assert workspace.doubles.calls("npm")[0].stdin is None
 
 
 def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> None:
@@ -187,14 +189,14 @@ def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> Non
         "p.stdin.write(b'some');p.stdin.flush();sys.exit(p.wait())"
     )
     assert call(workspace, sys.executable, "-c", program, timeout=30).returncode == 6
-    assert workspace.calls("npm")[0].stdin == b"some"
+    assert workspace.doubles.calls("npm")[0].stdin == b"some"
 
 
 def test_endless_input_is_recorded_up_to_a_bound(make: Make) -> None:
     """A caller that writes without end fills only a bounded record."""
     workspace = make(npm=Double())
     shell(workspace, "yes | npm", timeout=30)
-    recorded = workspace.calls("npm")[0].stdin
+    recorded = workspace.doubles.calls("npm")[0].stdin
     assert recorded is not None
     assert 0 < len(recorded) <= 1 << 20
 
@@ -252,7 +254,7 @@ def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, dama
     }
     damages[damage]()
     with pytest.raises(WorkspaceError, match=f"calls/npm/{record}: (is |cannot be read)"):
-        workspace.calls("npm")
+        workspace.doubles.calls("npm")
 
 
 def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
@@ -262,11 +264,11 @@ def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
     shell(workspace, "npm one")
     for name in ("007", "\u0663", "last"):
         (folder / name).write_text("x")
-    assert [call.argv for call in workspace.calls("npm")] == [("npm", "one")]
+    assert [call.argv for call in workspace.doubles.calls("npm")] == [("npm", "one")]
     folder.rename(tmp_path / "away")
     folder.symlink_to(tmp_path / "away")
     with pytest.raises(WorkspaceError, match="which is outside of"):
-        workspace.calls("npm")
+        workspace.doubles.calls("npm")
 
 
 def test_a_flood_has_the_configured_size(make: Make) -> None:

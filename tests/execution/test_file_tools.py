@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.workspace.file_tools import perform
+from pytest_hookharness.execution.workspace.agent_tools import perform
 from pytest_hookharness.model.moves import Edit, Performance, Read
 
 

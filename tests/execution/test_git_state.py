@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.state.git_state import counts, head_of_log, index_digest, is_index
+from pytest_hookharness.execution.state.relevance import counts, head_of_log, index_digest, is_index
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.scenario import Scenario

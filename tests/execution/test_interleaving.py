@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.races.steering import LONGEST_INPUT, InterleavingResult, run_interleaved
 from pytest_hookharness.model.processes import Exited, Signaled, Stdin, Tier
 

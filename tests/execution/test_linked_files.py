@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pytest_hookharness.execution.workspace.copying import IgnoredFiles
+from pytest_hookharness.execution.workspace.project_files import IgnoredFiles
 
 
 def test_caches_are_not_named():

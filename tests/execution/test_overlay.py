@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
 from pytest_hookharness.model.processes import Tier

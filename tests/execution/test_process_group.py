@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import Exited, HeldOpen, KillPolicy, Tier, TimedOut
 
 from .toys import STAY, launch, staying

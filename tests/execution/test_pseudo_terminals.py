@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.delivery import Asked, Terminal, TypedAnswer
 from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, Stdio, Tier, TimedOut
 

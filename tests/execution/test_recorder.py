@@ -12,7 +12,7 @@ import pytest
 from coverage import CoverageData
 
 from pytest_hookharness.execution.coverage.recorder import Recorder, read_recordings
-from pytest_hookharness.execution.coverage.statements import lines_run, read_script
+from pytest_hookharness.execution.coverage.scripts import lines_run, read_script
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.processes import ProcessSpec
 

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from pytest_hookharness.execution.coverage.xtrace import find_loadable, loads_trace
+from pytest_hookharness.execution.coverage.hook_traces import find_loadable, loads_trace
 
 MAY = [
     ". ./traced.sh",

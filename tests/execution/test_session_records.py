@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
+from pytest_hookharness.execution.workspace.session_records import SessionRecords
 from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession, Nesting
 
 
 @pytest.fixture
 def session_records(tmp_path: Path) -> SessionRecords:
-    made = prepare(tmp_path / "sessions")
+    made = SessionRecords(tmp_path / "sessions")
+    made.prepare()
     made.begin()
     return made
 

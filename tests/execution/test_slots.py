@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import Exited, ProcessResult
 
 from .toys import launch

@@ -19,9 +19,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError, Snapshots
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
@@ -474,7 +474,9 @@ def test_a_folder_itself_that_is_gone_is_an_error(folder: Path, snapshots: Snaps
     """A missing folder is an error: a new one would not be the one that is mounted elsewhere."""
     snapshot = snapshots.take()
     folder.rename(folder.with_name("moved"))
-    with pytest.raises(SnapshotError, match="the folder is gone: a new one is not what others hold open"):
+    with pytest.raises(
+        SnapshotError, match="the folder is gone: a new one is not what other programs have open"
+    ):
         snapshots.restore(snapshot)
     folder.write_text("a file")
     with pytest.raises(SnapshotError, match="it is not a folder"):

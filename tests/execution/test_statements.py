@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness.execution.coverage.statements import ShellExtraMissing, lines_run, read_script
+from pytest_hookharness.execution.coverage.scripts import ShellExtraMissing, lines_run, read_script
 from pytest_hookharness.model.line_coverage import TracedLine
 
 

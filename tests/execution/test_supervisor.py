@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.paths import PACKAGE
+from pytest_hookharness.execution.processes import sandbox
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import Exited, Stdin, Tier
 
 from .toys import HOOKS, STAY, eventually, launch, staying
@@ -21,7 +23,7 @@ TIERS = pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER], ids=l
 
 DOOMED = """
 import sys
-from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.model.processes import ProcessSpec, Tier
 
@@ -225,6 +227,24 @@ def test_the_pytest_process_is_not_changed(supervisor: Supervisor) -> None:
         after = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
         assert set(after) - set(before) <= {str(supervisor.pid)}
     assert [signal.getsignal(number) for number in signal.valid_signals()] == handlers
+
+
+@pytest.mark.parametrize("path", ["background/watcher.py", "processes/supervisor.py", "races/scheduler.py"])
+def test_our_programs_load_neither_what_lies_beside_the_package_nor_the_model(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each program of ours loads the standard library though a file beside the package has its name."""
+    (tmp_path / PACKAGE.name).symlink_to(PACKAGE)
+    for name in ("json", "select", "socket"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(f'{__file__} was loaded')\n")
+    monkeypatch.setattr(sandbox, "PACKAGE", tmp_path / PACKAGE.name)
+    module = f"{PACKAGE.name}.execution.{path.removesuffix('.py').replace('/', '.')}"
+    *words, code = sandbox.python_program(module, "-B")
+    loaded = f"{code.replace('main(*sys.argv[1:])', 'print(main.__code__.co_filename, *sys.modules)')}"
+    done = subprocess.run([*words, loaded], capture_output=True, text=True, check=False, cwd=tmp_path)
+    file, *modules = done.stdout.split()
+    assert Path(file) == tmp_path / PACKAGE.name / "execution" / path
+    assert not [name for name in modules if name.startswith(f"{PACKAGE.name}.model")]
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.workspace.agent_tools import corrupt
 from pytest_hookharness.execution.workspace.visible_machine import search_path
 from pytest_hookharness.execution.workspace.workspace import Workspace, WorkspaceError
 from pytest_hookharness.model.moves import Corrupt
@@ -314,19 +315,19 @@ def test_a_transcript_grows_line_by_line(base: Path) -> None:
 def test_a_file_is_damaged_as_asked(base: Path, how: str, text: str, expected: bytes) -> None:
     """Each kind of damage does what its name says, in place."""
     with Workspace.create(Scenario(name="one", files={"f": "one\ntwo\r\n\n"}), base) as workspace:
-        workspace.corrupt(Corrupt(file="f", how=how, text=text))
+        corrupt(workspace.root, Corrupt(file="f", how=how, text=text))
         assert (workspace.root / "f").read_bytes() == expected
 
 
 def test_garbage_is_no_text_and_always_the_same(base: Path) -> None:
     """Garbage is as long as the file was, is not UTF-8, and is the same each time."""
     with Workspace.create(Scenario(name="one", files={"f": "x" * 100}), base) as workspace:
-        workspace.corrupt(Corrupt(file="f", how="garbage"))
+        corrupt(workspace.root, Corrupt(file="f", how="garbage"))
         first = (workspace.root / "f").read_bytes()
         assert len(first) == 100
         with pytest.raises(UnicodeDecodeError):
             first.decode()
-        workspace.corrupt(Corrupt(file="f", how="garbage"))
+        corrupt(workspace.root, Corrupt(file="f", how="garbage"))
         assert (workspace.root / "f").read_bytes() == first
 
 
@@ -335,13 +336,13 @@ def test_modes_and_whole_folders_can_be_damaged(base: Path) -> None:
     A mode is changed, by default to none at all; files, folders and links are deleted, also missing ones.
     """
     with Workspace.create(Scenario(name="one", files={"d/f": "1", "e": "1"}), base) as workspace:
-        workspace.corrupt(Corrupt(file="e", how="chmod"))
+        corrupt(workspace.root, Corrupt(file="e", how="chmod"))
         assert (workspace.root / "e").stat().st_mode & 0o777 == 0
-        workspace.corrupt(Corrupt(file="e", how="chmod", text="0640"))
+        corrupt(workspace.root, Corrupt(file="e", how="chmod", text="0640"))
         assert (workspace.root / "e").stat().st_mode & 0o777 == 0o640
         (workspace.root / "link").symlink_to("e")
         for file in ("d", "link", "absent", "e/below"):
-            workspace.corrupt(Corrupt(file=file, how="delete"))
+            corrupt(workspace.root, Corrupt(file=file, how="delete"))
         assert contents_of(workspace.root) == {"e": "1"}
 
 
@@ -361,7 +362,7 @@ def test_impossible_damage_is_an_error(base: Path, event: Corrupt, said: str) ->
     with Workspace.create(Scenario(name="one", files={"f": "1"}), base) as workspace:
         (workspace.root / "out").symlink_to(base.parent)
         with pytest.raises(WorkspaceError, match=said):
-            workspace.corrupt(event)
+            corrupt(workspace.root, event)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

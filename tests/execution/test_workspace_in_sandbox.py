@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdin
@@ -82,7 +82,7 @@ def test_doubles_work_and_heal_inside(scanner: Scanner, sandbox: Sandbox, worksp
     assert [run.ending for run in runs] == [Exited(3), Exited(0), Exited(0)]
     assert runs[0].stderr.data == b"no\n"
     assert scanner.scan().keys() - before.keys() == {"doubles/npm/1"}
-    calls = workspace.calls("npm")
+    calls = workspace.doubles.calls("npm")
     assert [call.argv for call in calls] == [("npm", "test")] * 3
     assert {call.stdin for call in calls} == {None}
 
@@ -100,13 +100,13 @@ def test_a_double_that_is_the_hook_itself_leaves_the_payload_alone(
     run = sandbox.run([launch])[0]
     assert run.ending == Exited(3)
     assert run.wall < 0.9
-    assert workspace.calls("npm")[0].stdin is None
+    assert workspace.doubles.calls("npm")[0].stdin is None
 
 
 def test_what_is_piped_to_a_double_inside_is_recorded(sandbox: Sandbox, workspace: Workspace) -> None:
     """Inside of the sandbox, too, a double distinguishes a pipe of its own from the hook's payload."""
     run_hook(sandbox, workspace, "echo mine | npm")
-    assert workspace.calls("npm")[0].stdin == b"mine\n"
+    assert workspace.doubles.calls("npm")[0].stdin == b"mine\n"
 
 
 def test_a_reader_of_the_transcript_inside_is_seen(

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.git_repository import list_ignored
+from pytest_hookharness.execution.workspace.project_files import list_ignored
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.simulation.testbed.run_settings import Settings

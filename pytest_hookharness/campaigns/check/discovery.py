@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.workspace.copying import IgnoredFiles, stays_below
+from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, stays_below
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError

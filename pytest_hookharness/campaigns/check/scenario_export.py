@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.sessions import alone
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.copying import copy_folder
+from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario

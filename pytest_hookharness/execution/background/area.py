@@ -11,25 +11,27 @@ from __future__ import annotations
 import json
 import os
 import select
-import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pytest_hookharness.execution.background import watcher
-from pytest_hookharness.execution.isolation.confinement import Confinement
-from pytest_hookharness.execution.paths import write_bytes
-from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
-from pytest_hookharness.execution.workspace.test_doubles import PACKAGE, TestDoubles
+from pytest_hookharness.execution.paths import PACKAGE, write_bytes
+from pytest_hookharness.execution.processes.sandbox import (
+    ExecutionError,
+    Supervisor,
+    library_paths,
+    python_program,
+)
+from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import DoubleCall, ProcessSpec, Tier
 
 # The command by which an agent, or any process, asks for a process of the scenario to be started.
 DETACH = "detach"
-_PROGRAM = Path(watcher.__file__)
 _ONE_DAY = 86400.0
 _READ = 1 << 18
 _PAUSE = 0.005
@@ -37,7 +39,7 @@ _TIMEOUT = 10.0
 _SHOWN = 80
 
 
-class BackgroundArea:
+class BackgroundArea(AbstractContextManager["BackgroundArea"]):
     """
     The background processes of one simulation; when it is closed, all of them are dead.
 
@@ -88,16 +90,16 @@ class BackgroundArea:
             tier=tier,
             network=network,
             # Requests from in here are recorded elsewhere than those of the agent's shell.
-            private={**place.private, str(place.records(DETACH)): str(self._doubles.records(DETACH))},
+            private={**place.private, str(place.doubles.records(DETACH)): str(self._doubles.records(DETACH))},
             visible=(*place.visible, str(PACKAGE), str(self._folder)),
             writable=(*place.writable, str(self._folder)),
             outside=str(outside),
         )
 
     def _program(self) -> ProcessSpec:
-        argv = (sys.executable, "-I", "-S", "-B", str(_PROGRAM), str(self._folder))
-        # What the system needs to find its libraries; the processes themselves get the host's environment.
-        env = {name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")}
+        argv = (*python_program(watcher.__name__, "-B"), str(self._folder))
+        # The processes themselves get the host's environment.
+        env = library_paths(os.environ)
         return ProcessSpec(argv=argv, cwd="/", env=env, limit=_ONE_DAY, hook_timeout=_ONE_DAY)
 
     def start(self, name: str, command: str, stop_after: float | None) -> None:
@@ -194,12 +196,7 @@ class BackgroundArea:
         """End everything in it."""
         self._stack.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -210,9 +207,8 @@ def _read(line: bytes) -> Iterator[Mapping[str, Any]]:
         # The second half of a line; a watcher that was killed took the first half with it.
         return
     except RecursionError as error:
-        raise ExecutionError(
-            "the watcher of the background processes wrote a line that cannot be read"
-        ) from error
+        problem = "the watcher of the background processes wrote a line that cannot be read"
+        raise ExecutionError(problem) from error
     match event:
         case {"what": "lost", "process": name}:
             raise ExecutionError(f"the monitor of the background process {name!r} was lost")

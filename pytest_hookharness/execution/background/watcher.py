@@ -1,7 +1,7 @@
 """
 The program that starts background processes and reports on them.
 
-Run by path inside a sandbox of its own. Three kinds of processes are forked from it. The *guardian* lives as
+Run inside a sandbox of its own. Three kinds of processes are forked from it. The *guardian* lives as
 long as the sandbox and only keeps the *watcher*, which it kills and starts again on request. The watcher
 starts *process monitors* and passes on what they report. A process monitor has one background process: it
 drains its output, waits for its end, writes that down, and goes on doing so while no watcher runs.
@@ -21,7 +21,6 @@ import json
 import os
 import select
 import signal
-import sys
 import time
 from collections import deque
 
@@ -29,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-PROCESSES, ORDERS, EVENTS, CONTROL = "stations", "orders", "news", "control"
+PROCESSES, ORDERS, EVENTS, CONTROL = "processes", "orders", "events", "control"
 ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
 # An order that is not a name: report which other processes live in the sandbox.
@@ -103,8 +102,8 @@ class Watcher:
         *names, self._partial = (self._partial + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
             if name == COUNT:
-                commands = others(self._item_supervisor) or self._lingering()
-                self._write(_line(name, "others", commands=commands))
+                commands = other_processes(self._item_supervisor) or self._lingering()
+                self._write(_line(name, "living", commands=commands))
             else:
                 self._start_monitor(name)
 
@@ -148,11 +147,9 @@ def _has_ended(name: str) -> bool:
     return os.path.exists(f"{name}/{END}")
 
 
-def others(item_supervisor: int) -> list[str]:
+def other_processes(item_supervisor: int) -> list[str]:
     """List the command lines of the processes below the item supervisor that are not this program's own."""
-    # Not at the top: only this needs the package, and this program must start quickly. It is started by its
-    # path, so the folder that holds the package must be added to the search path.
-    sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
+    # Not at the top: only this needs it, and this program must start quickly.
     from pytest_hookharness.execution import platform
 
     table = platform.processes()
@@ -161,12 +158,8 @@ def others(item_supervisor: int) -> list[str]:
     while more := {row.pid for row in rows if row.parent in below} - below:
         below |= more
     ours = table.command_line(os.getpid())
-    lines = [
-        table.command_line(row.pid)
-        for row in rows
-        if row.pid in below - {item_supervisor} and row.state != "Z"
-    ]
-    return [line for line in lines if line and line != ours]
+    living = (row.pid for row in rows if row.pid in below - {item_supervisor} and row.state != "Z")
+    return [line for line in map(table.command_line, living) if line and line != ours]
 
 
 def _line(name: str, what: str, **more: Any) -> bytes:
@@ -322,7 +315,3 @@ class ProcessMonitor:
                     os.close(self._out)
                 self._out = -1
                 return
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -1,7 +1,7 @@
 """
 The clock of the hooks, which can be ahead of the machine's.
 
-``shims`` tells programs the time; this module keeps the shift and the times of files. The kernel stamps files
+``shims`` shows programs the time; this module keeps the shift and the times of files. The kernel stamps files
 by its own clock. So the files that were written since the clock was last moved are shifted by as much as the
 clock is, once no process of a hook run lives; older files keep their times.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
-from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.paths import WorkspaceError, paths_below, reason_of
 from pytest_hookharness.model.processes import ProcessSpec
 
 _TICK = 0.001
@@ -35,7 +35,7 @@ class Clock:
         self, folder: Path, doubles: Path, roots: Mapping[str, Path], hidden: Collection[str] = ()
     ) -> None:
         """
-        Make a clock that shows the machine's time.
+        Show the machine's time.
 
         Args:
             folder: Where the shims are written.
@@ -76,9 +76,7 @@ class Clock:
         self._since = _next_tick()
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
-        """
-        Return an environment whose programs see this clock; unchanged while it shows the machine's time.
-        """
+        """Return an environment whose programs see this clock; the given one while it is not moved."""
         return self._shims.environment(env, self._doubles) if self.seconds else env
 
     def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
@@ -122,13 +120,11 @@ class Clock:
                 _shift(place, status, seconds)
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
-        for root in self._roots.values():
-            for folder, _, names in os.walk(root, topdown=False):
-                for place in (*(os.path.join(folder, name) for name in names), folder):
-                    try:
-                        yield place, os.lstat(place)
-                    except FileNotFoundError:
-                        continue
+        for place in paths_below(self._roots.values()):
+            try:
+                yield place, os.lstat(place)
+            except FileNotFoundError:
+                continue
 
 
 def _shift(place: str, status: os.stat_result, seconds: float) -> None:
@@ -136,7 +132,7 @@ def _shift(place: str, status: os.stat_result, seconds: float) -> None:
     try:
         os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns + by), follow_symlinks=False)
     except OSError as error:
-        raise WorkspaceError(place, f"cannot be given a time: {error.strerror or error}") from error
+        raise WorkspaceError(place, f"cannot be given a time: {reason_of(error)}") from error
 
 
 def _next_tick() -> int:

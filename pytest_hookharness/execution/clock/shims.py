@@ -16,10 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import WorkspaceError, make_folders, write_bytes
+from pytest_hookharness.execution.paths import TOOLS_PATH, WorkspaceError, make_folders, write_bytes
 from pytest_hookharness.model.fast_dataclass import dataclass
 
-_TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"
 
 
@@ -37,6 +36,11 @@ def _make_way(own):
     module = sys.modules["sitecustomize"] = module_from_spec(spec)
     spec.loader.exec_module(module)
 """
+
+
+def bash_env(file: Path) -> str:
+    """Return the value of ``BASH_ENV`` that names a file: bash expands it like text in double quotes."""
+    return re.sub(r"[\\$`]", r"\\\g<0>", str(file))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +68,15 @@ class Shims:
         write_bytes(self.folder / "seconds", f"{seconds:.6f}\n".encode())
 
     def environment(self, env: Mapping[str, str], doubles: Path) -> Mapping[str, str]:
-        """
-        Return an environment whose programs find the shims, behind the test doubles and before the rest.
-        """
-        first, path = str(doubles), env.get("PATH", "").split(os.pathsep)
-        places = [first, *path[1:]] if path[:1] == [first] else path
-        at = 1 if places[:1] == [first] else 0
-        bash = re.sub(r"[\\$`]", r"\\\g<0>", str(self.folder / _BASH))
+        """Return an environment whose programs find the shims behind the test doubles, before the rest."""
+        path = env.get("PATH", "").split(os.pathsep)
+        at = 1 if path[:1] == [str(doubles)] else 0
         own = env.get("BASH_ENV", "")
         node = '"{}"'.format(re.sub(r'[\\"]', r"\\\g<0>", str(self.folder / _NODE)))
         return {
             **env,
-            "PATH": os.pathsep.join([*places[:at], str(self.folder / "bin"), *places[at:]]),
-            "BASH_ENV": bash,
+            "PATH": os.pathsep.join([*path[:at], str(self.folder / "bin"), *path[at:]]),
+            "BASH_ENV": bash_env(self.folder / _BASH),
             **({"HOOKHARNESS_BASH_ENV": own} if own else {}),
             "PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder / _PYTHON), env.get("PYTHONPATH")])),
             "NODE_OPTIONS": " ".join(filter(None, [env.get("NODE_OPTIONS"), f"--require {node}"])),
@@ -100,7 +100,7 @@ class Shims:
 
 
 def _machines_date() -> str:
-    found = shutil.which("date", path=_TOOLS_PATH)
+    found = shutil.which("date", path=TOOLS_PATH)
     if found is None or Path(found).resolve().name != "date":
         raise WorkspaceError(
             found or "date", "cannot add seconds; the clock of hooks can be moved with GNU date only"

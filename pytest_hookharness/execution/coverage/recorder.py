@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,14 +19,19 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_hookharness.execution.clock.clock import Clock
-from pytest_hookharness.execution.coverage.preload_scripts import (
+from pytest_hookharness.execution.clock.shims import bash_env
+from pytest_hookharness.execution.coverage.hook_traces import (
     BASH_ENV,
     SETTINGS,
+    TraceLine,
     bash_preload,
+    find_loadable,
+    loads_trace,
     python_preload,
     python_settings,
+    read_trace,
 )
-from pytest_hookharness.execution.coverage.source_map import (
+from pytest_hookharness.execution.coverage.scripts import (
     CLEARED,
     OWN_TRACE,
     TAKEN,
@@ -35,7 +39,6 @@ from pytest_hookharness.execution.coverage.source_map import (
     called_scripts,
     why_silent,
 )
-from pytest_hookharness.execution.coverage.xtrace import TraceLine, find_loadable, loads_trace, read_trace
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     make_folders,
@@ -59,9 +62,7 @@ def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         given = json.loads(path.read_bytes())
         yield ScriptCoverage(
-            shell={
-                file: tuple(TracedLine(**one) for one in traced) for file, traced in given["shell"].items()
-            },
+            shell={file: tuple(TracedLine(**one) for one in run) for file, run in given["shell"].items()},
             python={file: tuple(map(tuple, steps)) for file, steps in given["python"].items()},
             gaps=tuple(Gap(**gap) for gap in given["gaps"]),
             context=given["context"],
@@ -136,7 +137,7 @@ class Recorder:
         places = (str(self._folder / _PYTHON), env.get("PYTHONPATH"))
         return {
             **env,
-            "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(self._folder / _PRELOAD)),
+            "BASH_ENV": bash_env(self._folder / _PRELOAD),
             **({BASH_ENV: own} if own else {}),
             "PYTHONPATH": os.pathsep.join(filter(None, places)),
             SETTINGS: str(self._folder / _SETTINGS),
@@ -202,16 +203,9 @@ class Recorder:
         for script in silent:
             if isinstance(file := self._find_source(script), str):
                 self._gaps.append(Gap(file, why_silent(script)))
-        recording = ScriptCoverage(
-            shell={
-                file: tuple(traced)
-                for file, traced in shell.items()
-                if not self._is_self_tracing(file, traced)
-            },
-            python=python,
-            gaps=tuple(dict.fromkeys(self._gaps)),
-            context=self._name,
-        )
+        lines = {file: tuple(run) for file, run in shell.items() if not self._is_self_tracing(file, run)}
+        gaps = tuple(dict.fromkeys(self._gaps))
+        recording = ScriptCoverage(shell=lines, python=python, gaps=gaps, context=self._name)
         write_recording(self._store.folder, recording)
 
     def _find_source(self, script: str) -> str | None:

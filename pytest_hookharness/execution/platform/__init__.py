@@ -10,49 +10,48 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pytest_hookharness.execution.platform.changes import WatchPool
-    from pytest_hookharness.execution.platform.protocol import Files, Isolation, Processes, Spawning, Tracing
+    from pytest_hookharness.execution.platform import protocol
 
 # Each part is imported when it is first asked for: the supervisor and the programs inside a sandbox start
 # often, need few parts, and must not pay for the others.
 
 
-def processes() -> Processes:
+def processes() -> protocol.Processes:
     """Return the process table."""
     from pytest_hookharness.execution.platform import linux
 
     return linux
 
 
-def spawning() -> Spawning:
+def spawning() -> protocol.Spawning:
     """Return what ties a process to its parent."""
     from pytest_hookharness.execution.platform import linux
 
     return linux
 
 
-def files() -> Files:
+def files() -> protocol.Files:
     """Return the file times and attributes that Python does not offer on every system."""
     from pytest_hookharness.execution.platform import linux
 
     return linux
 
 
-def isolation() -> Isolation:
+def isolation() -> protocol.Isolation:
     """Return namespaces and mounts."""
     from pytest_hookharness.execution.platform import linux_namespaces
 
     return linux_namespaces
 
 
-def watch_pool() -> WatchPool:
+def watch_pool() -> protocol.WatchPool:
     """Return a new pool of watches for changed files."""
     from pytest_hookharness.execution.platform.linux_inotify import InotifyPool
 
     return InotifyPool()
 
 
-def tracing() -> Tracing:
+def tracing() -> protocol.Tracing:
     """Return the tracer that stops processes before they change a file."""
     from pytest_hookharness.execution.platform import linux_ptrace
 

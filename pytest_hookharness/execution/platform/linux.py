@@ -94,7 +94,6 @@ def _read(path: str) -> bytes:
 
 
 def row(pid: int) -> LinuxProcessRow | None:
-    """Look up one process; ``None`` if it is gone."""
     text = _read(f"/proc/{pid}/stat")
     # The name of the command is in parentheses and may hold any character, so the last one counts.
     end = text.rfind(b")")
@@ -104,7 +103,6 @@ def row(pid: int) -> LinuxProcessRow | None:
 
 
 def all_rows() -> list[LinuxProcessRow]:
-    """List all processes that can be seen."""
     try:
         names = os.listdir("/proc")
     except OSError:
@@ -113,7 +111,6 @@ def all_rows() -> list[LinuxProcessRow]:
 
 
 def children(pid: int) -> list[int]:
-    """List the children of a process."""
     folder = f"/proc/{pid}/task"
     found: list[int] = []
     try:
@@ -130,25 +127,21 @@ def children(pid: int) -> list[int]:
 
 
 def command_line(pid: int) -> str:
-    """Return the command line of a process, cut to 300 characters."""
     words = _read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
     text = words.decode("utf-8", "replace") or name(pid)
     return text if len(text) <= _COMMAND_LIMIT else text[: _COMMAND_LIMIT - 3] + "..."
 
 
 def name(pid: int) -> str:
-    """Return the short name of a process; empty if it is gone."""
     return _read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip()
 
 
 def boot_clock() -> float:
-    """Return the seconds since the machine started, as the table counts them."""
     clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # only Linux has the first
     return time.clock_gettime(clock)
 
 
 def open_files(pid: int) -> Iterator[str]:
-    """Yield the names of the files that a process has open, as `link` gives them."""
     try:
         descriptors = os.listdir(f"/proc/{pid}/fd")
     except OSError:
@@ -158,27 +151,27 @@ def open_files(pid: int) -> Iterator[str]:
 
 
 def link(pid: int, descriptor: int | str) -> str:
-    """Return the name of the file behind a descriptor of a process; empty if it is unknown."""
+    return read_link(f"/proc/{pid}/fd/{descriptor}")
+
+
+def read_link(path: str) -> str:
+    """Return the target of a link in /proc; empty if it is gone or closed to us."""
     try:
-        return os.readlink(f"/proc/{pid}/fd/{descriptor}")
+        return os.readlink(path)
     except OSError:
         return ""
 
 
 def stream_name(descriptor: int, *, socket: bool) -> str:
-    """Return the name that `link` gives to a pipe or a socket of this process."""
     return f"{'socket' if socket else 'pipe'}:[{os.fstat(descriptor).st_ino}]"
 
 
 def blocked_call(pid: int, state: str) -> tuple[str, int | None]:
-    """Return the system call in which a process is blocked, with its first argument."""
     number, _, arguments = _read(f"/proc/{pid}/syscall").decode().strip().partition(" ")
     if not number or number == "running" or int(number) < 0:
         return ("" if state == "R" else _kernel_function(pid)), None
     call = _NAMES.get(int(number), "")
-    if not call:
-        return _kernel_function(pid), None
-    return call, int(arguments.split(" ", 1)[0], 16)
+    return (call, int(arguments.split(" ", 1)[0], 16)) if call else (_kernel_function(pid), None)
 
 
 def _kernel_function(pid: int) -> str:
@@ -187,16 +180,20 @@ def _kernel_function(pid: int) -> str:
 
 
 def polled_files(pid: int, descriptor: int) -> list[int]:
-    """List the descriptors that an event loop waits for, by the descriptor of the loop itself."""
     lines = _read(f"/proc/{pid}/fdinfo/{descriptor}").decode().splitlines()
     return [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
+
+
+def last_error(what: str) -> OSError:
+    """Return the error of the last call of the C library."""
+    number = ctypes.get_errno()
+    return OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def check(result: int, what: str) -> None:
     """Raise the error of a call of the C library; zero means success."""
     if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise last_error(what)
 
 
 def _prctl(option: int, value: int, what: str) -> None:
@@ -206,30 +203,25 @@ def _prctl(option: int, value: int, what: str) -> None:
 
 
 def become_subreaper() -> None:
-    """Make every orphaned descendant a child of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, "becoming the reaper of all descendants")
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "asking to die with the parent")
 
 
 def open_process(pid: int) -> int:
-    """Return a descriptor that becomes readable when a process ends; -1 before Linux 5.3."""
     try:
         return os.pidfd_open(pid)
-    except (AttributeError, OSError):
+    except (AttributeError, OSError):  # before Linux 5.3
         return -1
 
 
 def file_clock() -> int:
-    """Return the time, in nanoseconds, of the clock by which the kernel stamps files."""
     return time.clock_gettime_ns(_FILE_CLOCK)
 
 
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-    """Return the wanted extended attributes and access lists of a path itself, sorted by name."""
     if not _IS_LINUX:
         return {}
     try:
@@ -243,7 +235,6 @@ def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes
 
 
 def change_attributes(path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:
-    """Remove and set extended attributes of a path itself."""
     for name in removed:
         os.removexattr(path, name, follow_symlinks=False)
     for name, value in changed.items():

@@ -7,8 +7,8 @@ import errno
 import os
 import struct
 
-from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch
 from pytest_hookharness.execution.platform.linux import libc
+from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch
 
 _ACCESS_OPEN, _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x20, 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
@@ -29,12 +29,7 @@ _BUFFER = 1 << 18
 
 
 class InotifyWatch:
-    """
-    A watch on folders for writes, and on single files for being opened.
-
-    Raises:
-        OSError: This system has no inotify, or no more of them.
-    """
+    """A watch on folders for writes, and on single files for being opened."""
 
     def __init__(self) -> None:
         if not hasattr(libc, "inotify_init1"):
@@ -48,21 +43,9 @@ class InotifyWatch:
         self._files: dict[int, str] = {}
 
     def add_folder(self, path: str) -> None:
-        """
-        Watch a folder, but not the folders in it.
-
-        Raises:
-            OSError: It is not a folder, or there are too many watches.
-        """
         self._folders[self._begin(path, _FOLDER)] = path
 
     def add_file(self, path: str) -> bool:
-        """
-        Watch a file for being opened; return false if it does not exist. A watched file stays watched.
-
-        Raises:
-            OSError: It cannot be watched.
-        """
         if path in self._files.values():
             return True
         try:
@@ -72,7 +55,6 @@ class InotifyWatch:
         return True
 
     def forget_below(self, path: str) -> None:
-        """End the watches on a folder and on all folders below it."""
         inside = path + "/"
         for number in [n for n, at in self._folders.items() if at == path or at.startswith(inside)]:
             del self._folders[number]
@@ -80,7 +62,6 @@ class InotifyWatch:
             self._remove(self._fd, number)
 
     def look(self) -> TouchedPaths:
-        """Return what happened since the last look."""
         touched = TouchedPaths()
         while True:
             try:
@@ -120,7 +101,6 @@ class InotifyWatch:
             touched.folders.add(path)
 
     def forget_all(self) -> None:
-        """End the watches on everything; the object can be used for something else."""
         for number in (*self._folders, *self._files):
             self._remove(self._fd, number)
         self._folders.clear()
@@ -134,7 +114,6 @@ class InotifyWatch:
         return number
 
     def close(self) -> None:
-        """End all watches."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -151,24 +130,16 @@ class InotifyPool:
         self._spare: list[Watch] = []
 
     def take(self) -> Watch:
-        """
-        Return a watch on nothing yet.
-
-        Raises:
-            OSError: This system has no inotify, or no more of them.
-        """
         try:
             return self._spare.pop()
         except IndexError:
             return InotifyWatch()
 
     def give_back(self, watch: Watch) -> None:
-        """Keep a watch for the next user."""
         watch.forget_all()
         self._spare.append(watch)
 
     def close(self) -> None:
-        """Close the watches that nobody uses."""
         while self._spare:
             self._spare.pop().close()
 

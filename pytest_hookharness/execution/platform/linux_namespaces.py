@@ -39,12 +39,6 @@ _OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
 
 
 def enter(network: bool) -> bool:
-    """
-    Leave the machine's namespaces; the next child is the first process of the new ones.
-
-    Returns:
-        Whether a user namespace was needed, which gives no rights over the machine.
-    """
     if not hasattr(libc, "unshare"):
         raise OSError("this system has no namespaces")
     flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)
@@ -56,35 +50,19 @@ def enter(network: bool) -> bool:
     uid, gid = os.geteuid(), os.getegid()
     check(libc.unshare(flags | _NEWUSER), "unshare")
     # The kernel demands this before an unprivileged process may map groups.
-    _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/uid_map", f"{uid} {uid} 1")
-    _write("/proc/self/gid_map", f"{gid} {gid} 1")
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "wb", buffering=0) as file:
+            file.write(text.encode())
     return True
 
 
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
-
-
 def set_up(network: bool) -> None:
-    """
-    Prepare the new namespaces from their first process: process table, mounts, loopback device.
-
-    Args:
-        network: Whether the machine's network was kept.
-    """
-    _make_all_private()
-    _mount_proc()
-    if not network:
-        _raise_loopback()
-
-
-def _raise_loopback() -> None:
-    """Start the loopback device of a new network, as programs expect it."""
+    # Later mounts stay inside this namespace, and only its processes show.
+    _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
+    _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "mounting /proc")
+    if network:
+        return
+    # Programs expect the loopback device of a new network to be up.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as control:
         request = struct.pack("16sh14x", b"lo", 0)
         _, flags = struct.unpack("16sh14x", fcntl.ioctl(control, _SIOCGIFFLAGS, request))
@@ -98,18 +76,7 @@ def _mount(source: str, target: str, kind: str | None, flags: int, what: str, da
     check(result, what)
 
 
-def _make_all_private() -> None:
-    """Keep later mounts inside this namespace."""
-    _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
-
-
-def _mount_proc() -> None:
-    """Show the processes of this namespace, and no others."""
-    _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "mounting /proc")
-
-
 def hold(path: str) -> int:
-    """Open a path, so that it can be mounted even when something else covers it."""
     return os.open(path, os.O_PATH | os.O_CLOEXEC)
 
 
@@ -118,19 +85,16 @@ def _held(descriptor: int) -> str:
 
 
 def bind(held: int, target: str) -> None:
-    """Show a held path at another place, with everything that is mounted below it."""
     _mount(_held(held), target, None, _MS_BIND | _MS_REC, f"binding over {target}")
 
 
 def forbid_writing(target: str) -> None:
-    """Make a mount read-only."""
     # Inherited flags must be repeated, or an unprivileged user is refused.
     flags = os.statvfs(target).f_flag & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
     _mount("none", target, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags, f"forbidding to write {target}")
 
 
 def mount_full(target: str) -> None:
-    """Mount a file system without a free byte over an empty folder."""
     _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, f"a full disk over {target}", "size=4k")
     descriptor = os.open(f"{target}/.full", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
     try:
@@ -145,30 +109,18 @@ def mount_full(target: str) -> None:
 
 
 def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:
-    """
-    Show a folder so that every write in it goes to another one.
-
-    Args:
-        lower: The folder that is shown; it is never written to.
-        upper: The folder that takes the writes.
-        work: An empty folder beside ``upper``, for the kernel's own use.
-        target: Where it is mounted.
-        own_users: Whether this happens in a user namespace, where the kernel may keep its notes only in
-            attributes that any user may write.
-    """
-    # By descriptor, also because a path may hold the characters that separate options.
+    # By descriptor, also because a path may hold the characters that separate options. In a user namespace
+    # the kernel may keep its notes only in attributes that any user may write.
     layers = f"lowerdir={_held(lower)},upperdir={_held(upper)},workdir={_held(work)}"
     options = f"{layers},{_OVERLAY}{',userxattr' if own_users else ''}"
     _mount("overlay", target, "overlay", 0, f"an overlay over {target}", options)
 
 
 def detach(target: str) -> None:
-    """Remove a mount with everything below it."""
     check(libc.umount2(os.fsencode(target), _MNT_DETACH), f"unmounting {target}")
 
 
 def become_root(folder: str) -> None:
-    """Make a mount the root of all paths, with everything that is mounted below it."""
     os.chdir(folder)
     # Moved onto the old root and not only entered: where the root is not the topmost mount, the kernel
     # refuses new namespaces to the programs inside.
@@ -178,7 +130,6 @@ def become_root(folder: str) -> None:
 
 
 def mounted() -> Iterator[tuple[str, bool]]:
-    """Yield what is mounted below the root: each place once, and whether files can be written there."""
     with open("/proc/self/mountinfo", "rb") as table:
         lines = table.read().splitlines()
     found: dict[str, bool] = {}
@@ -193,9 +144,7 @@ def mounted() -> Iterator[tuple[str, bool]]:
 
 
 def _plain(place: bytes) -> str:
-    """
-    Return a path of the table of mounts, in which white space and backslashes are written as octal numbers.
-    """
+    """Return a path of the table of mounts, where white space and backslashes are octal numbers."""
     if b"\\" in place:
         for octal in (b"040", b"011", b"012", b"134"):
             place = place.replace(b"\\" + octal, bytes([int(octal, 8)]))

@@ -7,11 +7,12 @@ seccomp filter that a process installs before it becomes a command.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import struct
 
-from pytest_hookharness.execution.platform.linux import libc
+from pytest_hookharness.execution.platform.linux import last_error, libc, link, read_link, row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,13 +56,11 @@ def _ptrace(request: int, pid: int, address: int, data: object) -> int:
     libc.ptrace.restype = ctypes.c_long
     done: int = libc.ptrace(request, pid, address, data)
     if done < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"ptrace: {os.strerror(number)}")
+        raise last_error("ptrace")
     return done
 
 
 def filter_calls() -> None:
-    """Have the kernel stop this process, and all that it becomes and starts, before each call that writes."""
     machine = os.uname().machine
     numbers = sorted(_CALLS[machine])
     # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
@@ -71,22 +70,12 @@ def filter_calls() -> None:
     rules += [(0x06, 0, 0, _ALLOW), (0x06, 0, 0, _TRACE)]
     code = b"".join(struct.pack("=HBBI", *rule) for rule in rules)
     program = _Program(len(rules), code)
-    for option, value, pointer in (
-        (_NO_NEW_PRIVS, 1, None),
-        (_SECCOMP, _FILTER, ctypes.byref(program)),
-    ):
+    for option, value, pointer in ((_NO_NEW_PRIVS, 1, None), (_SECCOMP, _FILTER, ctypes.byref(program))):
         if libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
-            number = ctypes.get_errno()
-            raise OSError(number, f"a filter of system calls: {os.strerror(number)}")
+            raise last_error("a filter of system calls")
 
 
 def try_filter() -> None:
-    """
-    Test in a process of its own whether calls can be filtered here.
-
-    Raises:
-        OSError: They cannot.
-    """
     pid = os.fork()
     if pid == 0:
         try:
@@ -99,30 +88,22 @@ def try_filter() -> None:
 
 
 def seize(pid: int) -> None:
-    """Begin to trace a process, and everything that it will start."""
     if os.uname().machine not in _CALLS:
         raise OSError(f"the system calls of {os.uname().machine} are not known")
     _ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def resume(pid: int, number: int = 0) -> None:
-    """Resume a stopped task, with a signal if there was one."""
-    try:
+    with contextlib.suppress(OSError):  # it was killed meanwhile; its end is reported next
         _ptrace(_CONT, pid, 0, number)
-    except OSError:
-        return  # it was killed meanwhile; its end is reported next
 
 
 def keep_stopped(pid: int) -> None:
-    """Leave a task stopped that a signal stopped, until another signal resumes it."""
-    try:
+    with contextlib.suppress(OSError):
         _ptrace(_LISTEN, pid, 0, 0)
-    except OSError:
-        return
 
 
 def started(pid: int) -> set[int]:
-    """Return the task that a stopped one has just started; nothing if that is no longer known."""
     number = ctypes.c_ulong()
     try:
         _ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
@@ -132,7 +113,6 @@ def started(pid: int) -> set[int]:
 
 
 def changes(pid: int, paths: Collection[str]) -> bool:
-    """Return whether the call before which a task stopped changes one of these files."""
     info = ctypes.create_string_buffer(88)
     try:
         _ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
@@ -141,7 +121,7 @@ def changes(pid: int, paths: Collection[str]) -> bool:
     number, *arguments = struct.unpack_from("=7Q", info.raw, 24)
     kind, first = _CALLS[os.uname().machine].get(number, (FD, 5))
     if kind == FD:
-        return _link(f"/proc/{pid}/fd/{arguments[first] & 0xFFFFFFFF}") in paths
+        return link(pid, arguments[first] & 0xFFFFFFFF) in paths
     if kind in (FLAGGED, FLAGGED_AT, HOW_AT):
         flags = arguments[first + 1 if kind == FLAGGED else first + 2]
         if kind == HOW_AT:
@@ -163,17 +143,10 @@ def _match_path(pid: int, folder: int, written: bytes, paths: Collection[str]) -
     path = os.fsdecode(written)
     if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
         return ""
-    base = _link(f"/proc/{pid}/cwd" if folder == _AT_CWD else f"/proc/{pid}/fd/{folder}")
+    base = read_link(f"/proc/{pid}/cwd") if folder == _AT_CWD else link(pid, folder)
     head, _, name = os.path.join(base, path).rpartition("/")
     whole = f"{os.path.realpath(head)}/{name}"
     return whole if whole in paths else ""
-
-
-def _link(path: str) -> str:
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
 
 
 def _memory(pid: int, address: int, size: int) -> bytes:
@@ -185,11 +158,8 @@ def _memory(pid: int, address: int, size: int) -> bytes:
     try:
         near = min(size, 4096 - address % 4096)
         data = os.pread(memory, near, address)
-        return (
-            data
-            if len(data) == size or b"\0" in data
-            else data + os.pread(memory, size - near, address + near)
-        )
+        whole = len(data) == size or b"\0" in data
+        return data if whole else data + os.pread(memory, size - near, address + near)
     except (OSError, OverflowError):
         return b""
     finally:
@@ -197,7 +167,6 @@ def _memory(pid: int, address: int, size: int) -> bytes:
 
 
 def relatives(task: int) -> list[int]:
-    """List the process that a task belongs to and the parent of that process."""
     found = {}
     try:
         with open(f"/proc/{task}/status", "rb") as status:
@@ -210,9 +179,5 @@ def relatives(task: int) -> list[int]:
 
 
 def sleeps(task: int) -> bool:
-    """Return whether a task sleeps, or is gone."""
-    try:
-        with open(f"/proc/{task}/stat", "rb") as stat:
-            return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")
-    except OSError:
-        return True
+    found = row(task)
+    return found is None or found.state in "SZ"

@@ -2,12 +2,14 @@
 What the package needs of an operating system.
 
 A function that the system cannot offer raises ``OSError``, or answers as its docstring says; the caller then
-does without it and reports the assumption.
+does without it and reports the assumption. Where no changed files are detected, all are looked at anew.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -35,9 +37,7 @@ class ProcessRow(Protocol):
 
 
 class Processes(Protocol):
-    """
-    The process table. A process may end at any time, so every function answers "gone" instead of failing.
-    """
+    """The process table. A process may end at any time, so functions answer "gone" instead of failing."""
 
     TICK: float  # seconds: the resolution of the table's times
 
@@ -102,20 +102,10 @@ class Spawning(Protocol):
     SHELL_HAS_OWN_STDIN: str
 
     def become_subreaper(self) -> None:
-        """
-        Make every orphaned descendant a child of this process.
-
-        Raises:
-            OSError: The system cannot.
-        """
+        """Make every orphaned descendant a child of this process."""
 
     def die_with_parent(self) -> None:
-        """
-        Have the kernel kill this process when its parent ends.
-
-        Raises:
-            OSError: The system cannot.
-        """
+        """Have the kernel kill this process when its parent ends."""
 
     def open_process(self, pid: int) -> int:
         """Return a descriptor that becomes readable when a process ends; -1 if the system has none."""
@@ -137,19 +127,11 @@ class Files(Protocol):
         Return the wanted extended attributes and access lists of a path itself, sorted by name.
 
         Nothing where the file system has none.
-
-        Raises:
-            OSError: They cannot be read.
         """
         ...
 
     def change_attributes(self, path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:
-        """
-        Remove and set extended attributes of a path itself.
-
-        Raises:
-            OSError: The system refuses.
-        """
+        """Remove and set extended attributes of a path itself."""
 
 
 class Isolation(Protocol):
@@ -217,25 +199,13 @@ class Tracing(Protocol):
     STOPPED: int
 
     def filter_calls(self) -> None:
-        """
-        Have the kernel stop this process, and all that it becomes and starts, before each call that writes.
-        """
+        """Have the kernel stop this process, and all that it becomes and starts, before calls that write."""
 
     def try_filter(self) -> None:
-        """
-        Test in a process of its own whether calls can be filtered here.
-
-        Raises:
-            OSError: They cannot.
-        """
+        """Test in a process of its own whether calls can be filtered here; if not, that is an ``OSError``."""
 
     def seize(self, pid: int) -> None:
-        """
-        Begin to trace a process, and everything that it will start.
-
-        Raises:
-            OSError: The system refuses, or its calls are unknown.
-        """
+        """Begin to trace a process, and everything that it will start."""
 
     def resume(self, pid: int, number: int = 0) -> None:
         """Resume a stopped task, with a signal if there was one."""
@@ -258,3 +228,75 @@ class Tracing(Protocol):
     def sleeps(self, task: int) -> bool:
         """Return whether a task sleeps, or is gone."""
         ...
+
+
+@dataclass(slots=True)
+class TouchedPaths:
+    """
+    What happened to watched files since the last look.
+
+    Attributes:
+        paths: Paths that were written, made, removed, renamed or got another mode.
+        folders: Those of them whose content may differ, so that it must be listed anew.
+        opened: Single files that were opened, moved or removed.
+        written: How often each file was written or moved into place. Seldom too low: the system merges two
+            equal events that follow each other directly.
+        lost: The system could not keep up; anything may have been touched.
+    """
+
+    paths: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    opened: set[str] = field(default_factory=set)
+    written: Counter[str] = field(default_factory=Counter)
+    lost: bool = False
+
+    def add(self, later: TouchedPaths) -> None:
+        """Add what happened afterwards."""
+        self.paths |= later.paths
+        self.folders |= later.folders
+        self.opened |= later.opened
+        self.written += later.written
+        self.lost = self.lost or later.lost
+
+
+class Watch(Protocol):
+    """A watch on folders for writes, and on single files for being opened."""
+
+    def add_folder(self, path: str) -> None:
+        """
+        Watch a folder, but not the folders in it.
+
+        Raises:
+            OSError: It is not a folder, or the system has no more watches.
+        """
+
+    def add_file(self, path: str) -> bool:
+        """Watch a file for being opened; false if it does not exist. A watched file stays watched."""
+        ...
+
+    def forget_below(self, path: str) -> None:
+        """End the watches on a folder and on everything below it."""
+
+    def look(self) -> TouchedPaths:
+        """Return what happened since the last look."""
+        ...
+
+    def forget_all(self) -> None:
+        """End the watches on everything; the object can be used for something else."""
+
+    def close(self) -> None:
+        """End all watches."""
+
+
+class WatchPool(Protocol):
+    """Watches, for one user after the other."""
+
+    def take(self) -> Watch:
+        """Return a watch on nothing yet."""
+        ...
+
+    def give_back(self, watch: Watch) -> None:
+        """Keep a watch for the next user."""
+
+    def close(self) -> None:
+        """Close the watches that nobody uses."""

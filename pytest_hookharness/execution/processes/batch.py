@@ -15,15 +15,7 @@ import time
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
-from pytest_hookharness.execution.processes.hook_process import (
-    CLOSING,
-    CUTTING,
-    DONE,
-    DRAINING,
-    LINGERING,
-    RUNNING,
-    HookProcess,
-)
+from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
 from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
 
 TYPE_CHECKING = False
@@ -48,7 +40,7 @@ _BUSY = "RD"
 
 class Load:
     """
-    Tells whether all descendants of this process only wait, or need a CPU.
+    Whether all descendants of this process only wait, or need a CPU.
 
     Attributes:
         due: When to look next, on the monotonic clock; never if nobody wants to know.
@@ -75,9 +67,7 @@ class Load:
 
 
 def _cpu_time(rows: Iterable[ProcessRow]) -> float:
-    """
-    Return the CPU time, in seconds, of these processes and of all children that this process has reaped.
-    """
+    """Return the CPU time, in seconds, of some processes and of all children that this process reaped."""
     times = os.times()
     return times.children_user + times.children_system + sum(each.cpu_time for each in rows)
 
@@ -113,7 +103,7 @@ class Batch:
         Args:
             values: Encoded requests.
             budget: Seconds for all of it.
-            watched: Whether to tell the other side when the hooks begin to wait, and when they work again.
+            watched: Whether to report when the hooks begin to wait, and when they work again.
 
         Raises:
             EOFError: The other side is gone, or interrupted the batch.
@@ -173,7 +163,10 @@ class Batch:
         for descriptor, _ in ready:
             stream = self._watched[descriptor]
             if stream is None:
-                woken = self._woken(descriptor) or woken
+                if descriptor != self._wake:
+                    raise EOFError("the other side is gone, or interrupts the batch")
+                os.read(descriptor, 4096)
+                woken = True
             elif stream.fd != descriptor:  # closed by an earlier entry of this list
                 continue
             elif isinstance(stream, OutputReader):
@@ -213,22 +206,9 @@ class Batch:
             if hook.source.due is not None and hook.source.fd >= 0:
                 until = min(until, hook.source.due)
             if hook.phase in (CUTTING, LINGERING) and not self.tree.sees_all:
-                until = min(
-                    until, now + _POLL_INTERVAL
-                )  # the end of a process that is not our child is not reported
+                # The end of a process that is not our child is not reported.
+                until = min(until, now + _POLL_INTERVAL)
         return until
-
-    def _woken(self, descriptor: int) -> bool:
-        """
-        Empty the wake-up pipe.
-
-        Raises:
-            EOFError: It was the control socket: the other side is gone, or interrupts the batch.
-        """
-        if descriptor == self._wake:
-            os.read(descriptor, 4096)
-            return True
-        raise EOFError("the other side ended the batch")
 
     def _reap(self, now: float) -> None:
         """Reap all children that ended; one that is not a hook is an orphan."""
@@ -258,7 +238,7 @@ class Batch:
             if source.due is not None and source.due <= now:
                 source.feed(now)
                 self._changed = True
-            if hook.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
+            if hook.phase not in (RUNNING, DONE):
                 hook.settle(now)
                 self._changed = True
             if hook.phase != DONE and now >= hook.deadline:

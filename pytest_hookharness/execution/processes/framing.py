@@ -37,12 +37,7 @@ def receive(peer: socket.socket) -> Any:
 
 
 def _read(peer: socket.socket, size: int) -> bytes | bytearray:
-    """
-    Read exactly ``size`` bytes.
-
-    Raises:
-        EOFError: The stream ends before.
-    """
+    """Read exactly ``size`` bytes; if the stream ends before, that is an ``EOFError``."""
     data = peer.recv(min(size, _PIECE))
     if len(data) == size:
         return data
@@ -57,36 +52,14 @@ def _read(peer: socket.socket, size: int) -> bytes | bytearray:
 
 # What the item supervisor reports of a batch: whether its processes only wait or need a CPU.
 WAITS, WORKS = "waits", "works"
-SOCKET, PIPE, TTY = "socket", "pipe", "tty"
-CHILD, GROUP, TREE = "child", "group", "tree"
+# What pytest asks the supervisor for: an item supervisor that uses process groups only, or any.
+PLAIN, ANY = b"g", b"o"
+PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
+CHILD, GROUP = "child", "group"  # what a host signals; otherwise the whole process tree
 
 
 class ProcessRequest:
-    """One `ProcessSpec`, encoded: words, folder and environment are bytes already."""
-
-    __slots__ = (
-        "argv",
-        "chunk",
-        "close",
-        "close_wait",
-        "cwd",
-        "data",
-        "delay",
-        "env",
-        "executables",
-        "grace",
-        "hook_timeout",
-        "limit",
-        "linger",
-        "output_limit",
-        "own_session",
-        "pipe_wait",
-        "scope",
-        "signals",
-        "stdin",
-        "stdio",
-        "terminal",
-    )  # fmt: skip
+    """One `ProcessSpec`, encoded: values in this order; words, folder and environment are bytes already."""
 
     argv: list[bytes]
     executables: list[bytes]
@@ -111,11 +84,4 @@ class ProcessRequest:
     terminal: bytes
 
     def __init__(self, values: tuple[Any, ...]) -> None:
-        (
-            self.argv, self.executables, self.cwd, self.env,
-            self.data, self.close, self.chunk, self.delay, self.stdin,
-            self.stdio, self.own_session,
-            self.limit, self.hook_timeout, self.pipe_wait, self.linger,
-            self.signals, self.scope, self.grace, self.close_wait, self.output_limit,
-            self.terminal,
-        ) = values  # fmt: skip
+        vars(self).update(zip(ProcessRequest.__annotations__, values, strict=True))

@@ -12,7 +12,7 @@ import signal
 import time
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.processes import blocked_in, process_tree
+from pytest_hookharness.execution.processes import process_tree
 from pytest_hookharness.execution.processes.framing import CHILD, GROUP, ProcessRequest
 from pytest_hookharness.execution.processes.spawn import explain_refusal
 from pytest_hookharness.execution.processes.stdio import HookStdio
@@ -50,11 +50,6 @@ _monotonic = time.monotonic
 
 class HookProcess:
     """One hook from its start to the end of everything that it started."""
-
-    __slots__ = (
-        "_batch", "_boot", "_channels", "_dead", "_ending", "_exit", "_leftovers", "_read", "_sent",
-        "_time_limit", "_usage", "_wall", "began", "deadline", "phase", "pid", "request", "sinks", "source",
-    )  # fmt: skip
 
     def __init__(self, request: ProcessRequest, batch: BatchView) -> None:
         self.request = request
@@ -190,8 +185,10 @@ class HookProcess:
     def _cut(self, now: float) -> None:
         """Record what the processes are doing, then begin to end them."""
         members = self._batch.members(self)
-        streams = blocked_in.Streams(self._channels.stream_names(), self.source.waiting, self.request.close)
-        activities = blocked_in.describe_activities(members, self._boot, streams)
+        streams, writing = self._channels.stream_names(), self.source.waiting
+        activities = process_tree.describe_activities(
+            members, self._boot, streams, writing=writing, closes=self.request.close
+        )
         # The host's limit is named only if no limit of the harness was shorter.
         by = "budget"
         if self.request.limit <= self._time_limit:
@@ -207,15 +204,15 @@ class HookProcess:
     def _blame_hook_timeout(self) -> None:
         """Record that the harness stopped waiting, and not the host."""
         if self.request.close_wait is None:
-            kind, _, _, ignored, activities, ended = self._ending
-            self._ending = kind, self.request.hook_timeout, "hook_timeout", ignored, activities, ended
+            kind, _, _, *rest = self._ending
+            self._ending = kind, self.request.hook_timeout, "hook_timeout", *rest
 
     def _escalate(self, now: float) -> None:
         """Send the host's next signal; after the last one kill everything that is left."""
         signals, sent = self.request.signals, self._sent
         if sent == 1:
-            kind, after, by, _, activities, ended = self._ending
-            self._ending = kind, after, by, signals[0] != signal.SIGKILL, activities, ended
+            *known, _, activities, ended = self._ending
+            self._ending = *known, signals[0] != signal.SIGKILL, activities, ended
         self._sent += 1
         if sent < len(signals):
             self._signal(signals[sent])
@@ -227,9 +224,8 @@ class HookProcess:
             process_tree.send(self._batch.members(self), signal.SIGKILL)
             self.deadline = now + _KILL_TIMEOUT
         else:
-            raise process_tree.SurvivorError(
-                f"the kernel does not end {_table.command_line(self.pid)} (pid {self.pid})"
-            )
+            name = _table.command_line(self.pid)
+            raise process_tree.SurvivorError(f"the kernel does not end {name} (pid {self.pid})")
 
     def _signal(self, number: int) -> None:
         if self.request.scope == CHILD:

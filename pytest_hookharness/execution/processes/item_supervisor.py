@@ -13,9 +13,9 @@ import signal
 import socket
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.isolation.overlay import OverlayView
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
+from pytest_hookharness.execution.processes.overlay import OverlayView
 from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup, SurvivorError
 from pytest_hookharness.execution.processes.spawn import Spawner
 
@@ -90,7 +90,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
         # SIGHUP shall end this process: the kernel then ends the first process inside (see
         # ``die_with_parent``), and with that everything in its process namespace.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        # This process keeps its copy of the socket until then, for the end of the socket tells pytest that
+        # This process keeps its copy of the socket until then: for pytest, the end of the socket proves that
         # all are dead.
         os.waitpid(pid, 0)
         return
@@ -115,8 +115,9 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
     try:
         while True:
             request: tuple[list[Any], float | None] = framing.receive(peer)
-            # Before the hooks start, so that no wake-up of the new batch is lost.
-            _clear(wake)
+            # The wake-ups of the last batch, before the hooks start: none of the new batch may be lost.
+            with contextlib.suppress(BlockingIOError):
+                os.read(wake, 4096)
             try:
                 answer: tuple[str, Any] = "runs", Batch(tree, spawner, peer, wake).run(*request)
             except (OSError, SurvivorError) as problem:
@@ -136,17 +137,11 @@ def _on_hangup(number: int, _frame: object) -> None:
     raise EOFError("the supervisor ends")
 
 
-def _clear(wake: int) -> None:
-    """Discard the wake-ups for children that ended after the last batch."""
-    with contextlib.suppress(BlockingIOError):
-        os.read(wake, 4096)
-
-
 class NestedProcesses:
     """
     The processes that a fake agent starts below itself, as a host starts its hooks.
 
-    The code of an item supervisor attends to them, in the fake agent's own process. All of them are gone
+    The code of an item supervisor attends to them, in the fake agent's own process. All of them have ended
     before the fake agent goes on.
     """
 

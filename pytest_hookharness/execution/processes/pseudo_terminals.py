@@ -17,9 +17,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_hookharness.execution.processes.blocked_in import AT_TERMINAL
+from pytest_hookharness.execution.processes.process_tree import AT_TERMINAL
+from pytest_hookharness.execution.processes.stdio import open_terminal
 from pytest_hookharness.model.delivery import Asked, Dialogue, Terminal, TypedAnswer
-from pytest_hookharness.model.processes import Activity, ProcessResult, TimedOut
+from pytest_hookharness.model.processes import ProcessResult, TimedOut
 
 if TYPE_CHECKING:
     from pexpect import fdpexpect
@@ -46,7 +47,9 @@ class Conversation:
     """
 
     def __init__(self, terminal: Terminal) -> None:
-        self._ours, self._theirs = _open()
+        self._ours, self._theirs = open_terminal()
+        termios.tcsetwinsize(self._theirs, (_ROWS, _COLUMNS))
+        os.set_blocking(self._ours, False)
         self.path = os.ttyname(self._theirs)
         self._answers = terminal.answers
         self._ended = float("inf")
@@ -129,12 +132,8 @@ class _DialogueLog:
     @property
     def dialogue(self) -> Dialogue:
         """The whole log as a value."""
-        return Dialogue(
-            shown=bytes(self._shown),
-            total=self._total,
-            asked=tuple(self._asked),
-            unanswered=_last_line(self.rest),
-        )
+        shown, asked = bytes(self._shown), tuple(self._asked)
+        return Dialogue(shown=shown, total=self._total, asked=asked, unanswered=_last_line(self.rest))
 
 
 @contextmanager
@@ -156,25 +155,12 @@ def with_dialogue(run: ProcessResult, conversation: Conversation | None) -> Proc
         return run
     dialogue, ending = conversation.dialogue, run.ending
     if isinstance(ending, TimedOut) and dialogue.unanswered:
-        activities = tuple(_with_question(activity, dialogue.unanswered) for activity in ending.doing)
-        ending = replace(ending, doing=activities)
+        doing = (
+            replace(activity, asks=dialogue.unanswered) if activity.waits_for == AT_TERMINAL else activity
+            for activity in ending.doing
+        )
+        ending = replace(ending, doing=tuple(doing))
     return replace(run, ending=ending, dialogue=dialogue)
-
-
-def _with_question(activity: Activity, question: str) -> Activity:
-    return replace(activity, asks=question) if activity.waits_for == AT_TERMINAL else activity
-
-
-def _open() -> tuple[int, int]:
-    """Open a terminal that does not echo what is typed, so that what is read is what was asked."""
-    ours, theirs = os.openpty()
-    modes = termios.tcgetattr(theirs)
-    modes[1] &= ~termios.ONLCR
-    modes[3] &= ~termios.ECHO
-    termios.tcsetattr(theirs, termios.TCSANOW, modes)
-    termios.tcsetwinsize(theirs, (_ROWS, _COLUMNS))
-    os.set_blocking(ours, False)
-    return ours, theirs
 
 
 def _last_line(text: str) -> str:

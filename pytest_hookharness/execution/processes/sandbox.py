@@ -13,33 +13,30 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.isolation.confinement import Confinement, notes_of, notes_on_writes
+from pytest_hookharness.execution.paths import PACKAGE
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.pseudo_terminals import open_terminals, with_dialogue
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.processes.translation import decode, encode
+from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, notes_of
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
-# The supervisor is started by path, so that it does not import the package's ``__init__``.
-_PROGRAM = Path(__file__).with_name("supervisor.py")
+_PROGRAM = "pytest_hookharness.execution.processes.supervisor"
 _OPEN_TIMEOUT = 30.0
 _CLOSE_TIMEOUT = 30.0
 _MARGIN = 60.0
-_PLAIN, _ANY = b"g", b"o"
 
 
 class ExecutionError(Exception):
     """The harness itself failed. Never counted as a pass or as an exit code of a hook."""
 
 
-class Sandbox:
+class Sandbox(AbstractContextManager["Sandbox"]):
     """
     Where the hooks of one item run; everything they start is dead when it is closed.
 
@@ -59,32 +56,19 @@ class Sandbox:
         self._busy = False
         self._closed = False
         try:
-            answer = self._open(confinement)
+            peer.settimeout(_OPEN_TIMEOUT)
+            state, *answer = self._ask(confinement.encode())
         except BaseException:
             self.close()
             raise
-        _, tier, stubs, contained, refusals, reason = answer
+        if state != "ready":
+            self.close()
+            raise ExecutionError(f"the sandbox could not be opened: {answer[0]}")
+        tier, stubs, contained, refusals, reason = answer
         self.tier = Tier(tier)
         self.stubs: tuple[str, ...] = tuple(stubs)
         self.contained = "/" in contained and not refusals
-        self.notes = (
-            *notes_of(self.tier, confinement, reason),
-            *notes_on_writes(self.tier, confinement, contained, refusals),
-        )
-
-    def _open(self, confinement: Confinement) -> Any:
-        asked = confinement.tier.value if confinement.tier else None
-        private = [(str(point), str(folder)) for point, folder in confinement.private.items()]
-        visible, writable = (
-            [str(path) for path in paths] for paths in (confinement.visible, confinement.writable)
-        )
-        faults = list(confinement.readonly), list(confinement.full)
-        view = private, visible, writable, str(confinement.outside), *faults
-        self._peer.settimeout(_OPEN_TIMEOUT)
-        answer = self._ask(("open", asked, confinement.network, view))
-        if answer[0] != "ready":
-            raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
-        return answer
+        self.notes = tuple(notes_of(self.tier, confinement, reason, contained, refusals))
 
     def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
         """
@@ -173,16 +157,11 @@ class Sandbox:
         finally:
             self._peer.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-class Supervisor:
+class Supervisor(AbstractContextManager["Supervisor"]):
     """
     The small process beside pytest that makes sandboxes; started when the first one is needed.
 
@@ -205,9 +184,8 @@ class Supervisor:
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """Open a sandbox; without a slot, the simulation is the only one and always has the CPU."""
-        return Sandbox(
-            self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, slot or CpuSlot()
-        )
+        peer = self._connect(plain=confinement.tier is Tier.GROUP)
+        return Sandbox(peer, confinement, self, slot or CpuSlot())
 
     def tiers(self) -> Mapping[Tier, str]:
         """Return every tier with the reason why it is not available here, empty if it is."""
@@ -223,40 +201,25 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                socket.send_fds(channel, [_PLAIN if plain else _ANY], [theirs.fileno()])
+                socket.send_fds(channel, [framing.PLAIN if plain else framing.ANY], [theirs.fileno()])
             except OSError as problem:
                 ours.close()
                 raise ExecutionError(f"the supervisor was lost: {problem}") from problem
         return ours
 
     def _start(self) -> socket.socket:
-        if not sys.executable:
-            raise ExecutionError("the path of the Python interpreter is not known")
         self._channel, theirs = socket.socketpair()
-        # Isolated and without site packages: it starts faster, and nothing of the project reaches it. The
-        # library path is kept, for some interpreters cannot start without it.
-        env = {
-            name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ
-        }
-        bytecode = ["-B"] if sys.dont_write_bytecode else []
+        program = python_program(_PROGRAM, *(["-B"] if sys.dont_write_bytecode else []))
         with theirs:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-I",
-                    "-S",
-                    *bytecode,
-                    str(_PROGRAM),
-                    str(theirs.fileno()),
-                    str(os.getpid()),
-                ],
+                [*program, str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
                 cwd="/",
-                env=env,
+                env=library_paths(os.environ),
             )
         return self._channel
 
@@ -274,12 +237,7 @@ class Supervisor:
         finally:
             self._process = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -287,6 +245,25 @@ def available_tiers() -> tuple[Tier, ...]:
     """List the tiers that work here, best first."""
     with Supervisor() as supervisor:
         return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
+
+
+def python_program(module: str, *flags: str) -> tuple[str, ...]:
+    """
+    Return the words that run the ``main`` of one of our modules in a Python of its own; arguments may follow.
+
+    It is isolated and has no site packages: so it starts faster, and nothing of the project reaches it. The
+    folder of the package comes last on its path, so what lies beside the package hides no standard module.
+    """
+    if not sys.executable:
+        raise ExecutionError("the path of the Python interpreter is not known")
+    place = f"sys.path.append({str(PACKAGE.parent)!r})"
+    code = f"import sys; {place}; from {module} import main; main(*sys.argv[1:])"
+    return (sys.executable, "-I", "-S", *flags, "-c", code)
+
+
+def library_paths(env: Mapping[str, str]) -> dict[str, str]:
+    """Return what remains of an environment for our own programs: some interpreters need it to start."""
+    return {name: value for name, value in env.items() if name.endswith("LIBRARY_PATH")}
 
 
 def _longest(specs: Sequence[ProcessSpec]) -> float:

@@ -17,9 +17,7 @@ from contextlib import contextmanager
 
 
 class NoFreeSlot(Exception):
-    """
-    A hook began to work again while all CPU slots were taken, so what is seen is not what it would do alone.
-    """
+    """A hook began to work again while all CPU slots were taken, so it does not run as it would alone."""
 
 
 def processors() -> int:
@@ -63,7 +61,7 @@ class CpuSlot:
         Wait until there is something to read.
 
         Raises:
-            KeyboardInterrupt: All simulations were told to stop.
+            KeyboardInterrupt: All simulations are to stop.
             TimeoutError: Nothing came within the time that the socket is given.
         """
 
@@ -98,7 +96,7 @@ class CpuSlots:
         Take a slot as soon as there is one.
 
         Raises:
-            KeyboardInterrupt: All simulations were told to stop.
+            KeyboardInterrupt: All simulations are to stop.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._free > 0 or self._closed)
@@ -145,7 +143,6 @@ class _SharedSlot(CpuSlot):
         self._taken = False
 
     def take(self) -> None:
-        """Wait until a slot is free, and take it."""
         if self._taken:
             return
         began = time.monotonic()
@@ -154,19 +151,16 @@ class _SharedSlot(CpuSlot):
         self.waited += time.monotonic() - began
 
     def leave(self) -> None:
-        """Give the slot to another simulation."""
         if self._taken:
             self._taken = False
             self._slots.give_back()
 
     def resume(self) -> None:
-        """Take the slot back at once, because a hook works again."""
         if not self._taken and not self._slots.take_one():
             raise NoFreeSlot
         self._taken = True
 
     def wait_readable(self, peer: socket.socket) -> None:
-        """Wait until there is something to read."""
         poll = select.poll()
         poll.register(peer, select.POLLIN)
         poll.register(self._slots.bell, select.POLLIN)

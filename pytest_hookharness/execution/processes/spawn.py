@@ -41,11 +41,7 @@ class Spawner:
         __import__("subprocess")  # now, for an item's namespaces may hide the library later
 
     def _has_fork_exec(self) -> bool:
-        """
-        Return whether the interpreter's private function, which may change, works here.
-
-        It is tried on no program at all.
-        """
+        """Try the interpreter's private function, which may change, on no program at all."""
         times = (0.0,) * 4
         nothing = ProcessRequest(
             ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0, b"")
@@ -69,13 +65,12 @@ class Spawner:
         # must not reach the harness.
         group = -1 if request.own_session else 0
         try:
-            return self._start(request, (streams[0], streams[1], streams[2]), group), self._refusal(
-                self._refusals
-            )
+            pid = self._start(request, (streams[0], streams[1], streams[2]), group)
         except OSError as problem:
             if self._start is not _by_popen:
                 raise
             return 0, problem
+        return pid, self._refusal(self._refusals)
 
     def _refusal(self, descriptor: int) -> OSError | None:
         try:
@@ -138,8 +133,7 @@ def _find_fork_exec() -> Any:
 def _exec(request: ProcessRequest, refuse: int) -> None:
     """Turn this very process into the command, or report why that fails."""
     env = dict(entry.split(b"=", 1) for entry in request.env)
-    answer = b"noexec"
-    number = 0
+    answer, number = b"noexec", 0
     try:
         os.chdir(request.cwd)
         answer = b""
@@ -155,20 +149,15 @@ def _exec(request: ProcessRequest, refuse: int) -> None:
 
 
 def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
-    """Start a process by the public way, which is slower."""
+    """Start a process by the public class, which is slower."""
     import subprocess
 
     stdin, stdout, stderr = streams
     process = subprocess.Popen(
-        request.argv,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        cwd=request.cwd,
-        env=dict(entry.split(b"=", 1) for entry in request.env),
-        start_new_session=request.own_session,
+        request.argv, stdin=stdin, stdout=stdout, stderr=stderr, cwd=request.cwd,
+        env=dict(entry.split(b"=", 1) for entry in request.env), start_new_session=request.own_session,
         process_group=None if group < 0 else group,
-    )
+    )  # fmt: skip
     process.returncode = 0  # it is waited for elsewhere
     return process.pid
 

@@ -25,11 +25,6 @@ _READ = 1 << 16
 class InputWriter:
     """Our end of a hook's standard input."""
 
-    __slots__ = (
-        "_child_end", "_chunk", "_close", "_data", "_delay", "_kind", "_reader_gone", "_socket", "due", "fd",
-        "taken",
-    )  # fmt: skip
-
     def __init__(self, end: int | _socket.socket, request: ProcessRequest) -> None:
         self._socket = end if isinstance(end, _socket.socket) else None
         self.fd = fd = end if isinstance(end, int) else end.fileno()
@@ -61,7 +56,7 @@ class InputWriter:
             except BlockingIOError:
                 return True
             except OSError:
-                # The reader is gone. What was accepted so far is all there is to report.
+                # What was accepted so far is all there is to report.
                 self._reader_gone = True
                 break
             if self.taken < end:
@@ -76,24 +71,17 @@ class InputWriter:
         """Signal the end of the input, if the host does so."""
         if self.fd < 0 or not self._close:
             return
-        if self._socket is not None:
-            # Not closed: its queue still shows how much was read.
-            try:
-                self._socket.shutdown(_socket.SHUT_WR)
-            except OSError:
-                self._reader_gone = True
-        elif self._kind == PIPE:
-            os.close(self.fd)
-            self.fd = -1
-        else:
-            self._type_end()
-        self._close = False
-
-    def _type_end(self) -> None:
         try:
-            os.write(self.fd, b"\x04")
+            if self._socket is not None:
+                self._socket.shutdown(_socket.SHUT_WR)  # not closed: its queue still shows how much was read
+            elif self._kind == PIPE:
+                os.close(self.fd)
+                self.fd = -1
+            else:
+                os.write(self.fd, b"\x04")
         except OSError:
             self._reader_gone = True
+        self._close = False
 
     def keep_child_end(self, reading_end: int) -> bool:
         """
@@ -140,8 +128,6 @@ class InputWriter:
 class OutputReader:
     """Our end of one output stream of a hook: always drained, kept up to a limit."""
 
-    __slots__ = ("_kept", "_left", "_limit", "fd", "total")
-
     def __init__(self, fd: int, limit: int) -> None:
         self.fd = fd
         self.total = 0
@@ -181,26 +167,20 @@ class OutputReader:
 class HookStdio:
     """The three streams of one hook, and the hook's ends until it has them."""
 
-    __slots__ = ("names", "sinks", "source", "theirs")
-
     def __init__(self, request: ProcessRequest) -> None:
         if request.stdio == request.stdin == TTY:
             in_ours: int | _socket.socket
-            in_ours, theirs = _open_terminal()
+            in_ours, theirs = open_terminal()
             out_ours, err_ours = os.dup(in_ours), -1
             self.theirs: tuple[int, ...] = (theirs,)
         else:
             in_ours, in_theirs = _open_input(request.stdin)
-            (out_ours, out_theirs), (err_ours, err_theirs) = (
-                _open_output(request.stdio),
-                _open_output(request.stdio),
-            )
+            out_ours, out_theirs = _open_output(request.stdio)
+            err_ours, err_theirs = _open_output(request.stdio)
             self.theirs = in_theirs, out_theirs, err_theirs
         self.source = InputWriter(in_ours, request)
-        self.sinks = (
-            OutputReader(out_ours, request.output_limit),
-            OutputReader(err_ours, request.output_limit),
-        )
+        limit = request.output_limit
+        self.sinks = OutputReader(out_ours, limit), OutputReader(err_ours, limit)
         # Both ends of a pipe have one name, so it can be looked up later. The hook's end of a socket has
         # another name than ours, so it must be recorded now.
         kinds = request.stdin, request.stdio, request.stdio
@@ -238,7 +218,7 @@ class HookStdio:
 def _open_input(kind: str) -> tuple[int | _socket.socket, int]:
     """Open a stream that we write to; return our end and the hook's."""
     if kind == TTY:
-        return _open_terminal()
+        return open_terminal()
     if kind == PIPE:
         theirs, our_end = os.pipe()
         return our_end, theirs
@@ -255,10 +235,8 @@ def _open_output(kind: str) -> tuple[int, int]:
     return our_end.detach(), theirs.detach()
 
 
-def _open_terminal() -> tuple[int, int]:
-    """
-    Open a terminal that does not echo and leaves line ends alone, so that what is read is what was written.
-    """
+def open_terminal() -> tuple[int, int]:
+    """Open a terminal without echo that keeps line ends, so that what is read is what was written."""
     our_end, theirs = os.openpty()
     modes = termios.tcgetattr(theirs)
     modes[1] &= ~termios.ONLCR

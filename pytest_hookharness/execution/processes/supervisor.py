@@ -1,8 +1,8 @@
 """
 The supervisor: one small process that forks an item supervisor for every item.
 
-It is started as a program, by path. It is a process of its own so that the pytest process stays unchanged:
-pytest must not become a reaper of orphans and needs no signal handlers.
+It is a process of its own so that the pytest process stays unchanged: pytest must not become a reaper of
+orphans and needs no signal handlers. Everything that it needs is imported before the first fork.
 
 What always holds:
 
@@ -21,58 +21,52 @@ import os
 import select
 import signal
 import socket
-import sys
-import types
+
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes import framing, item_supervisor, process_tree
+from pytest_hookharness.execution.processes.spawn import Spawner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _END_TIMEOUT_MS = 2000
-PLAIN, ANY = b"g", b"o"  # the first asks for process groups only
 
 
-def main(arguments: list[str]) -> None:
-    """Serve until pytest is gone, then end everything that is left."""
-    from pytest_hookharness.execution.processes.spawn import Spawner
+def main(channel: str, pytest_pid: str) -> None:
+    """
+    Serve until pytest is gone, then end everything that is left.
 
+    Args:
+        channel: The number of the socket to pytest.
+        pytest_pid: The number of the pytest process.
+    """
     _be_neutral()
     # The loops create no reference cycles. Frozen objects are never written to, so the forked item
     # supervisors keep sharing the memory that was loaded so far.
     gc.disable()
     gc.freeze()
-    channel = socket.socket(fileno=int(arguments[0]))
-    Supervision(channel, int(arguments[1]), Spawner()).run()
+    Supervision(socket.socket(fileno=int(channel)), int(pytest_pid)).run()
 
 
 def _be_neutral() -> None:
-    """Reset the signal state that this process inherited and that a hook must not inherit in turn."""
+    """Reset the signal state that this process inherited and that no hook may inherit."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     # A handler and not SIG_IGN: an exec resets a handler, so no hook inherits it. A hook's careless `kill 0`
     # reaches this process too and must not end it.
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGQUIT,
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-    ):
-        signal.signal(number, lambda *_: None)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"):
+        signal.signal(signal.Signals[name], lambda *_: None)
 
 
 class Supervision:
     """The item supervisors that are alive, and the connection to pytest."""
 
-    def __init__(self, channel: socket.socket, pytest_pid: int, spawner: object) -> None:
-        from pytest_hookharness.execution import platform
-        from pytest_hookharness.execution.processes import item_supervisor
-
+    def __init__(self, channel: socket.socket, pytest_pid: int) -> None:
         self._channel = channel
-        self._spawner = spawner
+        self._spawner = Spawner()
         self._peers: dict[int, socket.socket] = {}
         self._tiers: dict[str, str] = {}
         self._wake = item_supervisor.watch_children()
@@ -109,9 +103,7 @@ class Supervision:
         peer.set_inheritable(False)
         if not self._tiers:
             self._tiers = _probe()
-        if kind == ANY and not self._is_subreaper and not self._tiers["subreaper"]:
-            from pytest_hookharness.execution import platform
-
+        if kind == framing.ANY and not self._is_subreaper and not self._tiers["subreaper"]:
             # The orphans of an item supervisor that is killed become children of this process.
             platform.spawning().become_subreaper()
             self._is_subreaper = True
@@ -125,8 +117,6 @@ class Supervision:
 
     def _become_item_supervisor(self, peer: socket.socket) -> None:
         """Turn this child into an item supervisor; never returns."""
-        from pytest_hookharness.execution.processes import framing, item_supervisor
-
         try:
             signal.set_wakeup_fd(-1)
             for descriptor in (self._wake, self._pytest):
@@ -136,7 +126,7 @@ class Supervision:
             for other in self._peers.values():
                 other.close()
             self._peers.clear()
-            item_supervisor.serve_item(peer, self._spawner, self._tiers)  # type: ignore[arg-type]
+            item_supervisor.serve_item(peer, self._spawner, self._tiers)
         except (EOFError, ConnectionError):
             pass
         except BaseException as problem:  # noqa: BLE001  # pytest reports any error
@@ -160,11 +150,8 @@ class Supervision:
 
     def _kill_orphans(self) -> None:
         """End the orphans that became our children, with their descendants, until there are none."""
-        from pytest_hookharness.execution import platform
-        from pytest_hookharness.execution.processes import process_tree
-
         table = platform.processes()
-        # A loop, for the children of a killed process become ours in turn.
+        # A loop, for the children of a killed process become ours.
         while orphans := [pid for pid in table.children(os.getpid()) if pid not in self._peers]:
             for pid in orphans:
                 process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)
@@ -193,11 +180,9 @@ class Supervision:
 
 def _probe() -> dict[str, str]:
     """Try each tier once; return the reason why it is not available, empty if it is."""
-    from pytest_hookharness.execution.processes import item_supervisor
-
     return {
         item_supervisor.NAMESPACES: _try(_enter_namespaces),
-        item_supervisor.SUBREAPER: _try(_become_subreaper),
+        item_supervisor.SUBREAPER: _try(platform.spawning().become_subreaper),
         item_supervisor.GROUP: "",
     }
 
@@ -221,8 +206,6 @@ def _try(attempt: Callable[[], None]) -> str:
 
 
 def _enter_namespaces() -> None:
-    from pytest_hookharness.execution import platform
-
     platform.isolation().enter(False)
     pid = os.fork()
     if pid == 0:
@@ -236,25 +219,3 @@ def _enter_namespaces() -> None:
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if code:
         raise OSError(code, f"mounting inside namespaces: {os.strerror(code)}")
-
-
-def _become_subreaper() -> None:
-    from pytest_hookharness.execution import platform
-
-    platform.spawning().become_subreaper()
-
-
-def _make_package_importable() -> None:
-    """
-    Make this program's package importable without running the package's ``__init__``, which costs time.
-
-    The program is started by its path, so the folder that holds the package is not on ``sys.path``.
-    """
-    package = types.ModuleType("pytest_hookharness")
-    package.__path__ = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-    sys.modules[package.__name__] = package
-
-
-if __name__ == "__main__":
-    _make_package_importable()
-    main(sys.argv[1:])

@@ -1,5 +1,5 @@
 """
-Translation between the values of the model and what crosses the socket to the item supervisor.
+Translation between values of the harness and what crosses the socket to an item supervisor.
 
 Only the pytest process and the fake agent load it: the supervisor must start without the model.
 """
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
@@ -22,8 +25,87 @@ from pytest_hookharness.model.processes import (
     ProcessResult,
     ProcessSpec,
     Signaled,
+    Tier,
     TimedOut,
 )
+
+_SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # the places where programs leave files for each other
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """
+    How an item is separated from the machine.
+
+    Attributes:
+        tier: ``None`` for the best available; a tier that is asked for and missing is an error.
+        network: Whether the machine's network stays reachable.
+        private: Mount points, each with the folder that is mounted over it.
+        visible: Absolute paths that stay at their own place although they lie below such a mount point.
+        writable: Those of them in which writes go to the path itself.
+        outside: Folder that takes all other writes, below ``upper`` and the path. Where it is empty, or the
+            tier cannot do that, such writes go to the machine.
+        readonly: Paths that cannot be written to, where the tier can do that.
+        full: Empty folders without room for one byte, where the tier can do that.
+    """
+
+    tier: Tier | None = None
+    network: bool = False
+    private: Mapping[str, str] = field(default_factory=dict)
+    visible: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    outside: str = ""
+    readonly: tuple[str, ...] = ()
+    full: tuple[str, ...] = ()
+
+    def encode(self) -> tuple[Any, ...]:
+        """Encode the request to open a sandbox."""
+        private = [(str(point), str(folder)) for point, folder in self.private.items()]
+        visible, writable = ([str(path) for path in paths] for paths in (self.visible, self.writable))
+        view = private, visible, writable, str(self.outside), list(self.readonly), list(self.full)
+        return "open", self.tier.value if self.tier else None, self.network, view
+
+
+def notes_of(
+    tier: Tier,
+    confinement: Confinement,
+    reason: str,
+    contained: Sequence[str],
+    refusals: Sequence[tuple[str, str]],
+) -> Iterator[str]:
+    """
+    Yield what a tier cannot guarantee, in sentences.
+
+    Args:
+        tier: The tier in force.
+        confinement: What was asked for.
+        reason: Why namespaces are not available, if the tier is the best one.
+        contained: The folders below which no write reaches the machine.
+        refusals: Where writes do although they should not, each with the reason.
+    """
+    if reason:
+        yield f"namespaces are not available here: {reason}"
+    if tier is not Tier.NAMESPACES:
+        if not confinement.network:
+            yield "the network is not cut off"
+        yield f"{_SHARED[0]}, {_SHARED[1]} and {_SHARED[2]} are shared with the machine"
+    if tier is Tier.GROUP:
+        yield "a child in a session of its own may survive"
+        yield "a daemon that was forked twice may survive if it left its process group"
+        yield "a process that left the group cannot be found by its environment either"
+    if tier is not Tier.NAMESPACES:
+        return
+    for point in _SHARED:
+        if point not in confinement.private:
+            yield f"{point} is shared with the machine"
+    if not confinement.outside:
+        return
+    for place, refusal in refusals:
+        yield f"what is written below {place} is neither contained nor seen: {refusal}"
+    if "/" not in contained and not any(place == "/" for place, _ in refusals):
+        where = f"only below {', '.join(contained)}" if contained else "nowhere"
+        yield f"what is written outside of the covered folders is contained and seen {where}"
+
 
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
@@ -73,13 +155,9 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         wall=wall,
         cpu=cpu,
         peak_memory=peak,
-        leftovers=_processes(leftovers),
+        leftovers=tuple(Process(*row) for row in leftovers),
         pid=pid,
     )
-
-
-def _processes(rows: list[tuple[int, str, float]]) -> tuple[Process, ...]:
-    return tuple(Process(*row) for row in rows)
 
 
 def _exit(values: tuple[str, int]) -> Exited | Signaled:
@@ -95,7 +173,7 @@ def _ending(values: tuple[Any, ...]) -> Ending:
             seen = tuple(Activity(Process(*row[:3]), *row[3:]) for row in doing)
             return TimedOut(after, Cut(by), ignored_term, seen, _exit(ended) if ended else None)
         case ("held", exit, waited, holders):
-            return HeldOpen(_exit(exit), waited, _processes(holders))
+            return HeldOpen(_exit(exit), waited, tuple(Process(*row) for row in holders))
         case ("not started", reason):
             return NotStarted(reason)
         case _:

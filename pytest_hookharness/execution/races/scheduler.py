@@ -1,7 +1,7 @@
 """
 The interleaving scheduler: a program that interleaves hook runs as badly as possible.
 
-It runs inside the sandbox, by path. Each process is held just before it changes a watched file, until all
+It runs inside the sandbox. Each process is held just before it changes a watched file, until all
 others are held there too, have ended, or sleep. Then the held ones continue one at a time, each up to its
 next change. So whatever one has read is outdated before it writes, however fast it is. Where the others can
 only wait for the held one, they use a lock, and all are released.
@@ -15,7 +15,8 @@ import select
 import signal
 import sys
 import time
-import types
+
+from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ class SteeredProcess:
             steered = os.read(start_pipe, 1) == b"s"
             os.chdir(self.spec["cwd"])
             if steered:
-                from pytest_hookharness.execution import platform
-
                 platform.tracing().filter_calls()
             words, env = self.spec["argv"], self.spec["env"]
             os.execvpe(words[0], words, env)  # noqa: S606  # a hook runs any program
@@ -112,10 +111,8 @@ class InterleavingScheduler:
         self.solo_holds = self.stalls = 0
         self.free = False
         self.changed = 0.0
+        self._by_output: dict[int, SteeredProcess] = {}
         self._poll = select.poll()
-        # Not at the top: as a program, this file must make the package importable first.
-        from pytest_hookharness.execution import platform
-
         self._tracing = platform.tracing()
 
     def run(self) -> dict[str, Any]:
@@ -140,22 +137,17 @@ class InterleavingScheduler:
                 if not any(process.tasks for process in self.hook_runs):
                     break
         self._drain()
-        return {
-            "reason": self.reason,
-            "holds": self.holds,
-            "hook_runs": [
-                {
-                    "status": process.status,
-                    "output": [bytes(part).decode("latin-1") for part in process.output],
-                }
-                for process in self.hook_runs
-            ],
-        }
+        runs = [
+            {"status": process.status, "output": [part.decode("latin-1") for part in process.output]}
+            for process in self.hook_runs
+        ]
+        return {"reason": self.reason, "holds": self.holds, "hook_runs": runs}
 
     def _prepare(self) -> None:
         for process in self.hook_runs:
             process.prepare()
             for descriptor in process.outputs:
+                self._by_output[descriptor] = process
                 self._poll.register(descriptor, select.POLLIN)
         try:
             self._tracing.try_filter()
@@ -167,11 +159,10 @@ class InterleavingScheduler:
 
     def _attend(self, wake: int) -> None:
         """Wait for the next event and handle it."""
-        by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
         for descriptor, _ in self._poll.poll(_LOOK * 1000):
             if descriptor == wake:
                 os.read(wake, 4096)
-            elif not by_output[descriptor].take(descriptor):
+            elif not self._by_output[descriptor].take(descriptor):
                 self._poll.unregister(descriptor)
         while True:
             try:
@@ -184,8 +175,7 @@ class InterleavingScheduler:
 
     def _drain(self) -> None:
         """Read the output that was written and not yet read."""
-        by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
-        for descriptor, process in by_output.items():
+        for descriptor, process in self._by_output.items():
             os.set_blocking(descriptor, False)
             try:
                 while process.take(descriptor):
@@ -247,11 +237,8 @@ class InterleavingScheduler:
         """Release the next process once no worse interleaving is possible."""
         if not self.queue:
             return
-        others = [
-            process
-            for process in self.hook_runs
-            if not process.held and (process.tasks or process.start_pipe >= 0)
-        ]
+        free = (process for process in self.hook_runs if not process.held)
+        others = [process for process in free if process.tasks or process.start_pipe >= 0]
         for process in others:
             process.asleep += process.start_pipe < 0 and all(map(self._tracing.sleeps, process.tasks))
         if any(process.asleep < _ASLEEP for process in others):
@@ -272,17 +259,6 @@ class InterleavingScheduler:
             self._tracing.resume(task)
 
 
-def _make_package_importable() -> None:
-    """
-    Make this program's package importable without running the package's ``__init__``, which costs time.
-
-    The program is started by its path, so the folder that holds the package is not on ``sys.path``.
-    """
-    package = types.ModuleType("pytest_hookharness")
-    package.__path__ = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-    sys.modules[package.__name__] = package
-
-
-if __name__ == "__main__":
-    _make_package_importable()
+def main() -> None:
+    """Run one round, which is read from standard input; write the report to standard output."""
     json.dump(InterleavingScheduler(json.load(sys.stdin)).run(), sys.stdout)

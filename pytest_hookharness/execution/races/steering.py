@@ -7,12 +7,10 @@ The program that does it is ``scheduler``; this module starts it and reads its r
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from pytest_hookharness.execution.processes.sandbox import ExecutionError
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, library_paths, python_program
 from pytest_hookharness.execution.races import scheduler
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import (
@@ -27,7 +25,6 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 
-_PROGRAM = Path(scheduler.__file__)
 # Bytes that a pipe holds; the scheduler writes all of the input before a process begins.
 LONGEST_INPUT = 1 << 16
 _SPARE = 5.0
@@ -73,9 +70,9 @@ def run_interleaved(
     processes = [_encode(spec) for spec in specs]
     spec = {"hook_runs": processes, "watched": [*watched], "apart": delay, "limit": limit}
     program = ProcessSpec(
-        argv=(sys.executable, "-I", "-S", "-B", str(_PROGRAM)),
+        argv=python_program(scheduler.__name__, "-B"),
         cwd="/",
-        env={name: value for name, value in specs[0].env.items() if name.endswith("LIBRARY_PATH")},
+        env=library_paths(specs[0].env),
         stdin=Stdin(data=json.dumps(spec).encode()),
         limit=limit + _SPARE,
         hook_timeout=limit + _SPARE,
@@ -98,12 +95,8 @@ def _encode(spec: ProcessSpec) -> Mapping[str, Any]:
         raise ExecutionError(
             f"a hook run with {len(data)} bytes of input cannot be interleaved; the limit is {LONGEST_INPUT}"
         )
-    return {
-        "argv": spec.argv,
-        "cwd": spec.cwd,
-        "env": spec.env,
-        "stdin": data.decode("utf-8", "surrogateescape"),
-    }
+    stdin = data.decode("utf-8", "surrogateescape")
+    return {"argv": spec.argv, "cwd": spec.cwd, "env": spec.env, "stdin": stdin}
 
 
 def _decode(result: Mapping[str, Any], limit: float) -> ProcessResult:

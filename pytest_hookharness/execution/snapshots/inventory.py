@@ -2,7 +2,8 @@
 The inventory: everything the system knows of the files in some folders.
 
 Links are never followed, and only regular files and folders are opened. A file is read again only if its
-status differs, or if its last change is so recent that a later write could have the same time.
+status differs, or if its last change is so recent that a later write could have the same time. Permissions
+that prevent looking and restoring are widened for a while; with rights over the machine none do.
 """
 
 from __future__ import annotations
@@ -12,27 +13,81 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
+from operator import attrgetter
 from typing import TypeAlias
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import lies_in
+from pytest_hookharness.execution.paths import lies_in, reason_of
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
-from pytest_hookharness.execution.snapshots.permissions import Permissions
+from pytest_hookharness.execution.state.file_contents import RACY, READING
 from pytest_hookharness.model.fast_dataclass import dataclass
+
+
+class Permissions:
+    """Permissions that were widened so that a user without rights over the machine can look and restore."""
+
+    def __init__(self) -> None:
+        # With the number of the inode, for another file may stand there when this is undone.
+        self._modes: dict[str, tuple[int, int]] = {}
+        self._uid = os.geteuid()
+
+    def open(self, path: str, mode: int, bits: int) -> None:
+        """
+        Widen the permissions of a file or folder.
+
+        Raises:
+            OSError: It is not ours.
+        """
+        if self._uid != 0 and mode & bits != bits:
+            os.chmod(path, stat.S_IMODE(mode) | bits)
+            self._modes.setdefault(path, (stat.S_IMODE(mode), os.lstat(path).st_ino))
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """The paths whose permissions are still widened."""
+        return frozenset(self._modes)
+
+    def forget(self) -> None:
+        """Leave all permissions as they are now."""
+        self._modes.clear()
+
+    def restore(self) -> None:
+        """Reset all widened permissions."""
+        for path, (mode, number) in sorted(self._modes.items(), reverse=True):
+            if os.path.lexists(path) and os.lstat(path).st_ino == number:
+                os.chmod(path, mode)
+        self._modes.clear()
+
+    @contextmanager
+    def readable(self, path: str, status: os.stat_result) -> Generator[None]:
+        """Make one of our own files readable for the time of a block."""
+        mode = status.st_mode
+        if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:
+            yield
+            return
+        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRUSR)
+        try:
+            yield
+        finally:
+            os.chmod(path, stat.S_IMODE(mode))
+
 
 Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
 Key: TypeAlias = tuple[int, int, int, int, int, int, int]
 
-# Nanoseconds: two ticks of the coarsest clock by which kernels stamp files.
-_RACY = 20_000_000
 # Attributes of other kinds, such as security labels, are set by the system itself.
 _SPACES = ("user.", "trusted.", "system.posix_acl_")
 _CAPABILITY = "security.capability"
+_COMPARED = attrgetter("mode", "owner", "size", "modified", "device", "content", "attributes")
 _NOATIME: int = getattr(os, "O_NOATIME", 0)
-_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+# Taken of each path in each scan.
+_key: Callable[[os.stat_result], Key] = attrgetter(
+    "st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns", "st_mode", "st_nlink"
+)
 
 
 class SnapshotError(Exception):
@@ -85,11 +140,7 @@ class InventoryEntry:
 
     def resembles(self, other: InventoryEntry) -> bool:
         """Return whether there is nothing to restore between the two."""
-        return self is other or self._compared() == other._compared()
-
-    def _compared(self) -> tuple[object, ...]:
-        known = (self.mode, self.owner, self.size, self.modified, self.device)
-        return (*known, self.content, self.attributes)
+        return self is other or _COMPARED(self) == _COMPARED(other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +197,8 @@ class Inventory:
                 continue
             statuses[folder] = status = os.lstat(folder)
             if not stat.S_ISDIR(status.st_mode):
-                raise SnapshotError(folder, "it is not a folder", "another one is not what others hold open")
+                reason = "another one is not what other programs have open"
+                raise SnapshotError(folder, "it is not a folder", reason)
             pending.append(folder)
         while pending:
             folder = pending.pop()
@@ -156,7 +208,8 @@ class Inventory:
                 if error.errno == errno.ENAMETOOLONG:
                     too_deep.append(folder)
                     continue
-                raise _unreadable(folder, "cannot be listed", error) from error
+                found = f"it cannot be listed: {reason_of(error)}"
+                raise SnapshotError(folder, found, "what is there is not known; make it readable") from error
             for name, status in children:
                 path = f"{folder}/{name}"
                 statuses[path] = status
@@ -181,7 +234,7 @@ class Inventory:
             return None
         found, key, when = known
         status = scan.statuses[path]
-        if key != _key(status) or status.st_ctime_ns >= when - _RACY:
+        if key != _key(status) or status.st_ctime_ns >= when - RACY:
             return None
         return found if found.foreign == scan.foreign(status) else None
 
@@ -209,9 +262,8 @@ class Inventory:
             # Taken after reading: making the file readable changes its status.
             key = _key(os.lstat(path))
         except OSError as error:
-            raise SnapshotError(
-                path, f"it cannot be read: {_reason(error)}", "what it is is unknown"
-            ) from error
+            problem = f"it cannot be read: {reason_of(error)}"
+            raise SnapshotError(path, problem, "what it is is unknown") from error
         self._known[path] = (found, key, when)
         return found
 
@@ -245,7 +297,7 @@ class Inventory:
         try:
             descriptor = _open(path)
         except PermissionError as error:
-            return "", f"it cannot be read: {_reason(error)}"
+            return "", f"it cannot be read: {reason_of(error)}"
         try:
             digest = self.store.digest(descriptor, keep=keep)
         finally:
@@ -277,37 +329,15 @@ def attributes_of(path: str) -> Attributes:
     Raises:
         OSError: They cannot be read.
     """
-    return tuple(platform.files().read_attributes(path, _is_kept).items())
-
-
-def _is_kept(name: str) -> bool:
-    return name.startswith(_SPACES) or name == _CAPABILITY
-
-
-def _key(status: os.stat_result) -> Key:
-    # Called for each path in each scan, so it is flat and calls nothing.
-    return (
-        status.st_dev,
-        status.st_ino,
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_mode,
-        status.st_nlink,
+    kept = platform.files().read_attributes(
+        path, lambda name: name.startswith(_SPACES) or name == _CAPABILITY
     )
+    return tuple(kept.items())
 
 
 def _open(path: str, flags: int = 0) -> int:
     """Open for reading, without changing the time of access where we may."""
     try:
-        return os.open(path, _READING | flags | _NOATIME)
+        return os.open(path, READING | flags | _NOATIME)
     except PermissionError:
-        return os.open(path, _READING | flags)
-
-
-def _unreadable(path: str, what: str, error: OSError) -> SnapshotError:
-    return SnapshotError(path, f"it {what}: {_reason(error)}", "what is there is not known; make it readable")
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
+        return os.open(path, READING | flags)

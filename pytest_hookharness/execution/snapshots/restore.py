@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import remove_tree
+from pytest_hookharness.execution.paths import reason_of, remove_tree
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,
     Inventory,
@@ -66,7 +66,8 @@ def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
     """
     for folder in inventory.folders:
         if folder in wanted and not _is_folder(scan, folder):
-            raise SnapshotError(folder, "the folder is gone", "a new one is not what others hold open")
+            reason = "a new one is not what other programs have open"
+            raise SnapshotError(folder, "the folder is gone", reason)
     seen = scan.statuses
     # Usually most paths; nothing more needs to be known of them.
     unchanged = {
@@ -227,9 +228,7 @@ class Restore:
         try:
             act(path)
         except OSError as error:
-            raise SnapshotError(
-                path, f"it cannot be put back: {error.strerror or error}", _BY_HAND
-            ) from error
+            raise SnapshotError(path, f"it cannot be put back: {reason_of(error)}", _BY_HAND) from error
 
     def _open_folder(self, path: str) -> None:
         self._inventory.permissions.open(path, os.lstat(path).st_mode, 0o700)

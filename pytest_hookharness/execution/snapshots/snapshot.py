@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Self
+from types import MappingProxyType
 
 from pytest_hookharness.execution.paths import lies_in, remove_tree
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
@@ -42,7 +42,7 @@ class Snapshot:
         )
 
 
-class Snapshots:
+class Snapshots(AbstractContextManager["Snapshots"]):
     """
     The snapshots of some folders.
 
@@ -81,9 +81,8 @@ class Snapshots:
         try:
             self._store = ContentStore(Path(place), largest)
         except OSError as error:
-            raise SnapshotError(
-                place, f"it cannot be made: {error.strerror}", "choose another store"
-            ) from error
+            problem = f"it cannot be made: {error.strerror}"
+            raise SnapshotError(place, problem, "choose another store") from error
         self._inventory = Inventory(real, self._store)
 
     def take(self) -> Snapshot:
@@ -95,10 +94,8 @@ class Snapshots:
         """
         try:
             scan = self._inventory.walk()
-            if scan.too_deep:
-                raise SnapshotError(
-                    scan.too_deep[0], "its path is too long", "no path leads to what is in it"
-                )
+            for folder in scan.too_deep:
+                raise SnapshotError(folder, "its path is too long", "no path leads to what is in it")
             # Contents are copied now: a file may be gone when they are needed.
             entries = {path: self._inventory.find(path, scan, keep=True) for path in scan.statuses}
         finally:
@@ -140,9 +137,8 @@ class Snapshots:
         try:
             self._store.free(needed)
         except OSError as error:
-            raise SnapshotError(
-                str(self._store.folder), f"it cannot be cleared: {error.strerror}", ""
-            ) from error
+            place = str(self._store.folder)
+            raise SnapshotError(place, f"it cannot be cleared: {error.strerror}", "") from error
 
     def close(self) -> None:
         """
@@ -154,14 +150,8 @@ class Snapshots:
         self.keep()
         left = remove_tree(self._store.folder)
         if left:
-            raise SnapshotError(
-                str(self._store.folder), f"it cannot be removed: {left[0]}", "remove it by hand"
-            )
+            place = str(self._store.folder)
+            raise SnapshotError(place, f"it cannot be removed: {left[0]}", "remove it by hand")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -17,10 +17,22 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    confine,
+    make_folders,
+    paths_below,
+    read_bytes,
+    reason_of,
+    write_bytes,
+)
 
 # Bytes of the largest file that is read; a sparse file of any size takes no time to make.
 LARGEST = 256 << 20
+# Nanoseconds: two ticks of the coarsest clock by which kernels stamp files. A later write within one tick has
+# the same time, so the same status means the same content only if the last change is older than this.
+RACY = 20_000_000
+READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1 << 20
 _LISTS = ("system.posix_acl_access", "system.posix_acl_default")
 _KINDS: Mapping[int, str] = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFREG: "file"}
@@ -56,8 +68,7 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
         return os.readlink(real)
     if kind != stat.S_IFREG:
         return _OTHERS.get(kind, "unknown")
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    descriptor = os.open(real, flags)
+    descriptor = os.open(real, READING)
     try:
         if digest is not None:
             return digest(b"".join(_parts(descriptor, status.st_size)))
@@ -93,12 +104,7 @@ def _digest(descriptor: int, size: int) -> str:
 
 
 def _parts(descriptor: int, size: int) -> Iterator[bytes]:
-    """
-    Yield the content of a file, up to the largest size that is read.
-
-    Raises:
-        OSError: It is larger.
-    """
+    """Yield the content of a file; one that is larger than what is read is an ``OSError``."""
     while size <= LARGEST:
         data = os.read(descriptor, _CHUNK)
         if not data:
@@ -128,17 +134,12 @@ def statements(data: bytes) -> bytes:
     connection = sqlite3.connect(":memory:")
     try:
         connection.deserialize(data)
-        heads = [f"PRAGMA {name}={_value(connection, name)};" for name in _HEADS]
+        heads = [f"PRAGMA {name}={connection.execute(f'PRAGMA {name}').fetchone()[0]};" for name in _HEADS]
         return "\n".join([*heads, *connection.iterdump()]).encode()
     except sqlite3.Error:
         return data
     finally:
         connection.close()
-
-
-def _value(connection: sqlite3.Connection, name: str) -> int:
-    row: tuple[int] = connection.execute(f"PRAGMA {name}").fetchone()
-    return row[0]
 
 
 def database(text: bytes) -> bytes:
@@ -198,7 +199,7 @@ class Contents:
                 make_folders(place.parent)
                 write_bytes(place, self._as_kept(place, data))
             except OSError as error:
-                raise WorkspaceError(place, f"cannot be changed: {error.strerror or error}") from error
+                raise WorkspaceError(place, f"cannot be changed: {reason_of(error)}") from error
 
     def _as_kept(self, place: Path, data: bytes) -> bytes:
         before = read_bytes(place, most=LARGEST_STATE_FILE)
@@ -212,7 +213,7 @@ class Contents:
     def age(self, seconds: float) -> None:
         """Move the times of all covered files and folders back, as if time had passed since."""
         by = round(seconds * 1e9)
-        for place in self._all():
+        for place in paths_below(self._roots.values()):
             try:
                 status = os.lstat(place)
                 times = (status.st_atime_ns - by, status.st_mtime_ns - by)
@@ -220,14 +221,7 @@ class Contents:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise WorkspaceError(place, f"cannot be made older: {error.strerror or error}") from error
-
-    def _all(self) -> Iterator[str]:
-        for root in self._roots.values():
-            for folder, _, names in os.walk(root, topdown=False):
-                for name in names:
-                    yield os.path.join(folder, name)
-                yield folder
+                raise WorkspaceError(place, f"cannot be made older: {reason_of(error)}") from error
 
     def _place(self, path: str) -> Path:
         # The longest name first: one covered folder may lie in another.

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch, WatchPool
-from pytest_hookharness.execution.state.masks import Hidden, Masking
+from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch, WatchPool
+from pytest_hookharness.execution.state.relevance import Hidden, Masking
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import StateEntry
@@ -217,8 +217,8 @@ class Scanner:
 
     def _look_at_linked(self, left_out: frozenset[str]) -> None:
         # A write to a file is reported only under the name that was used for it.
-        others = {name: path for name in self._survey.find_linked() if (path := self._path(name)) is not None}
-        for name, path in {**self._survey.linked, **others}.items():
+        shared = {name: path for name in self._survey.find_linked() if (path := self._path(name)) is not None}
+        for name, path in {**self._survey.linked, **shared}.items():
             if name not in left_out:
                 self._survey.look(path, name, force=False)
         self._survey.inodes.clear()

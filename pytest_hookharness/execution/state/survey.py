@@ -21,21 +21,19 @@ from functools import partial
 from hashlib import blake2b
 from typing import TypeAlias
 
-from pytest_hookharness.execution.state.file_contents import attributes_of, content_of, kind_of
-from pytest_hookharness.execution.state.git_state import (
+from pytest_hookharness.execution.state.file_contents import RACY, attributes_of, content_of, kind_of
+from pytest_hookharness.execution.state.relevance import (
+    Hidden,
+    Masking,
     counts,
     head_of_log,
     index_digest,
     is_index,
     log_digest,
 )
-from pytest_hookharness.execution.state.masks import Hidden, Masking
 from pytest_hookharness.model.trace import StateEntry
 
 Key: TypeAlias = tuple[int, int, int, int, int]
-
-# Nanoseconds: two ticks of the coarsest clock by which kernels stamp files.
-_RACY = 20_000_000
 
 
 class Survey:
@@ -97,11 +95,7 @@ class Survey:
         return before is None or before != self.entries.get(name)
 
     def walk(
-        self,
-        real: str,
-        name: str,
-        entering: Callable[[str], None],
-        without: Collection[str] = (),
+        self, real: str, name: str, entering: Callable[[str], None], without: Collection[str] = ()
     ) -> None:
         """
         Look at a folder and everything below it; what no longer exists is dropped.
@@ -142,26 +136,25 @@ class Survey:
         try:
             entering(folder)
             with os.scandir(folder) as listing:
-                children = list(listing)
+                return list(listing)
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
             known = self.entries.get(name)
             self._mark_unreadable(name, "folder", known.mode if known is not None else 0, error)
             return []
-        return children
 
     def note(self, real: str, name: str, status: os.stat_result) -> None:
         """Update the entry of a path from its status."""
         mode = status.st_mode
         if not counts(name, folder=stat.S_ISDIR(mode)):
-            self._leave_out(name, folder=stat.S_ISDIR(mode))
+            self._forget(name)
+            if stat.S_ISDIR(mode):
+                self._uncounted.add(name)
             return
         key = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, mode)
         known = self._keys.get(name)
-        # The same status means the same content only if the last change is older than the clock's resolution:
-        # a later write within one tick would have the same time.
-        if known is not None and known[0] == key and key[0] < known[1] - _RACY:
+        if known is not None and known[0] == key and key[0] < known[1] - RACY:
             return
         # Before reading: a change during the read then counts as too recent to trust.
         now = time.time_ns()
@@ -173,21 +166,13 @@ class Survey:
         except OSError as error:
             self._mark_unreadable(name, kind_of(mode), stat.S_IMODE(mode), error)
             return
-        self._set_entry(name, entry)
+        self.unreadable.pop(name, None)
+        self.linked.pop(name, None)
+        self._store_entry(name, entry)
         self._keys[name] = (key, now)
         if status.st_nlink > 1 and entry.kind != "folder":
             self.linked[name] = real
             self.inodes.add(status.st_ino)
-
-    def _leave_out(self, name: str, *, folder: bool) -> None:
-        self._forget(name)
-        if folder:
-            self._uncounted.add(name)
-
-    def _set_entry(self, name: str, entry: StateEntry) -> None:
-        self.unreadable.pop(name, None)
-        self.linked.pop(name, None)
-        self._store_entry(name, entry)
 
     def _store_entry(self, name: str, entry: StateEntry) -> None:
         if name not in self._skip and self.entries.get(name) != entry:

@@ -50,6 +50,10 @@ class SessionRecords:
             number += 1
         return number
 
+    def prepare(self) -> None:
+        """Make the folder."""
+        make_folders(self.folder / "living")
+
     def begin(self) -> int:
         """
         Record that sessions from now on belong to another event; return how many there were before.
@@ -139,12 +143,6 @@ class SessionRecord:
         write_bytes(self.folder / "record", json.dumps(values).encode() + b"\n", append=True)
 
 
-def prepare(folder: Path) -> SessionRecords:
-    """Make the folder for the session records of a new workspace."""
-    make_folders(folder / "living")
-    return SessionRecords(folder)
-
-
 def _ancestors() -> Iterator[int]:
     row = _table.row(os.getpid())
     while row is not None and row.parent > 0:
@@ -166,23 +164,15 @@ def _add(session: ChildSession, record: Mapping[str, Any]) -> ChildSession:
         words = tuple(str(word)[:_MAX_WORD] for word in start["argv"])
         environment = {str(name): str(value) for name, value in start["environment"].items()}
         return replace(
-            session,
-            parent=int(start["parent"]),
-            depth=int(start["depth"]),
-            host=str(start["host"]),
-            argv=words,
-            size=int(start["size"]),
-            ancestors=tuple(int(pid) for pid in start["ancestors"]),
-            environment=environment,
-            folder=str(start["folder"]),
-            refused=str(start["refused"]),
-        )
+            session, parent=int(start["parent"]), depth=int(start["depth"]), host=str(start["host"]),
+            argv=words, size=int(start["size"]), ancestors=tuple(int(pid) for pid in start["ancestors"]),
+            environment=environment, folder=str(start["folder"]), refused=str(start["refused"]),
+        )  # fmt: skip
     if "hook_runs" in record:
         # Hook runs that were recorded as running have ended.
-        before = [hook_run for hook_run in session.hook_runs if hook_run.done]
-        return replace(
-            session, hook_runs=(*before, *(ChildHookRun(**hook_run) for hook_run in record["hook_runs"]))
-        )
+        ended = (hook_run for hook_run in session.hook_runs if hook_run.done)
+        started = (ChildHookRun(**hook_run) for hook_run in record["hook_runs"])
+        return replace(session, hook_runs=(*ended, *started))
     if "call" in record:
         return replace(session, calls=(*session.calls, ChildCall(**record["call"])))
     return replace(session, ended=str(record.get("ended", "")), trouble=str(record.get("trouble", "")))

@@ -18,8 +18,16 @@ import sys
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
-from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
+from pytest_hookharness.execution.paths import (
+    PACKAGE,
+    TOOLS_PATH,
+    WorkspaceError,
+    confine,
+    make_folders,
+    read_bytes,
+    write_bytes,
+)
+from pytest_hookharness.execution.workspace.session_records import SessionRecords
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
@@ -27,7 +35,6 @@ from pytest_hookharness.model.scenario import Double, Scenario
 STDIN_LIMIT = 1 << 20
 # More bytes than the system accepts as arguments.
 _RECORD_LIMIT = 16 << 20
-PACKAGE = Path(__file__).parents[2]
 # The fake agent is a program of a higher layer, which is only named here. It has a file of its own, so that
 # its command line can be read in a list of processes.
 _PROGRAM = """\
@@ -36,7 +43,6 @@ sys.path.insert(0, {package!r})
 from pytest_hookharness.simulation.session.fake_agent import main
 sys.exit(main([{sessions!r}, {name!r}, *sys.argv[1:]]))
 """
-_TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 # Seconds for which a double waits for the end of its own standard input. Some programs leave it open for as
 # long as their child lives; a double that waited without limit would hang where no real command does.
 _STDIN_WAIT = "1"
@@ -79,13 +85,12 @@ class TestDoubles:
         make_folders(self.bin)
         make_folders(self.counters)
         if scenario.fake_agents:
-            prepare(self.session_records.folder)
+            self.session_records.prepare()
             write_bytes(self.session_records.folder / "scenario", pickle.dumps(scenario))
         for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:
-                raise WorkspaceError(
-                    self.bin, f"{name!r} cannot be the name of a test double; use a bare command name"
-                )
+                problem = f"{name!r} cannot be the name of a test double; use a bare command name"
+                raise WorkspaceError(self.bin, problem)
             self._write(name, double)
 
     def _write(self, name: str, double: Double) -> None:
@@ -95,12 +100,9 @@ class TestDoubles:
         for kind in ("stdout", "stderr", "prompts"):
             write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
         if double.agent:
-            words = {
-                "package": str(PACKAGE.parent),
-                "sessions": str(self.session_records.folder),
-                "name": name,
-            }
-            write_bytes(self.folder / "agents" / name, os.fsencode(_PROGRAM.format(**words)))
+            package, sessions = str(PACKAGE.parent), str(self.session_records.folder)
+            program = _PROGRAM.format(package=package, sessions=sessions, name=name)
+            write_bytes(self.folder / "agents" / name, os.fsencode(program))
         script = self.bin / name
         write_bytes(script, os.fsencode(script_of(name, double, self.folder)))
         script.chmod(0o755)
@@ -119,9 +121,8 @@ class TestDoubles:
             calls = (_read_call(folder, name, number) for number in numbers)
             return tuple(call for call in calls if call is not None)
         except FileNotFoundError as error:
-            raise WorkspaceError(
-                folder, f"there is no test double {name!r}; add it under `commands`"
-            ) from error
+            problem = f"there is no test double {name!r}; add it under `commands`"
+            raise WorkspaceError(folder, problem) from error
         except OSError as error:
             raise WorkspaceError(folder, f"its records cannot be read: {error.strerror}") from error
 
@@ -143,11 +144,8 @@ def script_of(name: str, double: Double, folder: Path) -> str:
     """Return the text of a double."""
     spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
-    head = _HEAD.format(
-        name=shlex.quote(name),
-        calls=shlex.quote(str(folder / "calls" / name)),
-        stdin=spawning.SHELL_STDIN,
-    )
+    calls = shlex.quote(str(folder / "calls" / name))
+    head = _HEAD.format(name=shlex.quote(name), calls=calls, stdin=spawning.SHELL_STDIN)
     if double.module:
         # Its standard input is left to the module, which may be a hook.
         return f'{head}exec {shlex.quote(sys.executable)} -B -m {shlex.quote(double.module)} "$@"\n'
@@ -189,24 +187,22 @@ def home_of_module(name: str) -> str:
     places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
     home = next(filter(os.path.isabs, places), None)
     if home is None:
-        raise WorkspaceError(
-            name, f"{sys.executable} has no package {top!r}; install it there, beside the harness"
-        )
+        problem = f"{sys.executable} has no package {top!r}; install it there, beside the harness"
+        raise WorkspaceError(name, problem)
     return home
 
 
 def _tool(name: str) -> str:
     # By its full path: the scenario may hide the tool, or have a double of the same name.
-    found = shutil.which(name, path=_TOOLS_PATH)
+    found = shutil.which(name, path=TOOLS_PATH)
     if found is None:
-        raise WorkspaceError(
-            name, f"test doubles need this command, which is not in {_TOOLS_PATH}; install it"
-        )
+        problem = f"test doubles need this command, which is not in {TOOLS_PATH}; install it"
+        raise WorkspaceError(name, problem)
     return shlex.quote(found)
 
 
 def _bounded_reader() -> str:
-    found = shutil.which("timeout", path=_TOOLS_PATH)
+    found = shutil.which("timeout", path=TOOLS_PATH)
     if found is None:
         return ""
     # It must stay in the process group of its hook, or a signal to the group would miss it.

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from pytest_hookharness.execution.paths import WorkspaceError, lies_in, make_folders
-from pytest_hookharness.execution.workspace.test_doubles import PACKAGE, home_of_module
+from pytest_hookharness.execution.paths import PACKAGE, WorkspaceError, lies_in, make_folders
+from pytest_hookharness.execution.workspace.test_doubles import home_of_module
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
 
@@ -36,17 +36,7 @@ _FIXED: Mapping[str, str] = {
 def host_environment(
     *, path: str, root: str, home: str, tmp: str, doubles: str, given: Mapping[str, str]
 ) -> dict[str, str]:
-    """
-    Return the environment of the host itself.
-
-    Args:
-        path: The search path; usually the developer's.
-        root: The workspace, which is the working folder.
-        home: The home folder.
-        tmp: The folder for temporary files.
-        doubles: The folder of the test doubles; it stays first on the search path.
-        given: What the scenario sets.
-    """
+    """Return the environment of the host itself; the test doubles stay first on the search path."""
     return {
         **_FIXED,
         "HOME": home,
@@ -98,26 +88,17 @@ class HiddenCommands:
 
     @classmethod
     def plan(cls, names: Sequence[str], path: str, place: Path) -> HiddenCommands:
-        """
-        Plan a path without some commands; nothing is made yet.
-
-        Args:
-            names: The commands to hide.
-            path: The search path.
-            place: Where replacements may be made.
-        """
+        """Plan a search path without some commands; ``place`` is where replacements will be made."""
         folders: list[str] = []
-        stand_ins: dict[str, str] = {}
+        made: dict[str, str] = {}
         for folder in path.split(os.pathsep):
             if folder and any(os.path.lexists(os.path.join(folder, name)) for name in names):
                 # On many systems /bin and /usr/bin are one.
                 real = os.path.realpath(folder)
-                folders.append(stand_ins.setdefault(real, str(place / str(len(stand_ins)))))
+                folders.append(made.setdefault(real, str(place / str(len(made)))))
             else:
                 folders.append(folder)
-        return cls(
-            tuple(names), tuple(folders), {replacement: real for real, replacement in stand_ins.items()}
-        )
+        return cls(tuple(names), tuple(folders), {replacement: real for real, replacement in made.items()})
 
     @property
     def path(self) -> str:
@@ -139,37 +120,9 @@ class HiddenCommands:
             # Compared with the folder itself: a name that could not be linked would hide another command.
             gone = {*os.listdir(folder)}.difference(os.listdir(replacement))
             if not gone <= {*self.names}:
-                raise WorkspaceError(
-                    replacement, f"hides {', '.join(sorted(gone))}; only {self.names} should be"
-                )
+                problem = f"hides {', '.join(sorted(gone))}; only {self.names} should be"
+                raise WorkspaceError(replacement, problem)
         for folder in self.folders if self.names else ():
             for name in self.names:
                 if os.path.lexists(os.path.join(folder, name)):
                     raise WorkspaceError(folder, f"still has the hidden {name}; hide another command")
-
-
-def prepare_folders(
-    scenario: Scenario, in_workspace: Callable[[str], Path], locate: Callable[[str], Path]
-) -> None:
-    """
-    Make the folders that hooks start in and those without room, and check those that are read-only.
-
-    Args:
-        scenario: The scenario.
-        in_workspace: Returns the place of a path below the workspace.
-        locate: Returns the place of a state path.
-
-    Raises:
-        WorkspaceError: A folder cannot be what the scenario wants.
-    """
-    cwd = scenario.cwd
-    if cwd is not None and not cwd.removed and not cwd.path.startswith("/"):
-        make_folders(in_workspace(cwd.path))
-    for path in scenario.full:
-        folder = locate(path)
-        make_folders(folder)
-        if any(folder.iterdir()):
-            raise WorkspaceError(folder, "is not empty, and a full disk would hide what it holds (`full`)")
-    for path in scenario.readonly:
-        if not locate(path).exists():
-            raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from pytest_hookharness.execution.clock.clock import Clock
@@ -33,21 +33,16 @@ from pytest_hookharness.execution.paths import (
     remove_tree,
     write_bytes,
 )
-from pytest_hookharness.execution.workspace.agent_shell import AgentShell
-from pytest_hookharness.execution.workspace.copying import LinkedFiles
-from pytest_hookharness.execution.workspace.file_tools import corrupt
-from pytest_hookharness.execution.workspace.git_repository import commit_all
+from pytest_hookharness.execution.workspace.agent_tools import AgentShell
+from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
     find_visible_paths,
     host_environment,
-    prepare_folders,
     search_path,
 )
 from pytest_hookharness.model.line_coverage import CoverageStore
-from pytest_hookharness.model.moves import Corrupt
-from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Scenario
 
 __all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
@@ -64,7 +59,7 @@ _PRIVATE: Mapping[str, tuple[str, str]] = {
 _WORLD_WRITABLE = 0o1777
 
 
-class Workspace:
+class Workspace(AbstractContextManager["Workspace"]):
     """
     The throw-away folders of one simulation.
 
@@ -75,7 +70,7 @@ class Workspace:
         tmp: The folder for temporary files.
         bin: The folder of the test doubles, first on PATH.
         shell: The agent's shell.
-        session_records: The sessions that fake agents played.
+        doubles: The test doubles, their calls, and the sessions that fake agents played.
         clock: The clock that the hooks and the agent's shell see.
         instruments: The clock, and the recorder of the hooks.
         linked_files: The ignored files of project and plugin, which are not copied.
@@ -91,36 +86,30 @@ class Workspace:
     def __init__(self, scenario: Scenario, base: Path, coverage_store: CoverageStore | None = None) -> None:
         self.base = base
         self.root, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
-        self._doubles = TestDoubles(base / "bin", base / "doubles")
-        self.bin = self._doubles.bin
-        self.shell = AgentShell(self._doubles.folder / "shell")
-        self.session_records = self._doubles.session_records
+        self.doubles = TestDoubles(base / "bin", base / "doubles")
+        self.bin = self.doubles.bin
+        self.shell = AgentShell(self.doubles.folder / "shell")
         self.plugin = base / "plugin" / scenario.place if scenario.plugin is not None else None
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
         }
         self.outside = base / "outside"
         self.roots: Mapping[str, Path] = self._roots(scenario)
-        self.clock = Clock(self._doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
-        own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
+        self.clock = Clock(self.doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
+        own = (self.root, self.home, self.tmp, self.bin, self.doubles.folder, self.plugin)
+        folders = (str(folder) for folder in own if folder is not None)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
-        self._hiding = HiddenCommands.plan(scenario.hidden, _given_path(scenario), base / "hidden")
+        path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
+        self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
         copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
         recorder = Recorder(coverage_store, scenario.id, copies, base) if coverage_store is not None else None
         self.instruments = Instruments(self.clock, recorder)
-        self.writable = _unique(
-            [*(str(folder) for folder in own if folder is not None), *covered, *self.instruments.written]
-        )
+        self.writable = _unique([*folders, *covered, *self.instruments.written])
         visible = find_visible_paths(scenario, _PRIVATE)
         self.visible = _unique([*self.writable, *self._hiding.replaced, *visible, *self.instruments.seen])
-        environment = host_environment(
-            path=self._hiding.path,
-            root=str(self.root),
-            home=str(self.home),
-            tmp=str(self.tmp),
-            doubles=str(self.bin),
-            given=scenario.env,
-        )
+        named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp)}
+        path, doubles = self._hiding.path, str(self.bin)
+        environment = host_environment(path=path, doubles=doubles, given=scenario.env, **named)
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
@@ -156,7 +145,7 @@ class Workspace:
 
     def _roots(self, scenario: Scenario) -> dict[str, Path]:
         roots = {"workspace": self.root, "home": self.home, "tmp": self.tmp, "bin": self.bin}
-        roots["doubles"] = self._doubles.counters
+        roots["doubles"] = self.doubles.counters
         if self.plugin is not None:
             roots["plugin"] = self.plugin
         roots |= {name: Path(self.private[point]) for point, (name, _) in _PRIVATE.items()}
@@ -166,7 +155,7 @@ class Workspace:
     @property
     def written(self) -> tuple[Path, ...]:
         """All folders that change during one simulation, with the records of the test doubles."""
-        every = dict.fromkeys([*self.roots.values(), self._doubles.folder])
+        every = dict.fromkeys([*self.roots.values(), self.doubles.folder])
         return tuple(folder for folder in every if not any(other in folder.parents for other in every))
 
     def clear_overlay(self) -> None:
@@ -182,12 +171,11 @@ class Workspace:
                 raise WorkspaceError(folder, f"is not empty: {left[0]}; is a sandbox still open?")
 
     def _fill(self, scenario: Scenario) -> None:
-        for folder in (self.root, self.home, self.tmp):
+        for folder in (self.root, self.home, self.tmp, self.roots[OUTSIDE]):
             make_folders(folder)
         for folder in map(Path, self.private.values()):
             make_folders(folder)
             folder.chmod(_WORLD_WRITABLE)
-        make_folders(self.roots[OUTSIDE])
         if scenario.project is not None:
             self.linked_files.copy("project", scenario.project, self.root)
         if scenario.plugin is not None and self.plugin is not None:
@@ -203,11 +191,25 @@ class Workspace:
             if not place.exists():
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
-        prepare_folders(scenario, self._locate, self.locate)
-        self._doubles.write(scenario)
+        self._prepare_folders(scenario)
+        self.doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
             commit_all(self.root, self.base, excluded=self.linked_files.folders(self.root))
+
+    def _prepare_folders(self, scenario: Scenario) -> None:
+        """Make the folders that hooks start in and those without room, and check those that are read-only."""
+        cwd = scenario.cwd
+        if cwd is not None and not cwd.removed and not cwd.path.startswith("/"):
+            make_folders(self._locate(cwd.path))
+        for folder in map(self.locate, scenario.full):
+            make_folders(folder)
+            if any(folder.iterdir()):
+                problem = "is not empty, and a full disk would hide what it holds (`full`)"
+                raise WorkspaceError(folder, problem)
+        for path in scenario.readonly:
+            if not self.locate(path).exists():
+                raise WorkspaceError(path, "does not exist, so it cannot be made read-only (`readonly`)")
 
     def locate(self, state_path: str) -> Path:
         """
@@ -224,9 +226,8 @@ class Workspace:
 
     def _locate(self, path: str) -> Path:
         if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
-            raise WorkspaceError(
-                path or "(no path)", "is not a path below the workspace; allowed is no leading / and no .."
-            )
+            problem = "is not a path below the workspace; allowed is no leading / and no .."
+            raise WorkspaceError(path or "(no path)", problem)
         return confine(self.root / path, [self.root])
 
     def read(self, state_path: str) -> str | None:
@@ -271,28 +272,6 @@ class Workspace:
         gone = Path(folder).is_relative_to(self.root) and not Path(folder).is_dir()
         return str(self.root) if gone else folder
 
-    def corrupt(self, event: Corrupt) -> None:
-        """
-        Damage a file of the workspace.
-
-        Raises:
-            WorkspaceError: There is nothing to damage, or it is outside.
-        """
-        corrupt(self.root, event)
-
-    def calls(self, name: str) -> tuple[DoubleCall, ...]:
-        """
-        Return the calls of one test double so far, in order.
-
-        Raises:
-            WorkspaceError: There is no such double.
-        """
-        return self._doubles.calls(name)
-
-    def records(self, name: str) -> Path:
-        """Return the folder in which one test double records its calls."""
-        return self._doubles.records(name)
-
     def keep(self) -> Path:
         """Leave everything in place when the workspace is closed; return where it is."""
         self._kept = True
@@ -310,27 +289,15 @@ class Workspace:
         if left:
             raise WorkspaceError(self.base, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def _write_file(place: Path, text: str) -> None:
     fresh = not place.exists()
     write_bytes(place, text.encode("utf-8", "surrogateescape"))
-    if text.startswith("#!"):
-        place.chmod(0o755)
-    elif fresh:
-        place.chmod(0o644)
-
-
-def _given_path(scenario: Scenario) -> str:
-    inherited = search_path(os.environ.get("PATH", os.defpath))
-    return scenario.env.get("PATH", os.pathsep.join(inherited))
+    if text.startswith("#!") or fresh:
+        place.chmod(0o755 if text.startswith("#!") else 0o644)
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

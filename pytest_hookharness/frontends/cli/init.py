@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.execution.workspace.git_repository import list_ignored
+from pytest_hookharness.execution.workspace.project_files import list_ignored
 from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Edit, Read, RunCommand, Script, Stop

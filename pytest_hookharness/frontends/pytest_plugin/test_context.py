@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.frontends.harness import Harness
@@ -37,7 +37,7 @@ class TestResults:
     seconds: float | None = None
 
 
-class TestContext:
+class TestContext(AbstractContextManager["TestContext"]):
     """
     The state that the hook fixtures of one test share: test doubles, files and results.
 
@@ -59,19 +59,14 @@ class TestContext:
         self.commands: dict[str, Double] = {}
         self._testbed: tuple[Scenario, Testbed] | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._testbed is not None:
             self._testbed[1].close()
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """Return every call of a test double so far, in simulations and single events."""
         played = [call for outcome in self.results.outcomes for call in outcome.calls.get(name, ())]
-        single = self._testbed[1].workspace.calls(name) if self._testbed is not None else ()
+        single = self._testbed[1].workspace.doubles.calls(name) if self._testbed is not None else ()
         return (*played, *single)
 
     def scenario(self, given: Mapping[str, Any]) -> Scenario:

@@ -111,7 +111,7 @@ class BackgroundTracking:
             self._apply(background.Detached(name=name, by=thread if certain else None, at=self._now()))
 
     def _asked_outside(self) -> tuple[str, ...]:
-        return _new(self._testbed.workspace.calls(DETACH), self._taken)
+        return _new(self._testbed.workspace.doubles.calls(DETACH), self._taken)
 
     def _asked_inside(self, area: BackgroundArea) -> tuple[str, ...]:
         return _new(area.requests(), self._taken_inside) if area.separate else self._asked_outside()
@@ -151,7 +151,7 @@ class BackgroundTracking:
         return (name for name in self.state.living if self.state.watched[name].run.pid)
 
     def _receive(self, message: Mapping[str, Any]) -> None:
-        if message.get("what") == "others":
+        if message.get("what") == "living":
             self._counting = False
             self._others = tuple(map(str, message.get("commands", ())))
             return

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
+from contextlib import AbstractContextManager, contextmanager
 
 from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, WorkspaceError
@@ -80,7 +78,7 @@ class CheckpointEditor:
             yield
 
 
-class Checkpoint:
+class Checkpoint(AbstractContextManager["Checkpoint"]):
     """
     A testbed as it was at one point, to which it can be restored any number of times.
 
@@ -100,12 +98,7 @@ class Checkpoint:
         # Taking the snapshot read the transcript; without this, a hook would seem to have read it.
         testbed.scanner.settle()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.restore()
 
     def resume(self, point: SessionPoint | None = None) -> SessionDriver:

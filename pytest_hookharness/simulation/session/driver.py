@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.workspace.agent_tools import corrupt
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -195,7 +196,7 @@ class SessionDriver:
         match act:
             case Corrupt():
                 self._note(Happened(event=act))
-                self.testbed.workspace.corrupt(act)
+                corrupt(self.testbed.workspace.root, act)
                 self.testbed.scan()
             case Wait():
                 self._note(Happened(event=act))
@@ -243,7 +244,7 @@ class SessionDriver:
 
     def _run_hooks(self, request: hosts.RunHooks, budget: float) -> None:
         testbed = self.testbed
-        before = testbed.workspace.session_records.begin()
+        before = testbed.workspace.doubles.session_records.begin()
         given, stdins = run_hooks(testbed, request.hooks, request.payload, budget)
         children = attribute(self._read_children(before), request.event, request.hooks, given)
         opened = testbed.transcript_opened()
@@ -274,7 +275,7 @@ class SessionDriver:
         self._note_calls()
 
     def _read_children(self, before: int) -> tuple[ChildSession, ...]:
-        children = self.testbed.workspace.session_records.read(before)
+        children = self.testbed.workspace.doubles.session_records.read(before)
         first = next((child for child in children if child.refused), None)
         self.refused_session = self.refused_session or first
         return children
@@ -285,7 +286,7 @@ class SessionDriver:
             self.replace_session(hosts.reconfigure(self.progress.session, self.testbed.configuration))
 
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
-        before = self.testbed.workspace.session_records.begin()
+        before = self.testbed.workspace.doubles.session_records.begin()
         performance, result = self._perform_unless_expected_refused(request, budget)
         starter = f"a call of {request.call.name}"
         children = self._read_children(before)

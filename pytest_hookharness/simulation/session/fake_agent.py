@@ -23,8 +23,7 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.paths import append_lines, read_bytes
 from pytest_hookharness.execution.processes import item_supervisor
 from pytest_hookharness.execution.processes.item_supervisor import NestedProcesses
-from pytest_hookharness.execution.workspace.agent_shell import AgentShell
-from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
+from pytest_hookharness.execution.workspace.agent_tools import AgentShell, perform, performance_of
 from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
 from pytest_hookharness.hosts.rules.process import CallRules
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun

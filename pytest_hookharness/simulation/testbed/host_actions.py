@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
+from pytest_hookharness.execution.workspace.agent_tools import perform, performance_of
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
@@ -169,7 +169,7 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     given: list[ProcessResult | Payload] = []
     stdins: list[bytes] = []
     replies: list[Reply] = []
-    before = testbed.workspace.session_records.begin()
+    before = testbed.workspace.doubles.session_records.begin()
     for batch in hosts.start_groups(profile, hooks):
         runs, sent = run_hooks(testbed, batch, payload, testbed.settings.wall)
         pairs = zip(batch, runs, strict=True)
@@ -186,6 +186,6 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
             hook_runs=collect(hooks, payload, stdins, given, replies),
             decision=decision,
             changes=testbed.scan(),
-            children=attribute(testbed.workspace.session_records.read(before), event, hooks, given),
+            children=attribute(testbed.workspace.doubles.session_records.read(before), event, hooks, given),
         )
     )

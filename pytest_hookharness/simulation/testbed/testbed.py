@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
@@ -33,7 +32,7 @@ from pytest_hookharness.simulation.testbed.host_setup import (
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 
-class Testbed:
+class Testbed(AbstractContextManager["Testbed"]):
     """
     One throw-away workspace with its sandbox, used by one simulated host.
 
@@ -237,12 +236,7 @@ class Testbed:
         self._configuration = replace(read, problems=tuple(problems))
         return True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -51,17 +51,7 @@ class OverlayView:
         readonly: Iterable[str] = (),
         full: Iterable[str] = (),
     ) -> None:
-        """
-        Set what is wanted.
-
-        Args:
-            private: Mount points and the folders that are mounted over them.
-            visible: Paths that stay at their own place although something is mounted above them.
-            writable: Those of them in which writes go to the path itself.
-            outside: The folder that takes all other writes; empty if these are not contained.
-            readonly: Paths that cannot be written to.
-            full: Empty folders without room for one byte.
-        """
+        """Plan the mounts of a `translation.Confinement`; the arguments are its attributes."""
         self._readonly, self._full = tuple(readonly), tuple(full)
         self._points = {os.path.realpath(point): folder for point, folder in private if os.path.isdir(point)}
         names = [os.path.normpath(path) for path in visible]
@@ -79,12 +69,7 @@ class OverlayView:
         self.refusals: list[tuple[str, str]] = []
 
     def mount(self, *, own_users: bool) -> None:
-        """
-        Mount everything.
-
-        Args:
-            own_users: Whether this is a user namespace, which gives no rights over the machine.
-        """
+        """Mount everything; ``own_users`` means a user namespace, without rights over the machine."""
         if not self._try_whole_machine(own_users):
             self._overlay_in_place(own_users)
         for path in self._full:
@@ -125,7 +110,7 @@ class OverlayView:
                 self._bind(mounts.hold(root + real), root + name)
             mounts.become_root(root)
         except OSError:
-            # Detached as a whole, so that a failed attempt leaves no mount behind for the second way.
+            # Detached as a whole, so that a failed attempt leaves no mount behind for the other one.
             mounts.detach(root)
             raise
 
@@ -242,9 +227,7 @@ class OverlayView:
         self.contained.append(place)
 
     def _make_layers(self, place: str) -> tuple[int, int]:
-        """
-        Make the folder for the writes below a place, with the folders above it as they are on the machine.
-        """
+        """Make the folder for the writes below a place, with the folders above it as on the machine."""
         upper, path = f"{self._outside}/upper", ""
         for part in ["", *place.strip("/").split("/")]:
             path = f"{path}/{part}" if part else path

@@ -1,25 +1,32 @@
 """
-The tools that need no process: writing, editing, reading and damaging a file.
+The agent's tools: reading and writing files, and a shell that records where a command line ended.
 
-An error of a tool is a value that the agent will see, never an exception. Damage between turns depends on the
-content alone, so the same file is always damaged in the same way.
+An error of a tool is a value that the agent will see, never an exception. Damage to files between turns
+depends on the content alone, so the same file is always damaged in the same way.
+
+The shell writes the record of its last folder itself when it exits, whatever makes it exit. It writes none if
+it is killed, if it becomes another program, or if it is in POSIX mode from the start.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 
+from pytest_hookharness.execution.clock.shims import bash_env
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
     lies_in,
+    make_folders,
     read_bytes,
     remove_tree,
     write_bytes,
 )
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Corrupt, Edit, Performance, Read
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 
@@ -42,13 +49,17 @@ def perform(
     """
     try:
         path = _locate(root, operation.file, folders, private or {})
+        data = read_bytes(path)
+        text = None if data is None else data.decode("utf-8", "replace")
         match operation:
-            case Read():
-                return _read(path)
             case Edit(old=None):
-                return _write(path, operation.text)
+                return _write(path, text, operation.text)
+            case _ if data is None:
+                return Performance(error=f"{path}: there is no such file")
+            case Read():
+                return Performance(original=text, content=text)
             case Edit():
-                return _replace(path, operation.old or "", operation.text)
+                return _replace(path, data, operation.old or "", operation.text)
             case _:
                 assert_never(operation)
     except WorkspaceError as error:
@@ -68,33 +79,13 @@ def _locate(root: Path, file: str, folders: Sequence[Path], private: Mapping[str
     return confine(target, allowed)
 
 
-def _text(path: Path) -> str | None:
-    data = read_bytes(path)
-    return None if data is None else data.decode("utf-8", "replace")
-
-
-def _data(text: str) -> bytes:
+def _write(path: Path, original: str | None, text: str) -> Performance:
     # Half a character (a lone surrogate), which JSON can hold and UTF-8 cannot, becomes a question mark.
-    return text.encode("utf-8", "replace")
-
-
-def _read(path: Path) -> Performance:
-    text = _text(path)
-    if text is None:
-        return Performance(error=f"{path}: there is no such file")
-    return Performance(original=text, content=text)
-
-
-def _write(path: Path, text: str) -> Performance:
-    original = _text(path)
-    write_bytes(path, _data(text))
+    write_bytes(path, text.encode("utf-8", "replace"))
     return Performance(original=original, content=text)
 
 
-def _replace(path: Path, old: str, new: str) -> Performance:
-    data = read_bytes(path)
-    if data is None:
-        return Performance(error=f"{path}: there is no such file")
+def _replace(path: Path, data: bytes, old: str, new: str) -> Performance:
     try:
         original = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -102,12 +93,9 @@ def _replace(path: Path, old: str, new: str) -> Performance:
     found = original.count(old) if old else 0
     if found != 1:
         seen = f"is there {found} times" if old else "is empty"
-        return Performance(
-            original=original, error=f"{path}: the passage to replace {seen}; it must be there exactly once"
-        )
-    content = original.replace(old, new)
-    write_bytes(path, _data(content))
-    return Performance(original=original, content=content)
+        error = f"{path}: the passage to replace {seen}; it must be there exactly once"
+        return Performance(original=original, error=error)
+    return _write(path, original, original.replace(old, new))
 
 
 def performance_of(run: ProcessResult) -> Performance:
@@ -160,9 +148,8 @@ def corrupt(root: Path, event: Corrupt) -> None:
             raise WorkspaceError(place, f"cannot be damaged ({event.how}): there is no such file")
         write_bytes(place, damaged(data, event.how))
     else:
-        raise WorkspaceError(
-            place, f"unknown kind of damage {event.how!r}; allowed: {', '.join(_KINDS_OF_DAMAGE)}"
-        )
+        problem = f"unknown kind of damage {event.how!r}; allowed: {', '.join(_KINDS_OF_DAMAGE)}"
+        raise WorkspaceError(place, problem)
 
 
 def damaged(data: bytes, how: str) -> bytes:
@@ -201,3 +188,91 @@ def _change_mode(place: Path, mode: str) -> None:
         raise WorkspaceError(place, f"{mode!r} is not an octal mode such as 0644") from error
     except OSError as error:
         raise WorkspaceError(place, f"cannot get the mode {mode}: {error.strerror}") from error
+
+
+_VARIABLE = "BASH_ENV"
+_MAX_RECORD = 1 << 16
+# The folder is written first of all in a trap on EXIT. A trap that the command sets itself is kept behind it,
+# by a function named `trap`; subshells have a process number of their own and write nothing. Errors are
+# discarded, so that `set -x` shows nothing, and `&& :` passes on an exit code that `set -e` would stop at.
+_PRELOAD = """\
+__left() {{ local code=$?; [[ $BASHPID != "$$" ]] || builtin pwd -P >|{note}; return $code; }}
+[[ -o posix ]] || eval 'trap() {{
+  builtin trap "$@" || return
+  {{
+    [[ $BASHPID == "$$" ]] || return 0
+    local kept; kept=$(builtin trap -p EXIT)
+    [[ $kept != *__left* ]] || return 0
+    kept=${{kept#trap -- }}; kept=${{kept% EXIT}}; eval "kept=$kept"
+    builtin trap -- "{{ __left && :; }} 2>/dev/null
+$kept" EXIT
+  }} 2>/dev/null
+}}'
+builtin trap -- '{{ __left && :; }} 2>/dev/null' EXIT
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentShell:
+    """
+    The shell of one workspace's agent.
+
+    Attributes:
+        folder: Where it keeps its preload script and the record; not part of the state.
+    """
+
+    folder: Path
+
+    @property
+    def _record(self) -> Path:
+        return self.folder / "left"
+
+    def prepare(
+        self, command: str, environment: Mapping[str, str], sourced: Sequence[str] = ()
+    ) -> tuple[tuple[str, ...], Mapping[str, str]]:
+        """
+        Return the words and the environment that run a command line.
+
+        The preload script is read before the command line, so that bash's own messages count lines from the
+        first.
+
+        Args:
+            command: The command line.
+            environment: The environment that it gets.
+            sourced: Files that are read first, absolute.
+
+        Raises:
+            WorkspaceError: The shell's own files cannot be written.
+        """
+        make_folders(self.folder)
+        self._forget()
+        own = environment.get(_VARIABLE)
+        restored = f"unset {_VARIABLE}" if own is None else f"{_VARIABLE}={shlex.quote(own)}"
+        # The shell expands variables in this name, as in a text between double quotes.
+        quoted = (own or "").replace('"', r"\"")
+        usual = [f'[[ ! -r "{quoted}" ]] || . "{quoted}"'] if own else []
+        preload = self.folder / "preload.sh"
+        lines = [restored, *usual, *(f". {shlex.quote(file)}" for file in sourced)]
+        text = _PRELOAD.format(note=shlex.quote(str(self._record))) + "\n".join(lines) + "\n"
+        write_bytes(preload, text.encode("utf-8", "surrogateescape"))
+        return ("bash", "-c", command), {**environment, _VARIABLE: bash_env(preload)}
+
+    def pop_folder(self) -> str:
+        """
+        Return the absolute folder in which the last command line ended, and forget it.
+
+        Empty if it was not recorded.
+
+        Raises:
+            WorkspaceError: The record is not a regular file.
+        """
+        text = read_bytes(self._record, most=_MAX_RECORD)
+        self._forget()
+        folder = os.fsdecode(text or b"").removesuffix("\n")
+        return folder if folder.startswith("/") else ""
+
+    def _forget(self) -> None:
+        try:
+            self._record.unlink(missing_ok=True)
+        except OSError as error:
+            raise WorkspaceError(self._record, f"cannot be removed: {error.strerror}") from error

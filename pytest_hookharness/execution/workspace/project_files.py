@@ -1,35 +1,140 @@
 """
-Copying a project into the workspace, without the files that git ignores.
+The project in the workspace: copied without the files that git ignores, and made one commit.
 
 Modes and times are kept; hard links become separate files; the top ``.git`` and every ``.git`` file (which
 points to a repository elsewhere) are left out. Ignored files (installed packages, caches, secrets) are not
 copied. Ignored folders are linked: a link leads to the real ones, whose files no write reaches.
+
+Git runs without the developer's configuration, templates and hooks, and with fixed people and times, so that
+equal files give equal commits.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Collection, Iterator
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
 from pytest_hookharness.execution.paths import WorkspaceError, lies_in
-from pytest_hookharness.execution.workspace.git_repository import list_ignored
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.trace import is_cache
 
-_MAX_LINKS = 40
+_DATE = "2024-01-01T00:00:00+0000"
+_NAME, _EMAIL = "Agent", "agent@example.invalid"
+_HARDENED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "commit.gpgsign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "init.defaultBranch=main",
+    # No program of a repository is run, whoever owns it.
+    "safe.directory=*",
+)
+_TIMEOUT = 120.0
+_MAX_LINKS, _MAX_NAMED = 40, 5
+# Special characters of a git pattern, by "gitignore" in its manual.
+_SPECIAL = re.compile(r"[\\*?\[]| (?= *$)")
+
+
+def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
+    """
+    Make a folder a repository with one commit on the branch ``main``.
+
+    Args:
+        root: The folder.
+        home: A folder without any git configuration.
+        excluded: Paths that are never part of it.
+
+    Raises:
+        WorkspaceError: Git is not installed, or refuses.
+    """
+    git = shutil.which("git")
+    if git is None:
+        raise WorkspaceError(root, "`git: true` needs git, which is not on PATH; install it or drop the key")
+    for words in (
+        ("init", "--quiet", "--template="),
+        ("symbolic-ref", "HEAD", "refs/heads/main"),
+        # The agent and its hooks may want to commit as well, and have no configuration of their own.
+        ("config", "user.name", _NAME),
+        ("config", "user.email", _EMAIL),
+        ("add", "--all"),
+        ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
+    ):
+        _run_git(git, words, root, home)
+    if excluded:
+        info = root / ".git" / "info"
+        info.mkdir(exist_ok=True)
+        patterns = (_SPECIAL.sub(r"\\\g<0>", path) for path in excluded)
+        (info / "exclude").write_bytes(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
+
+
+def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
+    """
+    Return the relative paths that git ignores in a repository.
+
+    A folder that is ignored as a whole ends with a slash.
+
+    Raises:
+        WorkspaceError: Git refuses.
+    """
+    git = shutil.which("git")
+    mark = root / ".git"
+    if git is None or not (mark.is_file() or (mark / "HEAD").is_file()):
+        return ()
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return tuple(filter(None, os.fsdecode(_run_git(git, words, root, home)).split("\0")))
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "LC_ALL": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        # Missing objects are not fetched, for the repository itself names the program that would do it.
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_CEILING_DIRECTORIES": str(home),
+        **{
+            f"GIT_{role}_{key}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for key, value in (("NAME", _NAME), ("EMAIL", _EMAIL), ("DATE", _DATE))
+        },
+    }
+
+
+def _run_git(git: str, words: tuple[str, ...], root: Path, home: Path) -> bytes:
+    settings = [word for setting in _HARDENED for word in ("-c", setting)]
+    try:
+        done = subprocess.run(
+            [git, *settings, *words],
+            cwd=root,
+            env=_environment(home),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise WorkspaceError(root, f"git {words[0]} could not be run: {error}") from error
+    if done.returncode != 0:
+        message = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        raise WorkspaceError(root, f"git {words[0]} failed with exit {done.returncode}: {message}")
+    return done.stdout
 
 
 def copy_folder(source: Path, target: Path, without: Collection[Path] = ()) -> None:
     """
-    Copy a folder into an existing, empty one.
-
-    Args:
-        source: The folder.
-        target: The other one.
-        without: Paths below it that are left out.
+    Copy a folder, but for some paths below it, into an existing, empty one.
 
     Raises:
         WorkspaceError: It is not a folder, cannot be read, or holds something that cannot be copied: a link
@@ -76,9 +181,8 @@ def _checked_target(top: Path, link: Path) -> str:
     target = os.readlink(link)
     folder = link.parent.relative_to(top).parts
     if not stays_below(top, folder, target):
-        raise WorkspaceError(
-            link, f"links to {target}, which leaves the project; make it a relative link within {top}"
-        )
+        problem = f"links to {target}, which leaves the project; make it a relative link within {top}"
+        raise WorkspaceError(link, problem)
     return target
 
 
@@ -91,9 +195,7 @@ def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
         folder: Where the link stands, relative to it.
         target: The target that the link names.
     """
-    done = list(folder)
-    pending = target.split("/")[::-1]
-    links = 1
+    done, pending, links = list(folder), target.split("/")[::-1], 1
     if target.startswith("/"):
         return False
     while pending:
@@ -117,9 +219,6 @@ def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
     return True
 
 
-_MAX_NAMED = 5
-
-
 @dataclass(frozen=True, slots=True)
 class IgnoredFiles:
     """
@@ -138,11 +237,7 @@ class IgnoredFiles:
     @classmethod
     def of(cls, project: Path, home: Path) -> Self:
         """
-        Return what git ignores, if the project is a repository.
-
-        Args:
-            project: The project.
-            home: A folder without any git configuration.
+        Return what git ignores, if the project is a repository; as `list_ignored`.
 
         Raises:
             WorkspaceError: Git refuses.
@@ -173,15 +268,9 @@ class IgnoredFiles:
 
 
 class LinkedFiles:
-    """The ignored files of a workspace's project and plugin."""
+    """The ignored files of a workspace's project and plugin; ``home`` has no configuration of git."""
 
     def __init__(self, home: Path) -> None:
-        """
-        Begin with nothing.
-
-        Args:
-            home: A folder without any git configuration.
-        """
         self._home = home
         self._made: dict[str, tuple[IgnoredFiles, Path]] = {}
 
@@ -203,15 +292,12 @@ class LinkedFiles:
 
     def folders(self, target: Path) -> tuple[str, ...]:
         """Return the folders that a copy lacks, relative to it."""
-        return tuple(
-            path for files, place in self._made.values() if place == target for path in files.folders
-        )
+        return next((files.folders for files, place in self._made.values() if place == target), ())
 
     def describe(self, *, linked: bool) -> Iterator[str]:
         """Yield a sentence for the project and the plugin, where something is ignored."""
-        yield from filter(
-            None, (files.describe(what, linked=linked) for what, (files, _) in self._made.items())
-        )
+        sentences = (files.describe(what, linked=linked) for what, (files, _) in self._made.items())
+        yield from filter(None, sentences)
 
 
 def _named(paths: tuple[str, ...]) -> str:
