@@ -1,12 +1,16 @@
 from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
 from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
-from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
-from pytest_hookharness.hosts.hook_input.payload_values import (
+from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch, select, start_groups
+from pytest_hookharness.hosts.hook_input.stdin import (
+    encode,
+    find_event,
     identifies_agents,
+    matcher_target,
+    payload_for,
     payload_of_subagent,
     sample_values,
+    shape,
 )
-from pytest_hookharness.hosts.hook_input.stdin import encode, find_event, matcher_target, payload_for, shape
 from pytest_hookharness.hosts.profiles.command_line import (
     CommandLine,
     join_prompt,
@@ -15,21 +19,20 @@ from pytest_hookharness.hosts.profiles.command_line import (
 )
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
-from pytest_hookharness.hosts.rules.process import FinalAnswer
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     EventRule,
+    FinalAnswer,
     Operation,
     Power,
     ProcessRules,
     Profile,
 )
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.cap_counting import cap_for
+from pytest_hookharness.hosts.session.limits import cap_for, find_limits
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
 from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
-from pytest_hookharness.hosts.session.turn_ends import find_limits
-from pytest_hookharness.hosts.session.workspace_view import find_outdated
+from pytest_hookharness.hosts.session.tool_calls import find_outdated
 from pytest_hookharness.hosts.session_state.facts import Facts, PromptCommand, facts, read_commands
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
@@ -43,10 +46,8 @@ from pytest_hookharness.hosts.session_state.requests import (
     RunHooks,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
-from pytest_hookharness.hosts.settings.configuration import Configuration, configure
-from pytest_hookharness.hosts.settings.formats import own_event
+from pytest_hookharness.hosts.settings.configuration import Configuration, configure, own_event
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, start_groups
 from pytest_hookharness.model.moves import Performance
 
 __all__ = [

@@ -21,7 +21,7 @@ from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
-from pytest_hookharness.hosts.session import cap_counting
+from pytest_hookharness.hosts.session.limits import CapSetting, describe_cap
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
@@ -72,8 +72,8 @@ def summarise(profile: Profile) -> HostSummary:
 
 def _describe_cap(profile: Profile) -> str:
     rules = profile.cap
-    setting = cap_counting.CapSetting(env={}, options={})
-    guard = cap_counting.describe_cap(rules, setting, repetition_used_tools=False)
+    setting = CapSetting(env={}, options={})
+    guard = describe_cap(rules, setting, repetition_used_tools=False)
     if guard is None or guard.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.tools import TaskItem
+from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, Tools
 
 ONE = TaskItem(id="1", subject="s", description="d")

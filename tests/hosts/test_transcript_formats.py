@@ -5,17 +5,13 @@ import json
 import pytest
 
 from pytest_hookharness.hosts.profiles.codex.events import hold
-from pytest_hookharness.hosts.rules.transcript_lines import (
+from pytest_hookharness.hosts.rules.tools_and_transcript import (
     TranscriptLine,
     assistant_message,
     result_message,
     user_message,
 )
-from pytest_hookharness.hosts.transcript_readers.transcript_formats import (
-    FORMATS,
-    UnknownTranscript,
-    read_transcript,
-)
+from pytest_hookharness.hosts.transcript_formats import FORMATS, UnknownTranscript, read_transcript
 from pytest_hookharness.model.actions import Action, ActionResult, Break
 
 LINE = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t")

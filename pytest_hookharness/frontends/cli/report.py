@@ -15,7 +15,7 @@ from pathlib import Path
 from pytest_hookharness.frontends.option_types import require_new, whole
 from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
-from pytest_hookharness.hosts.transcript_readers.transcript_formats import UnknownTranscript, read_transcript
+from pytest_hookharness.hosts.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.streams import detect, is_guard_refusal
 from pytest_hookharness.model.actions import Action, ActionResult, Analysis

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.process import CallRules, FinalAnswer
+from pytest_hookharness.hosts.rules.profile import CallRules, FinalAnswer
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Basis, Json, Rule
 

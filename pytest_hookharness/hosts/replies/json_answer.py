@@ -1,5 +1,5 @@
 """
-Answers in JSON: find one in a hook's output, and a value in an answer.
+Answers in JSON: parse one, and read it by the key paths of its host.
 
 Refusals are known in the form of any host, so that one which this host does not understand is reported.
 """
@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import assert_never
 
-from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
+from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling, Unheard
 
-_BYTE_ORDER_MARK = "\ufeff"
+BYTE_ORDER_MARK = "\ufeff"
+
+
 _EVENT_OUTPUT = "hookSpecificOutput"
+
+
 # The key paths where any of the hosts looks for a refusal, and the words that refuse there.
 _REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
     ("decision",): ("block", "deny"),
@@ -38,7 +46,7 @@ def trim(rules: AnswerRules, output: str) -> str:
     Return output without surrounding white space, and without a byte order mark where the host ignores one.
     """
     text = output.strip()
-    return text.strip(_BYTE_ORDER_MARK).strip() if rules.strips_mark else text
+    return text.strip(BYTE_ORDER_MARK).strip() if rules.strips_mark else text
 
 
 def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
@@ -105,42 +113,211 @@ def answer_keys(rules: AnswerRules) -> frozenset[str]:
     return frozenset([*(path[0] for path in paths if path), *halting])
 
 
-def find_misplaced_answer(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
-    """Return where an answer is that the host does not find; ``None`` if there is none."""
-    keys = answer_keys(rules)
-    text = stdout.strip().strip(_BYTE_ORDER_MARK).strip()
-    try:
-        whole = json.loads(text) if text else None
-    except (ValueError, RecursionError):
-        whole = None
-    if isinstance(whole, dict) and _is_answer(keys, whole):
-        return "the host does not read the answer as JSON; an invisible character stands before it"
-    if isinstance(whole, str) and _holds_answer(keys, whole):
-        return "the answer is inside a JSON string"
-    if isinstance(whole, list) and any(isinstance(item, dict) and _is_answer(keys, item) for item in whole):
-        return "the answer is inside a JSON array"
-    if whole is None and _holds_answer(keys, text):
-        return "the answer does not begin the output; something else is printed before it"
-    if not text and stderr.strip().startswith("{") and _holds_answer(keys, stderr):
-        return "the answer is on standard error"
-    return None
+_NO_STREAMS: Mapping[Stream, str] = {}
 
 
-def _is_answer(keys: frozenset[str], value: Payload) -> bool:
-    return bool(keys & set(value) or find_refusal(value))
+@dataclass(frozen=True, slots=True)
+class AnswerReader:
+    """The host, hook and event of an answer, and the rules for reading it."""
+
+    profile: Profile
+    hook: Hook
+    event: EventRule
+    answers: AnswerRules
+
+    def rule(self, name: str) -> Rule:
+        """Return a fact of the host about reading replies, by its name."""
+        return self.profile.replies.rules[name]
+
+    def no_opinion(self, rule: str, fault: str | None = None) -> Reply:
+        """Return a reply without an opinion."""
+        return Reply(rule=self.rule(rule), fault=fault)
+
+    @property
+    def blocks_on_failure(self) -> bool:
+        """Whether a failure of the hook counts as a refusal."""
+        return self.event.fails_closed and self.hook.on_failure == "block"
+
+    @property
+    def default_reason(self) -> str:
+        """The host's words for a reason that the hook did not give."""
+        return self.profile.replies.no_reason.format(event=self.event.name)
+
+    def refuse(self, reason: str, rule: str, *, silent: bool = False) -> Reply:
+        """Return a refusal, or the reply that stands for one on events without the power to refuse."""
+        if self.event.power is Power.NOTHING:
+            fault = f"ignored: a refusal has no effect on {self.event.name}"
+            return Reply(user_text=reason, fault=fault, rule=self.rule("no power"))
+        return self.cut_texts(Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=self.rule(rule)))
+
+    def cut_texts(self, reply: Reply) -> Reply:
+        """Return the reply with its texts cut at the host's limit."""
+        limit = self.profile.replies.text_limit
+        if limit is None:
+            return reply
+        bounded = [reply.context] if self.event.role in limit.spared else [reply.context, reply.reason]
+        longest = max(map(limit.measure, bounded))
+        if longest <= limit.most:
+            return reply
+        unit = "bytes" if limit.in_bytes else "characters"
+        fault = reply.fault or f"too-long: of {longest} {unit}, {limit.most} reach the model"
+        reason = reply.reason if self.event.role in limit.spared else limit.cut(reply.reason)
+        return replace(reply, reason=reason, context=limit.cut(reply.context), fault=fault)
+
+    def no_effect(self, key: str) -> str:
+        """Return the fault of a key that has no effect on the event."""
+        return f"ignored: {key!r} has no effect on {self.event.name}"
 
 
-def _holds_answer(keys: frozenset[str], text: str) -> bool:
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    # Output may be long and full of braces; a real answer is among the first objects.
-    for _ in range(20):
-        if start < 0:
-            return False
-        try:
-            value, _end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
+def read_answer(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
+    """Return the reply in an answer. The output streams give the reason if the answer has none."""
+    rules = reader.answers
+    if reader.profile.replies.announced and answer.get("async") is True:
+        return reader.no_opinion("async")
+    problem = rules.check and rules.check(reader.event.name, answer)
+    if problem:
+        return reader.no_opinion("invalid", f"ignored: {problem}")
+    if reader.event.role is Role.WORKTREE:
+        folder = str(dig(answer, ("hookSpecificOutput", "worktreePath")) or "")
+        named = Reply(folder=folder, rule=reader.rule("folder"))
+        return named if folder else reader.refuse("the answer names no folder", "no folder", silent=True)
+    if not answer and rules.empty is not EmptyAnswer.NOTHING:
+        return _read_empty(reader)
+    # A halt may turn the ruling into a refusal, and texts may make a silent refusal a spoken one.
+    reply = _read_ruling(reader, answer, streams)
+    reply = _add_halt(reader, reply, answer, streams)
+    reply = _add_texts(reader, reply, answer)
+    return reader.cut_texts(replace(reply, fault=reply.fault or _useless_answer(reader, reply, answer)))
+
+
+def _read_empty(reader: AnswerReader) -> Reply:
+    if reader.answers.empty is EmptyAnswer.REFUSES or reader.blocks_on_failure:
+        return replace(reader.refuse(reader.default_reason, "empty", silent=True), unmeant=True)
+    return reader.no_opinion("empty", "mangled: the answer is empty, and the host expects a decision in it")
+
+
+def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
+    if answer and not answer_keys(reader.answers) & set(answer):
+        return f"ignored: the host knows none of the keys {', '.join(answer)}"
+    refusal = find_refusal(answer) if reply.ruling is Ruling.NONE and reply.halt is None else ""
+    return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host" if refusal else None
+
+
+def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str]) -> Reply:
+    grant = dig(answer, reader.answers.grant) if reader.answers.grant else None
+    if isinstance(grant, Mapping) and reader.event.role is Role.PERMISSION:
+        return _grant(reader, grant)
+    for verdict in reader.answers.verdicts:
+        value = dig(answer, verdict.path)
+        if value is None or not (verdict.command or reader.hook.type != "command"):
             continue
-        return isinstance(value, dict) and _is_answer(keys, value)
-    return False
+        key = verdict.path[-1]
+        # The first key path with a value decides, even if its value has no effect on this event.
+        if verdict.roles and reader.event.role not in verdict.roles:
+            return reader.no_opinion("no power", reader.no_effect(key))
+        if verdict.path[0] in reader.event.ignores:
+            return reader.no_opinion("ignored", reader.no_effect(key))
+        ruling = _ruling_of(verdict, value)
+        if ruling is not None:
+            reason = str(value) if verdict.any_text else str(dig(answer, verdict.reason) or "")
+            return _reply_for(reader, ruling, reason or _stream_text(reader, streams))
+    return reader.no_opinion("answer")
+
+
+def _ruling_of(verdict: VerdictPath, value: Json) -> Ruling | None:
+    if verdict.any_text:
+        return Ruling.DENY if isinstance(value, str) and value.strip() else None
+    if not isinstance(value, str | bool):
+        return None
+    return verdict.rulings.get(value.lower() if verdict.ignores_case and isinstance(value, str) else value)
+
+
+def _stream_text(reader: AnswerReader, streams: Mapping[Stream, str]) -> str:
+    texts = (streams.get(stream, "").strip() for stream in reader.answers.fallback_streams)
+    return next((text for text in texts if text), "")
+
+
+def _reply_for(reader: AnswerReader, ruling: Ruling, reason: str) -> Reply:
+    no_reason = reader.default_reason
+    match ruling:
+        case Ruling.DENY:
+            return reader.refuse(reason or no_reason, "answer", silent=not reason.strip())
+        case Ruling.ALLOW:
+            return Reply(
+                ruling=ruling, user_text=reason, unheard=_unheard(reader, reason), rule=reader.rule("answer")
+            )
+        case Ruling.ASK:
+            return Reply(ruling=ruling, reason=reason or no_reason, rule=reader.rule("ask"))
+        case Ruling.DEFER:
+            return Reply(ruling=ruling, reason=reason, rule=reader.rule("defer"))
+        case Ruling.NONE:
+            return reader.no_opinion("answer")
+        case _:
+            assert_never(ruling)
+
+
+def _unheard(reader: AnswerReader, reason: str) -> Unheard | None:
+    rule = reader.profile.replies.rules.get("allow reason")
+    return Unheard(place="reason of an allow", text=reason, rule=rule) if reason and rule else None
+
+
+def _grant(reader: AnswerReader, given: Payload) -> Reply:
+    behaviour = given.get("behavior")
+    if behaviour not in ("allow", "deny"):
+        return reader.no_opinion("invalid", f"ignored: 'behavior' is {behaviour!r}; expected allow or deny")
+    changed = given.get("updatedInput")
+    message = str(given.get("message") or "")
+    return Reply(
+        ruling=Ruling(behaviour),
+        behaviour=str(behaviour),
+        reason=message if behaviour == "deny" else "",
+        updated_input=changed if isinstance(changed, Mapping) else None,
+        halt=message if given.get("interrupt") is True else None,
+        silent=behaviour == "deny" and not message.strip(),
+        rule=reader.rule("answer"),
+    )
+
+
+def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, streams: Mapping[Stream, str]) -> Reply:
+    rules = reader.answers
+    if answer.get("continue") is not False or rules.halting is Halting.IGNORED:
+        return reply
+    if "continue" in reader.event.ignores:
+        return replace(reply, fault=reply.fault or reader.no_effect("continue"))
+    text = str(dig(answer, rules.halting_reason) or "")
+    if rules.halting is not Halting.REFUSES:
+        return replace(reply, halt=text)
+    # The refusal beside the halt has its own reason already.
+    if reply.ruling is Ruling.DENY and not text:
+        return reply
+    text = text or _stream_text(reader, streams)
+    return reader.refuse(text or reader.default_reason, "halt", silent=not text.strip())
+
+
+def _add_texts(reader: AnswerReader, reply: Reply, answer: Payload) -> Reply:
+    rules, role, fault = reader.answers, reader.event.role, reply.fault
+    context, key = _find_first(answer, rules.context)
+    if context and not reader.event.context:
+        fault, context = fault or reader.no_effect(key), ""
+    changed, key = _find_first(answer, rules.changed_input)
+    if changed is not None and role is not Role.BEFORE_TOOL:
+        fault, changed = fault or reader.no_effect(key), None
+    if rules.input_needs_allow and reply.ruling is not Ruling.ALLOW:
+        changed = None
+    output, _ = _find_first(answer, rules.changed_output)
+    person, _ = _find_first(answer, rules.person)
+    context = str(context or "")
+    return replace(
+        reply,
+        context=context,
+        user_text=str(person or reply.user_text),
+        updated_input=changed if isinstance(changed, Mapping) else reply.updated_input,
+        updated_output=output if role is Role.AFTER_TOOL else None,
+        silent=reply.silent and not context.strip(),
+        fault=fault,
+    )
+
+
+def _find_first(answer: Payload, paths: tuple[KeyPath, ...]) -> tuple[Json, str]:
+    found = ((dig(answer, path), path[-1]) for path in paths)
+    return next(((value, key) for value, key in found if value is not None), (None, ""))

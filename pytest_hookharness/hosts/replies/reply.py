@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.replies.answer_reader import AnswerReader, read_answer
 from pytest_hookharness.hosts.replies.json_answer import (
+    BYTE_ORDER_MARK,
+    AnswerReader,
     Unparsable,
     announces_background,
+    answer_keys,
     dig,
-    find_misplaced_answer,
+    find_refusal,
     parse,
+    read_answer,
     trim,
 )
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
-from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Precedence, Stream
+from pytest_hookharness.hosts.rules.replies import (
+    AnswerRules,
+    CodeMeaning,
+    CodeRule,
+    Precedence,
+    Stream,
+)
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
 # Exit codes of a shell that could not run the command.
 _NOT_RUN_CODES = (126, 127)
+
+
 # The exit code that refuses on most hosts.
 _REFUSAL_CODE = 2
+
+
 _NO_OUTPUT = CodeRule()
 
 
@@ -248,3 +262,44 @@ def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:
     """
     first = event.merging.precedence is Precedence.FIRST_REFUSAL
     return first and any(reply.ruling is Ruling.DENY for reply in replies)
+
+
+def find_misplaced_answer(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
+    """Return where an answer is that the host does not find; ``None`` if there is none."""
+    keys = answer_keys(rules)
+    text = stdout.strip().strip(BYTE_ORDER_MARK).strip()
+    try:
+        whole = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict) and _is_answer(keys, whole):
+        return "the host does not read the answer as JSON; an invisible character stands before it"
+    if isinstance(whole, str) and _holds_answer(keys, whole):
+        return "the answer is inside a JSON string"
+    if isinstance(whole, list) and any(isinstance(item, dict) and _is_answer(keys, item) for item in whole):
+        return "the answer is inside a JSON array"
+    if whole is None and _holds_answer(keys, text):
+        return "the answer does not begin the output; something else is printed before it"
+    if not text and stderr.strip().startswith("{") and _holds_answer(keys, stderr):
+        return "the answer is on standard error"
+    return None
+
+
+def _is_answer(keys: frozenset[str], value: Payload) -> bool:
+    return bool(keys & set(value) or find_refusal(value))
+
+
+def _holds_answer(keys: frozenset[str], text: str) -> bool:
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    # Output may be long and full of braces; a real answer is among the first objects.
+    for _ in range(20):
+        if start < 0:
+            return False
+        try:
+            value, _end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            start = text.find("{", start + 1)
+            continue
+        return isinstance(value, dict) and _is_answer(keys, value)
+    return False

@@ -1,5 +1,5 @@
 """
-The rules by which a host reads the reply of a hook, and merges several replies into one decision.
+The rules by which a host reads the reply of a hook, merges several replies, and words them for the agent.
 
 The meaning of exit codes is a table; the parts of a JSON answer are found by key paths.
 """
@@ -253,3 +253,35 @@ class ReplyRules:
     no_error_text: str = ""
     text_limit: TextLimit | None = None
     rules: Mapping[str, Rule]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """
+    The texts that the agent's model reads about hooks; ``str.format`` templates.
+
+    Attributes:
+        label: The name of an event that has a target.
+        refusal: The result of a refused tool call; over ``label``, ``reason``, ``event``, ``tool`` and
+            ``subject``, the command or file of the call.
+        replaced: What replaces the result of a call on an event that replaces results; over ``reason``.
+        asked: The result of a call that needs the permission of a person who is not there.
+        feedback: A refused stop; over ``event``, ``reason``, ``index`` (of the hook) and ``source`` (the
+            settings file of the hook).
+        blocked: The notice before the feedback, or in its place where a refusal stops nothing. Empty for no
+            notice; where a refusal stops nothing, the agent then reads the reason alone.
+        context: A text that a hook adds.
+        modified: What is added to the result of a call whose input a hook changed; over ``changed``, the
+            keys. Empty for nothing.
+        denied: A denied permission without a reason.
+    """
+
+    label: str = "{event}"
+    refusal: str = "{reason}"
+    replaced: str = "{reason}"
+    asked: str = "{reason}"
+    feedback: str = "{reason}"
+    blocked: str = ""
+    context: str = "{text}"
+    modified: str = ""
+    denied: str = "Permission to use {tool} was denied."

@@ -6,24 +6,25 @@ import posixpath
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
+from pytest_hookharness.hosts.rules.tools_and_transcript import assistant_message, user_message
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.tool_calls import plan_calls
-from pytest_hookharness.hosts.session.turn_ends import (
+from pytest_hookharness.hosts.session.limits import remember_move
+from pytest_hookharness.hosts.session.starts_and_ends import (
+    _begin_turn,
+    _end_session,
+    _resume,
+    _start_events,
     attempt_stop,
     hold_prompt,
     release_prompts,
-    remember_move,
 )
-from pytest_hookharness.hosts.session.workspace_view import plan_worktree
+from pytest_hookharness.hosts.session.tool_calls import plan_calls
 from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand_command, find_command
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     AwaitAct,
-    CloseSession,
     ExpandedPrompt,
     Mismatch,
-    Task,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import (
@@ -47,28 +48,9 @@ from pytest_hookharness.model.moves import (
 from pytest_hookharness.model.protocol import Decision, Payload
 
 EVENTS = (Prompt, Wait, Compact, Resume, End, Corrupt)
+
+
 SUMMARY = "The conversation so far was summarised."
-
-
-def open_session(session: Session, source: str) -> Session:
-    """Return the session at its start, or after it was resumed. ``source`` is the host's word for which."""
-    # The agenda of a start: worktree, setup, then the events of the start. A host that starts with the first
-    # prompt has the latter wait for that (``Prompt`` in ``apply_act``).
-    tasks: list[Task] = [*plan_worktree(session)] if source == "startup" else []
-    if source == "startup" and session.facts.setup:
-        tasks.append(AskHooks(role=Role.SETUP, values={"trigger": session.facts.setup}))
-    if session.profile.turns.starts_with_prompt:
-        return replace(session.put_first(*tasks), started=False)
-    return replace(session.put_first(*tasks, *_start_events(session, source)), started=True)
-
-
-def _start_events(session: Session, source: str) -> tuple[AskHooks, ...]:
-    tasks = [AskHooks(role=Role.SESSION_START, values={"source": source})]
-    for file in session.facts.instructions:
-        values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
-        tasks.append(AskHooks(role=Role.INSTRUCTIONS, values=values))
-    tasks += [AskHooks(role=role, incidental=True) for role in session.profile.turns.after_start]
-    return tuple(tasks)
 
 
 def apply_act(session: Session, act: Act | None) -> Session:
@@ -126,55 +108,6 @@ def _prompt_event(session: Session, text: str) -> AskHooks:
         "expanded": expand_command(session.profile, command, arguments),
     }
     return AskHooks(role=Role.EXPANSION, values=values)
-
-
-def _begin_turn(session: Session, prompt: str) -> Session:
-    uuid, session = session.make_id("prompt")
-    parts = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
-    prompt_id = session.profile.tools.ids.prompt.format(**parts)
-    return replace(
-        session,
-        prompt=prompt,
-        prompts=session.prompts + 1,
-        spoken=(),
-        moves=0,
-        stops_refused=0,
-        recent=(),
-        prompt_id=prompt_id,
-        in_turn=True,
-        ending=None,
-        refusals_in_row=0,
-        calls_refused=False,
-        stop_hook_active=False,
-        pending_halt=None,
-    )
-
-
-def _end_session(session: Session, reason: str) -> Session:
-    if session.in_turn:
-        rule = session.profile.replies.rules["no hooks"]
-        session = session.finish("idle", "the session was ended in the middle of a turn", rule)
-    last = (AskHooks(role=Role.SESSION_END, values={"reason": reason}),) if session.started else ()
-    return replace(session, agenda=(*last, CloseSession()))
-
-
-def _resume(session: Session, *, fork: bool) -> Session:
-    if session.in_turn:
-        rule = session.profile.replies.rules["no hooks"]
-        session = session.finish("idle", "the session was resumed in the middle of a turn", rule)
-    resumed = open_session(replace(session, agenda=(AwaitAct(),)), "resume")
-    resumed = replace(
-        resumed, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root
-    )
-    if fork:
-        # A fork is a copy under another name; the original session goes on and has no end event.
-        name = derive_uuid(session.facts.seed, "fork of", session.facts.session_id)
-        return replace(resumed, facts=replace(session.facts, session_id=name))
-    if not session.started:
-        return resumed
-    return resumed.put_first(
-        AskHooks(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason})
-    )
 
 
 def _apply_move(session: Session, move: Move) -> Session:

@@ -13,25 +13,29 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
-from pytest_hookharness.hosts.hook_input.payload_values import session_values
-from pytest_hookharness.hosts.hook_input.stdin import compose
+from pytest_hookharness.hosts.hook_input.launch import select, start_groups
+from pytest_hookharness.hosts.hook_input.stdin import compose, session_values
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session import workspace_view
-from pytest_hookharness.hosts.session.after_hooks import apply_decision
-from pytest_hookharness.hosts.session.cap_counting import apply_cap, find_refusing, skips_stop_hooks
-from pytest_hookharness.hosts.session.moves_and_events import apply_act, open_session
-from pytest_hookharness.hosts.session.subagents import launch_subagent, plan_task_change
-from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call
-from pytest_hookharness.hosts.session.turn_ends import (
+from pytest_hookharness.hosts.session.after_hooks import apply_decision, launch_subagent, plan_task_change
+from pytest_hookharness.hosts.session.limits import apply_cap, find_end, find_refusing, skips_stop_hooks
+from pytest_hookharness.hosts.session.moves_and_events import apply_act
+from pytest_hookharness.hosts.session.starts_and_ends import (
     end_without_stop_hooks,
-    find_end,
+    enter_worktree,
     find_unending_hook,
+    open_session,
+    request_entry,
     wait_for_hook,
 )
-from pytest_hookharness.hosts.session.workspace_view import enter_worktree, request_entry
+from pytest_hookharness.hosts.session.tool_calls import (
+    close_batch,
+    compare_content,
+    finish_call,
+    request_check,
+)
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
@@ -52,7 +56,6 @@ from pytest_hookharness.hosts.session_state.requests import (
 )
 from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, start_groups
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply
@@ -123,7 +126,7 @@ def advance(session: Session, answer: Answer) -> Progress:
             after = finish_call(session, waiting.call, _expect_performance(answer))
             return replace(_run_agenda(after), result=after.performed[-1].result)
         case CheckFile():
-            found = workspace_view.compare_content(session, waiting, _expect_performance(answer))
+            found = compare_content(session, waiting, _expect_performance(answer))
             if isinstance(found, Session):
                 return _run_agenda(found)
             after = finish_call(session, waiting.call, found)
@@ -258,7 +261,7 @@ def _make_call(session: Session, task: MakeCall) -> _TaskResult:
     result = session.profile.tools.internal(call.tool_call)
     if result is not None:
         return finish_call(session, call, result)
-    check = None if task.checked else workspace_view.request_check(session, call)
+    check = None if task.checked else request_check(session, call)
     if check is not None:
         return check
     operation = session.profile.tools.operation(call.tool_call, facts.workspace)

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.tools import TaskItem
-from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
+from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,

@@ -1,16 +1,22 @@
-"""The configuration of a host: hooks and other settings, merged from all its settings files."""
+"""The configuration of a host: hooks and other settings, merged from its settings files and short forms."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.replies.json_answer import dig
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.settings import Import, KeyPath, Switch
-from pytest_hookharness.hosts.settings.formats import describe_value, expand_short_form
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Import,
+    KeyPath,
+    Switch,
+)
+from pytest_hookharness.hosts.rules.turns import COMMON
+from pytest_hookharness.hosts.settings.formats import describe_value
 from pytest_hookharness.hosts.settings.handlers import (
     SettingsProblem,
     SettingsSource,
@@ -21,6 +27,8 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Json
 
 INLINE = "inline"
+
+
 PLUGIN = "plugin"
 
 
@@ -103,6 +111,69 @@ def configure(
         read = _read(profile, f"{PLUGIN}/{config.plugin_path}", text)
         settings.append(replace(read, plugin=True))
     return _merge(profile, settings, plugin_root)
+
+
+def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+    """
+    Return settings in the host's own format, from that format or a short form of it.
+
+    ``{hooks: {...}}`` keeps everything but its events; ``{Stop: ...}`` alone is put into the host's format. A
+    command stands for a handler, and a handler for the group around it that the format needs.
+    """
+    config = profile.config
+    hooks = inline.get("hooks")
+    if isinstance(hooks, Mapping):
+        return {**inline, **config.form.build(_handler_lists(config, hooks))}
+    # Other values of "hooks" and settings that only switch hooks off are taken as they are written.
+    if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
+        return inline
+    inline = _with_own_events(profile, inline)
+    known = {*profile.events, *config.events}
+    # Named sets of hooks, as the format NAMED has them, are complete already.
+    if inline and not known & set(inline) and _holds_named_sets(known, inline):
+        return inline
+    return config.form.build(_handler_lists(config, inline))
+
+
+def _with_own_events(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Replace common event names by this host's own names."""
+    return {own_event(profile, name): value for name, value in inline.items()}
+
+
+def own_event(profile: Profile, name: str) -> str:
+    """Return the host's own name of an event given by its common name; any other name as it is."""
+    if name in profile.events or name in profile.config.events or name not in COMMON:
+        return name
+    rule = profile.by_role(COMMON[name])
+    return name if rule is None else rule.name
+
+
+def _holds_named_sets(known: set[str], inline: Mapping[str, Json]) -> bool:
+    return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
+
+
+def _handler_lists(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: _handler_list(config, value) for name, value in events.items()}
+
+
+def _handler_list(config: ConfigRules, value: Json) -> Json:
+    if isinstance(value, str | Mapping):
+        return [_handler(config, value)]
+    if isinstance(value, Sequence):
+        return [_handler(config, item) for item in value]
+    return value
+
+
+def _handler(config: ConfigRules, item: Json) -> Json:
+    if isinstance(item, str):
+        typed: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
+        return {**typed, config.types["command"]: item}
+    if not isinstance(item, Mapping) or "hooks" in item:
+        return item
+    runs = [kind for kind, key in config.types.items() if key in item]
+    if not runs or config.untyped:
+        return item
+    return {config.keys.type: runs[0], **item}
 
 
 def _matches_any(path: str, patterns: Iterable[str]) -> bool:

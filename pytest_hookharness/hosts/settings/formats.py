@@ -1,5 +1,5 @@
 """
-Formats of settings files: the places of handlers in them, short forms, and replaced commands.
+Formats of settings files: the places of handlers in them, their timeouts, and replaced commands.
 
 A format finds handlers and reports flaws. The host's rules say what a flaw does.
 """
@@ -12,80 +12,16 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
     Flaw,
+    LimitRules,
     MalformedSettings,
     RawHandler,
     SettingsForm,
 )
-from pytest_hookharness.hosts.rules.turns import COMMON
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json
-
-
-def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
-    """
-    Return settings in the host's own format, from that format or a short form of it.
-
-    ``{hooks: {...}}`` keeps everything but its events; ``{Stop: ...}`` alone is put into the host's format. A
-    command stands for a handler, and a handler for the group around it that the format needs.
-    """
-    config = profile.config
-    hooks = inline.get("hooks")
-    if isinstance(hooks, Mapping):
-        return {**inline, **config.form.build(_handler_lists(config, hooks))}
-    # Other values of "hooks" and settings that only switch hooks off are taken as they are written.
-    if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
-        return inline
-    inline = _with_own_events(profile, inline)
-    known = {*profile.events, *config.events}
-    # Named sets of hooks, as the format NAMED has them, are complete already.
-    if inline and not known & set(inline) and _holds_named_sets(known, inline):
-        return inline
-    return config.form.build(_handler_lists(config, inline))
-
-
-def _with_own_events(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Replace common event names by this host's own names."""
-    return {own_event(profile, name): value for name, value in inline.items()}
-
-
-def own_event(profile: Profile, name: str) -> str:
-    """Return the host's own name of an event given by its common name; any other name as it is."""
-    if name in profile.events or name in profile.config.events or name not in COMMON:
-        return name
-    rule = profile.by_role(COMMON[name])
-    return name if rule is None else rule.name
-
-
-def _holds_named_sets(known: set[str], inline: Mapping[str, Json]) -> bool:
-    return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
-
-
-def _handler_lists(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: _handler_list(config, value) for name, value in events.items()}
-
-
-def _handler_list(config: ConfigRules, value: Json) -> Json:
-    if isinstance(value, str | Mapping):
-        return [_handler(config, value)]
-    if isinstance(value, Sequence):
-        return [_handler(config, item) for item in value]
-    return value
-
-
-def _handler(config: ConfigRules, item: Json) -> Json:
-    if isinstance(item, str):
-        typed: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
-        return {**typed, config.types["command"]: item}
-    if not isinstance(item, Mapping) or "hooks" in item:
-        return item
-    runs = [kind for kind, key in config.types.items() if key in item]
-    if not runs or config.untyped:
-        return item
-    return {config.keys.type: runs[0], **item}
-
 
 # Tokens of JSON with comments. A parser would lose comments and spacing, which must stay as they are.
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', re.DOTALL)
@@ -279,13 +215,73 @@ def _as_rows(events: Mapping[str, Json]) -> list[Json]:
 
 # Each event has a list of groups below the key "hooks"; a group has a matcher and a list of handlers.
 GROUPS = SettingsForm(_below_hooks, _grouped, lambda events: {"hooks": _as_groups(events)})
+
+
 # The same, with or without the key "hooks".
 OPEN_GROUPS = SettingsForm(_with_or_without, _grouped, lambda events: {"hooks": _as_groups(events)})
+
+
 # Each event has a list of handlers below "hooks", each with its own matcher.
 FLAT = SettingsForm(_below_hooks, _flat, lambda events: {"hooks": dict(events)})
+
+
 # The same, with or without groups around the handlers.
 MIXED = SettingsForm(_below_hooks, _both, lambda events: {"hooks": dict(events)})
+
+
 # Sets of hooks have names, with events below them; a list contains groups or handlers.
 NAMED = SettingsForm(_by_name, _both, lambda events: {"inline": _as_groups(events)})
+
+
 # One list of handlers, each of which names its event.
 TABLE = SettingsForm(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})
+
+
+@dataclass(frozen=True, slots=True)
+class TimeoutSetting:
+    """
+    A timeout of the settings as the host understands it.
+
+    Attributes:
+        seconds: The timeout; ``None`` for the host's default, or if the value has no meaning.
+        flaw: The flaw of the value, if it has one.
+        text: The flaw in words.
+    """
+
+    seconds: float | None = None
+    flaw: Flaw | None = None
+    text: str = ""
+
+
+def read_timeout(rules: LimitRules, written: Json) -> TimeoutSetting:
+    """Return a timeout of the settings in seconds, as far as the host can read it."""
+    if written is None:
+        return TimeoutSetting()
+    unit = "seconds" if rules.unit == 1.0 else "milliseconds"
+    text = f"is {written!r}; expected a number of {unit} above 0"
+    if isinstance(written, bool) or not isinstance(written, int | float):
+        number = _number(written)
+        return TimeoutSetting(None if number is None else _seconds(rules, number), Flaw.LIMIT_TEXT, text)
+    seconds = _seconds(rules, float(written))
+    if written == 0:
+        return TimeoutSetting(seconds, Flaw.LIMIT_ZERO, text)
+    if written < 0:
+        return TimeoutSetting(seconds, Flaw.LIMIT_NEGATIVE, text)
+    if written != written // 1:
+        return TimeoutSetting(
+            seconds, Flaw.LIMIT_FRACTION, f"is {written!r}; expected a whole number of {unit}"
+        )
+    return TimeoutSetting(seconds)
+
+
+def _number(written: Json) -> float | None:
+    try:
+        return float(str(written))
+    except ValueError:
+        return None
+
+
+def _seconds(rules: LimitRules, number: float) -> float:
+    counts_milliseconds = rules.milliseconds_from is not None and number >= rules.milliseconds_from
+    seconds = number / 1000 if counts_milliseconds else number * rules.unit
+    return max(seconds, rules.least, 0.0)

@@ -17,8 +17,7 @@ from pytest_hookharness.hosts.rules.settings import (
     RawHandler,
     SettingsForm,
 )
-from pytest_hookharness.hosts.settings.formats import describe_value
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import read_timeout
+from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 

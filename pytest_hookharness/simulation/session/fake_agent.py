@@ -25,7 +25,7 @@ from pytest_hookharness.execution.processes import item_supervisor
 from pytest_hookharness.execution.processes.item_supervisor import NestedProcesses
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell, perform, performance_of
 from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
-from pytest_hookharness.hosts.rules.process import CallRules
+from pytest_hookharness.hosts.rules.profile import CallRules
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun
 from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, RunCommand, Script, Stop
 from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Stdio

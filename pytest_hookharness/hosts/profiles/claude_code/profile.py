@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.rules.profile import (
 )
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
-from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio

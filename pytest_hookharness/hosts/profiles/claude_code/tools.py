@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.hosts.rules.tools import TaskItem, TaskStep
+from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TaskStep
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 

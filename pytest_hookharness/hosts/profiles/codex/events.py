@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
-from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
+from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptLine
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.moves import Subagent

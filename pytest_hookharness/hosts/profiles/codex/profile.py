@@ -7,8 +7,8 @@ Facts marked observed were measured by running the host headless.
 from __future__ import annotations
 
 from pytest_hookharness.hosts.profiles import command_line
-from pytest_hookharness.hosts.profiles.codex import tools
-from pytest_hookharness.hosts.profiles.codex.answers import ANSWERS
+from pytest_hookharness.hosts.profiles.codex import answers_and_tools as tools
+from pytest_hookharness.hosts.profiles.codex.answers_and_tools import ANSWERS
 from pytest_hookharness.hosts.profiles.codex.events import EVENTS, FACTS, hold, own_values
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -25,7 +25,7 @@ from pytest_hookharness.hosts.rules.profile import (
 )
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
-from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio

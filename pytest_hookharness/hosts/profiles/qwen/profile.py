@@ -24,7 +24,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
-from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import FlagUse, Resets, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio

@@ -1,4 +1,8 @@
-"""The rules of a host's tools, its task list, its commands and its worktrees."""
+"""
+The rules of a host's tools, task list, commands and worktrees, and of the transcript that it writes.
+
+The form of a transcript's lines is what hooks that read transcripts rely on; it is assumed.
+"""
 
 from __future__ import annotations
 
@@ -160,3 +164,94 @@ class WorktreeRules:
     branch: str
     command: str
     rules: Mapping[str, Rule]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptLine:
+    """
+    What distinguishes one line of a transcript from another.
+
+    Attributes:
+        uuid: Its own identifier.
+        parent: The identifier of the line before; empty for none.
+        session: The session.
+        cwd: The current folder.
+        version: The host's version.
+        time: When it was written.
+        agent: The subagent that it belongs to; empty for the main agent.
+    """
+
+    uuid: str
+    parent: str
+    session: str
+    cwd: str
+    version: str
+    time: str
+    agent: str = ""
+
+    def put_message(self, kind: str, message: Payload, extra: Mapping[str, Json]) -> dict[str, Json]:
+        """Return the line with a message in it."""
+        side: dict[str, Json] = {"isSidechain": bool(self.agent)}
+        if self.agent:
+            side["agentId"] = self.agent
+        return {
+            "parentUuid": self.parent or None,
+            **side,
+            "userType": "external",
+            "cwd": self.cwd,
+            "sessionId": self.session,
+            "version": self.version,
+            "gitBranch": "",
+            "type": kind,
+            "message": message,
+            **extra,
+            "uuid": self.uuid,
+            "timestamp": self.time,
+        }
+
+
+def user_message(text: str) -> dict[str, Json]:
+    """Return a message of the user, or of the host in the user's place."""
+    return {"role": "user", "content": text}
+
+
+def result_message(use_id: str, text: str, *, failed: bool) -> dict[str, Json]:
+    """Return the message with the result of a tool call."""
+    block: dict[str, Json] = {"tool_use_id": use_id, "type": "tool_result", "content": text}
+    return {"role": "user", "content": [{**block, "is_error": True} if failed else block]}
+
+
+def assistant_message(name: str, model: str, block: Payload, reason: str) -> dict[str, Json]:
+    """Return a message of the model with one block."""
+    return {
+        "id": name,
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [block],
+        "stop_reason": reason,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptRules:
+    """
+    Where the host writes the conversation.
+
+    Attributes:
+        path: A template over ``home``, ``slug``, ``session``, ``short`` (the first eight digits of the
+            session), ``project`` (the name of the folder), ``year`` ``month`` ``day`` ``hour`` ``minute`` and
+            ``second``. Empty if the host writes none.
+        subagent_path: The same for a subagent, over ``agent`` as well; empty if the host writes none.
+        put_message: Returns a line with a message in it, given the line, its type, the message and more keys.
+        rule: The fact about the transcript.
+    """
+
+    path: str = ""
+    subagent_path: str = ""
+    put_message: Callable[[TranscriptLine, str, Payload, Mapping[str, Json]], dict[str, Json]] = (
+        TranscriptLine.put_message
+    )
+    rule: Rule

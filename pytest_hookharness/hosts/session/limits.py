@@ -1,18 +1,19 @@
-"""The host's cap: how many refusals of a stop in a row it honours, and what it does then."""
+"""The host's limits on a turn: the cap on refusals of a stop, the number of moves, and repeated moves."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.profile import CapRules
 from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
+from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
-from pytest_hookharness.model.verdicts import Cap
+from pytest_hookharness.model.verdicts import Cap, Limit
 
 # The fields of the session that count the refusals in a row.
 _COUNTS = {Role.STOP: "refusals_in_row", Role.SUBAGENT_STOP: "subagent_refusals"}
@@ -186,3 +187,78 @@ def describe_cap(
     joined = " and " if rules.at_cap is AtCap.OVERRIDES else "; then "
     why = f"the host honours {counted(honoured, 'refusal')} in a row{joined}{after}"
     return Cap(overrides=honoured + 1, why=why, rule=_cap_rule(rules, calls_refused))
+
+
+def remember_move(session: Session, kind: str, *content: object) -> Session:
+    """Return the session with one more move in the list that the host searches for repetitions."""
+    stuck = session.profile.stuck
+    if stuck is None:
+        return session
+    digest = derive_digest(0, kind, *content)[:16]
+    return replace(session, recent=(*session.recent, (kind, digest))[-stuck.remembered :])
+
+
+def find_end(session: Session) -> Session | None:
+    """Return the session after a limit ended its turn; ``None`` if the agent may make another move."""
+    if not session.in_turn:
+        return None
+    return (end_if_out_of_steps(session) if session.moves else None) or _end_if_stuck(session)
+
+
+def end_if_out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
+    """Return the session after its last allowed move ended the turn; ``None`` if it has more moves."""
+    steps = session.profile.steps
+    if steps is None or session.moves < int(session.facts.options.get(steps.option, steps.most)):
+        return None
+    why = f"the host allows an agent {session.moves} moves in a turn"
+    status = (steps.stopped if stopped else "") or steps.status
+    return session.finish("capped", why, steps.rule, status)
+
+
+def _end_if_stuck(session: Session) -> Session | None:
+    stuck = session.profile.stuck
+    if stuck is None or session.facts.options.get(stuck.option) is False:
+        return None
+    why = stuck.detect(session.recent)
+    return session.finish("capped", why, stuck.rule, stuck.status) if why else None
+
+
+def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
+    """
+    Return the limits that would end a loop which neither a hook nor the cap ends, the earliest first.
+
+    Args:
+        session: The session after a repetition of the cycle.
+        turn: The last turn of that repetition.
+        period: The number of turns in one repetition.
+    """
+    # A prompt resets all counts, so a repetition with a prompt in it never comes to a limit.
+    if not period or not session.in_turn or session.moves <= period:
+        return ()
+    found = [*_step_limit(session, turn), *_stuck_limit(session, turn, period)]
+    return tuple(sorted(found, key=lambda limit: limit.turn))
+
+
+def _step_limit(session: Session, turn: int) -> Iterator[Limit]:
+    steps = session.profile.steps
+    if steps is not None:
+        most = int(session.facts.options.get(steps.option, steps.most))
+        why = f"the host allows an agent {most} moves in a turn"
+        yield Limit(turn=turn + most - session.moves, why=why, rule=steps.rule)
+
+
+def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
+    stuck, recent = session.profile.stuck, session.recent
+    if stuck is None or session.facts.options.get(stuck.option) is False:
+        return
+    halves = (size for size in range(1, len(recent) // 2 + 1) if recent[-size:] == recent[-2 * size : -size])
+    size = next(halves, 0)
+    for more in range(1, (stuck.remembered if size else 0) + 1):
+        recent = (*recent, recent[-size])[-stuck.remembered :]
+        why = stuck.detect(recent)
+        if why:
+            # ``recent`` has several entries for some turns and none for others. If its own period is not that
+            # of the loop, only the repetition of the end is known, not the turn.
+            turns = more if size == period else period * -(-more // size)
+            yield Limit(turn=turn + turns, why=why, rule=stuck.rule)
+            return

@@ -1,0 +1,283 @@
+"""
+The start and the end of sessions and turns: worktrees, prompts and resumes, stops, and hooks that never end.
+
+The session creates no worktree itself. It runs hooks for one, or else requests a command, and enters the
+folder by a second command so that a missing folder is noticed.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_hookharness.hosts.rules.profile import EventRule
+from pytest_hookharness.hosts.rules.tools_and_transcript import user_message
+from pytest_hookharness.hosts.rules.turns import AtCap, Role
+from pytest_hookharness.hosts.session.limits import end_if_out_of_steps, reported_flag
+from pytest_hookharness.hosts.session_state.facts import (
+    derive_uuid,
+)
+from pytest_hookharness.hosts.session_state.requests import (
+    AskHooks,
+    AwaitAct,
+    CloseSession,
+    EnterWorktree,
+    PerformCall,
+    Task,
+)
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.moves import (
+    Message,
+    Performance,
+    RunCommand,
+    ToolCall,
+)
+from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
+from pytest_hookharness.model.protocol import Decision, Hook, Payload, Rule
+
+
+def open_session(session: Session, source: str) -> Session:
+    """Return the session at its start, or after it was resumed. ``source`` is the host's word for which."""
+    # The agenda of a start: worktree, setup, then the events of the start. A host that starts with the first
+    # prompt has the latter wait for that (``Prompt`` in ``apply_act``).
+    tasks: list[Task] = [*plan_worktree(session)] if source == "startup" else []
+    if source == "startup" and session.facts.setup:
+        tasks.append(AskHooks(role=Role.SETUP, values={"trigger": session.facts.setup}))
+    if session.profile.turns.starts_with_prompt:
+        return replace(session.put_first(*tasks), started=False)
+    return replace(session.put_first(*tasks, *_start_events(session, source)), started=True)
+
+
+def _start_events(session: Session, source: str) -> tuple[AskHooks, ...]:
+    tasks = [AskHooks(role=Role.SESSION_START, values={"source": source})]
+    for file in session.facts.instructions:
+        values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
+        tasks.append(AskHooks(role=Role.INSTRUCTIONS, values=values))
+    tasks += [AskHooks(role=role, incidental=True) for role in session.profile.turns.after_start]
+    return tuple(tasks)
+
+
+def _begin_turn(session: Session, prompt: str) -> Session:
+    uuid, session = session.make_id("prompt")
+    parts = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
+    prompt_id = session.profile.tools.ids.prompt.format(**parts)
+    return replace(
+        session,
+        prompt=prompt,
+        prompts=session.prompts + 1,
+        spoken=(),
+        moves=0,
+        stops_refused=0,
+        recent=(),
+        prompt_id=prompt_id,
+        in_turn=True,
+        ending=None,
+        refusals_in_row=0,
+        calls_refused=False,
+        stop_hook_active=False,
+        pending_halt=None,
+    )
+
+
+def _end_session(session: Session, reason: str) -> Session:
+    if session.in_turn:
+        rule = session.profile.replies.rules["no hooks"]
+        session = session.finish("idle", "the session was ended in the middle of a turn", rule)
+    last = (AskHooks(role=Role.SESSION_END, values={"reason": reason}),) if session.started else ()
+    return replace(session, agenda=(*last, CloseSession()))
+
+
+def _resume(session: Session, *, fork: bool) -> Session:
+    if session.in_turn:
+        rule = session.profile.replies.rules["no hooks"]
+        session = session.finish("idle", "the session was resumed in the middle of a turn", rule)
+    resumed = open_session(replace(session, agenda=(AwaitAct(),)), "resume")
+    resumed = replace(
+        resumed, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root
+    )
+    if fork:
+        # A fork is a copy under another name; the original session goes on and has no end event.
+        name = derive_uuid(session.facts.seed, "fork of", session.facts.session_id)
+        return replace(resumed, facts=replace(session.facts, session_id=name))
+    if not session.started:
+        return resumed
+    return resumed.put_first(
+        AskHooks(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason})
+    )
+
+
+def plan_worktree(session: Session) -> tuple[AskHooks, ...]:
+    """Return the event that comes first in a session which works in a worktree."""
+    name = session.facts.worktree
+    if not name or session.profile.worktrees is None:
+        return ()
+    return (AskHooks(role=Role.WORKTREE, values={"name": name}),)
+
+
+def apply_worktree_decision(session: Session, decision: Decision | None) -> Session:
+    """Return the session after the hooks that create a worktree. Without hooks the host creates it itself."""
+    rules, name = session.profile.worktrees, session.facts.worktree
+    if rules is None:
+        return session
+    if decision is None:
+        folder = rules.folder.format(name=name)
+        quoted = {"folder": shlex.quote(folder), "branch": shlex.quote(rules.branch.format(name=name))}
+        return session.put_first(
+            EnterWorktree(f"{rules.command.format(**quoted)} && cd -- {quoted['folder']}")
+        )
+    if decision.refused or not decision.folder:
+        why = "; ".join(decision.reasons) or "no hook named a folder"
+        return _close_at_start(
+            session, f"worktree {name!r} was not created: {why}", decision.rule, refused=True
+        )
+    return session.put_first(EnterWorktree(f"cd -- {shlex.quote(decision.folder)}"))
+
+
+def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
+    """Return the request that enters the worktree, after creating it where no hook did."""
+    return PerformCall(
+        call=ToolCall(name=Role.WORKTREE.value, input={}),
+        operation=RunCommand(command=task.command),
+        records=session.records,
+        transcript_path=session.facts.transcript_path,
+    )
+
+
+def enter_worktree(session: Session, done: Performance) -> Session:
+    """Return the session in its worktree; closed if the folder cannot be entered."""
+    if done.exit == 0 and done.folder:
+        return replace(session, root=done.folder, cwd=done.folder)
+    reason = (done.error or done.stderr).strip() or f"exit code {done.exit}"
+    why = f"worktree {session.facts.worktree!r} cannot be entered: {reason}"
+    rules = session.profile.worktrees
+    rule = rules.rules["entered"] if rules is not None else session.profile.replies.rules["no hooks"]
+    return _close_at_start(session, why, rule, refused=False)
+
+
+def _close_at_start(session: Session, why: str, rule: Rule, *, refused: bool) -> Session:
+    session = session.finish("halted" if refused else "idle", why, rule)
+    return replace(session, agenda=(CloseSession(),))
+
+
+def end_without_stop_hooks(session: Session) -> Session:
+    """Return the session after a stop for which the host runs no hooks, because they refused too often."""
+    cap = session.profile.cap
+    why = f"the host runs no hooks of a stop after {counted(session.refusals_in_row, 'refusal')}"
+    return session.finish("capped", why, cap.rules["cap"], cap.status)
+
+
+def find_unending_hook(
+    session: Session, rule: EventRule, runs: Sequence[ProcessResult | Payload | None]
+) -> Hook | None:
+    """
+    Return the first hook that the host would wait for without end; ``None`` if there is none.
+
+    Such a hook was cut only by the harness's hook timeout: the host sends its signals at its own limit and
+    then waits, however long that takes.
+    """
+    if session.profile.process.kill.close_wait is not None or not rule.waits:
+        return None
+    for hook, run in zip(session.hooks, runs, strict=True):
+        ending = run.ending if isinstance(run, ProcessResult) else None
+        if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
+            continue
+        limit = hook.timeout if hook.timeout is not None else rule.timeout
+        # A hook cut before its limit would still have got the host's signal, unless it had already ended and
+        # only its output was open: no signal reaches it then.
+        if ending.ended is not None or limit < ending.after:
+            return hook
+    return None
+
+
+def wait_for_hook(session: Session, hook: Hook) -> Session:
+    """Return the closed session of a host that waits for a hook without end."""
+    why = f"the host waits without a limit for {hook.command!r} to end or to close its output"
+    session = session.finish("waiting", why, session.profile.process.rules["kill"])
+    return replace(session, agenda=(CloseSession(),))
+
+
+def attempt_stop(session: Session, text: str) -> Session:
+    """
+    Return the session that runs the hooks of a stop next.
+
+    A stop that used up the last move of its turn ends the turn without hooks.
+    """
+    ended = end_if_out_of_steps(session, stopped=True)
+    return ended or session.put_first(_stop_event(session, text))
+
+
+def _stop_event(session: Session, text: str) -> AskHooks:
+    active = reported_flag(session, session.stops_refused, refused=session.stop_hook_active)
+    values: Payload = {
+        "stop_hook_active": active,
+        "last_assistant_message": text,
+        "background_tasks": [],
+        "session_crons": [],
+    }
+    return AskHooks(role=Role.STOP, values=values)
+
+
+def hold_prompt(session: Session, text: str) -> Session:
+    """Return the session after a refused prompt, on a host that goes on to the stop with it."""
+    session = replace(session, held_prompts=(*session.held_prompts, text))
+    return session.put_first(_stop_event(session, ""))
+
+
+def release_prompts(session: Session) -> Session:
+    """Return the session with refused and held prompts shown to the agent."""
+    for text in session.held_prompts:
+        session = session.write_line("user", user_message(text)).add_messages(Message("prompt", text))
+    return replace(session, held_prompts=())
+
+
+def apply_stop_decision(session: Session, decision: Decision | None) -> Session:
+    """Return the session after the decision on a stop. No decision: no hook ran."""
+    if session.held_prompts and not session.moves and (decision is None or not decision.refused):
+        rule = decision.rule if decision is not None else session.profile.replies.rules["no hooks"]
+        return session.finish("halted", "a hook refused the prompt, and no hook refused the stop", rule)
+    if decision is None:
+        rule = session.profile.replies.rules["no hooks"]
+        return session.finish("stopped", "the agent stopped and no hook ran", rule)
+    if decision.halt is not None:
+        return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
+    if decision.overridden:
+        return _end_at_cap(session, decision)
+    if not decision.refused:
+        return session.finish("stopped", "the agent stopped and no hook refused", decision.rule)
+    return _continue_turn(session, decision)
+
+
+def _end_at_cap(session: Session, decision: Decision) -> Session:
+    cap, count = session.profile.cap, session.refusals_in_row + 1
+    did = "overrode" if cap.at_cap is AtCap.OVERRIDES else "ended the run at"
+    why = f"the host's cap {did} refusal {count} in a row"
+    if cap.message:
+        limit = count if cap.overrides_at_cap else count - 1
+        reason = "\n".join(decision.reasons)
+        why += f": {cap.message.format(count=count, limit=limit, reason=reason)}"
+    return session.finish("capped", why, decision.rule, cap.status)
+
+
+def _continue_turn(session: Session, decision: Decision) -> Session:
+    # Calls refused before the first refusal of a stop do not lie between two refusals.
+    between = session.calls_refused and session.refusals_in_row > 0
+    session = replace(
+        release_prompts(session),
+        refusals_in_row=session.refusals_in_row + 1,
+        stops_refused=session.stops_refused + 1,
+        calls_refused=between,
+        stop_hook_active=True,
+    )
+    if session.profile.turns.refusal_prompts:
+        session = replace(session, spoken=())
+    for text in decision.to_agent:
+        session = session.add_messages(Message("feedback", text, decision.event))
+        session = session.write_line("user", user_message(text), isMeta=True)
+    session = session.ask_model()
+    if not session.profile.turns.refusal_prompts:
+        return session
+    return session.put_first(
+        AskHooks(role=Role.PROMPT, values={"prompt": "\n".join(decision.reasons)}, incidental=True)
+    )
