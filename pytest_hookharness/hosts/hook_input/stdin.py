@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.profile import EventRule, Operation, Profile
 from pytest_hookharness.hosts.rules.turns import Role
@@ -115,6 +115,7 @@ def _agent_values(profile: Profile, facts: Facts) -> dict[str, Json]:
     return {**named, **{word: value for word, value in own.items() if usual.get(word) != value}}
 
 
+_NOTHING: Payload = {}
 PLAIN_OPERATIONS: tuple[Operation, ...] = (
     RunCommand(command="true"),
     Edit(file="file.txt", text="text\n"),
@@ -194,7 +195,7 @@ def shape(payload: Payload, shaping: Shaping) -> Payload:
     """
     Return the same input in another shape: keys reversed at every depth, or unknown keys added.
 
-    No host promises an order of keys, and any host may add a key in its next version.
+    No host guarantees an order of keys, and any host may add a key in its next version.
     """
     content = _reversed(payload) if shaping.reversed else payload
     return {**content, **shaping.extra}
@@ -214,9 +215,21 @@ def _reversed_value(value: Json) -> Json:
             return value
 
 
-def compose(fields: EventFields, values: Mapping[str, Json]) -> dict[str, Json]:
+def compose(
+    fields: EventFields,
+    values: Mapping[str, Json],
+    *,
+    given: Payload = _NOTHING,
+    invent: Callable[[Field], Json] | None = None,
+) -> dict[str, Json]:
     """
     Return the input of an event, keys in the host's order.
+
+    Args:
+        fields: The keys of the event.
+        values: Values by the engine's names.
+        given: Values of keys, which replace all others.
+        invent: Returns a value for a key without one; ``None`` in a session, which has all values.
 
     Raises:
         KeyError: A key that the host always gives has no value.
@@ -224,12 +237,17 @@ def compose(fields: EventFields, values: Mapping[str, Json]) -> dict[str, Json]:
     payload: dict[str, Json] = {}
     for field in fields.fields:
         source = field.source or field.name
-        if field.fixed:
+        if field.name in given:
+            payload[field.name] = given[field.name]
+        elif field.fixed:
             payload[field.name] = field.fixed[0]
         elif source in values:
             payload[field.name] = values[source]
         elif field.null:
             payload[field.name] = None
+        # Optional keys are left out, except identifiers: any session with a prompt has those.
+        elif invent is not None and (not field.optional or field.kind == "uuid"):
+            payload[field.name] = invent(field)
         elif not field.optional:
             raise KeyError(f"{fields.event}: no value for the required key {field.name!r} (from {source!r})")
     return payload
@@ -266,21 +284,7 @@ def payload_for(
     known: dict[str, Json] = {**fixed_values(profile, facts), "hook_event_name": event}
     known |= profile.own_values(known)
     known |= sample_values(profile, rule, facts, given)
-    payload: dict[str, Json] = {}
-    for field in rule.fields.fields:
-        source = field.source or field.name
-        if field.name in given:
-            payload[field.name] = given[field.name]
-        elif field.fixed:
-            payload[field.name] = field.fixed[0]
-        elif source in known:
-            payload[field.name] = known[source]
-        elif field.null:
-            payload[field.name] = None
-        # Optional keys are left out, except identifiers: any session with a prompt has those.
-        elif not field.optional or field.kind == "uuid":
-            payload[field.name] = _plain_value(field, facts)
-    return payload
+    return compose(rule.fields, known, given=given, invent=lambda field: _plain_value(field, facts))
 
 
 def _plain_value(field: Field, facts: Facts) -> Json:

@@ -21,8 +21,8 @@ from pytest_hookharness.hosts.session.tool_calls import (
     finish_call,
 )
 from pytest_hookharness.hosts.session_state.requests import AskHooks, ExpandedPrompt, Lines, PendingCall
-from pytest_hookharness.hosts.session_state.session_value import Session
-from pytest_hookharness.model.moves import Message, Subagent, ToolResult
+from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
+from pytest_hookharness.model.moves import Subagent, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json
 
 
@@ -34,8 +34,9 @@ def apply_decision(session: Session, ask: AskHooks, decision: Decision | None) -
     """
     if ask.more_events and not _is_final(decision):
         # Texts about a call or a prompt wait until that is settled; all others go to the agent now.
-        kept = ask.call is not None or _is_prompt(ask)
-        return (session if kept else _show_context(session, decision)).put_first(_next_event(ask, decision))
+        if ask.call is None and not _is_prompt(ask):
+            session = session.add_messages(*context_notes(decision))
+        return session.put_first(_next_event(ask, decision))
     if ask.incidental:
         return _apply_incidental(session, ask, decision)
     return _apply_by_role(session, ask, decision)
@@ -52,9 +53,7 @@ def _is_prompt(ask: AskHooks) -> bool:
 def _next_event(ask: AskHooks, decision: Decision | None) -> AskHooks:
     """Return the task for the next event of the same role, with the results of this one carried over."""
     call, values, expanded = ask.call, ask.values, ask.expanded
-    texts = decision.to_agent if decision is not None else ()
-    event = decision.event if decision is not None else ""
-    notes = tuple(Message("context", text, event) for text in texts)
+    notes = context_notes(decision)
     if call is not None:
         call = replace(call, notes=(*call.notes, *notes))
         if decision is not None and decision.updated_input is not None:
@@ -84,15 +83,8 @@ def _apply_incidental(session: Session, ask: AskHooks, decision: Decision | None
     """
     ends = decision is not None and (decision.refused or decision.halt is not None)
     if decision is None or not ends or ask.call is not None or not session.in_turn:
-        return _show_context(session, decision)
-    why = decision.halt or "; ".join(decision.reasons)
-    return session.finish("halted", f"a hook of {decision.event} ended the turn: {why}", decision.rule)
-
-
-def _show_context(session: Session, decision: Decision | None) -> Session:
-    texts = decision.to_agent if decision is not None else ()
-    event = decision.event if decision is not None else ""
-    return session.add_messages(*(Message("context", text, event) for text in texts))
+        return session.add_messages(*context_notes(decision))
+    return session.halt(decision, f"of {decision.event} ended the turn")
 
 
 def _apply_by_role(session: Session, ask: AskHooks, decision: Decision | None) -> Session:
@@ -124,7 +116,7 @@ def _apply_by_role(session: Session, ask: AskHooks, decision: Decision | None) -
         case Role.SUBAGENT_START, _:
             return session
         case _:
-            return _show_context(session, decision)
+            return session.add_messages(*context_notes(decision))
 
 
 def plan_task_change(session: Session, call: PendingCall) -> Session | None:
@@ -145,9 +137,10 @@ def apply_task_decision(session: Session, call: PendingCall, decision: Decision 
     step = _task_step(session, call)
     if step is None:
         return session
-    if decision is not None and decision.halt is not None:
-        session = replace(session, pending_halt=(decision.halt, decision.rule))
-    if decision is None or not decision.refused:
+    if decision is None:
+        return _change_tasks(session, call, step)
+    session = session.postpone_halt(decision)
+    if not decision.refused:
         return _change_tasks(session, call, step)
     failed = ToolResult(text="\n".join(decision.to_agent), failed=True)
     return finish_call(session, replace(call, refused_on=decision.event), failed)
@@ -221,13 +214,13 @@ def _write_transcript(session: Session, call: PendingCall, prompt: str, text: st
     if not session.profile.transcript.subagent_path:
         return session
     first, session = session.make_id("line")
-    hold = session.profile.transcript.put_message
+    put = session.profile.transcript.put_message
     # Like the main transcript, the subagent's own has its prompt and its last words, chained by their ids.
-    asked = hold(session.blank_line(first, "", call.agent_id), "user", user_message(prompt), {})
+    asked = put(session.blank_line(first, "", call.agent_id), "user", user_message(prompt), {})
     second, session = session.make_id("line")
     block = {"type": "text", "text": text}
     message = assistant_message(f"msg_{second[:8]}", session.facts.model, block, "end_turn")
-    said = hold(session.blank_line(second, first, call.agent_id), "assistant", message, {})
+    said = put(session.blank_line(second, first, call.agent_id), "assistant", message, {})
     lines = Lines(path=_transcript_path(session, call), records=(asked, said))
     return replace(session, subagent_lines=(*session.subagent_lines, lines))
 

@@ -26,7 +26,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     ExpandedPrompt,
     Mismatch,
 )
-from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.moves import (
     Act,
     Compact,
@@ -196,14 +196,10 @@ def apply_expansion_decision(session: Session, typed: str, decision: Decision | 
     """Return the session after the decision on a prompt that names a command."""
     found = find_command(session.facts.commands, typed)
     if decision is not None and (decision.refused or decision.halt is not None):
-        why = decision.halt or "; ".join(decision.reasons)
-        return session.finish("halted", f"a hook refused the expansion of the prompt: {why}", decision.rule)
-    texts, event = (decision.to_agent, decision.event) if decision is not None else ((), "")
-    notes = tuple(Message("context", text, event) for text in texts)
+        return session.halt(decision, "refused the expansion of the prompt")
     text = expand_command(session.profile, *found) if found is not None else typed
-    return session.put_first(
-        AskHooks(role=Role.PROMPT, values={"prompt": typed}, expanded=ExpandedPrompt(text, notes))
-    )
+    expanded = ExpandedPrompt(text, context_notes(decision))
+    return session.put_first(AskHooks(role=Role.PROMPT, values={"prompt": typed}, expanded=expanded))
 
 
 def apply_prompt_decision(
@@ -214,15 +210,9 @@ def apply_prompt_decision(
     if decision is not None and (decision.refused or decision.halt is not None):
         if session.profile.turns.refused_prompt_stops and decision.halt is None:
             return hold_prompt(session, text)
-        why = decision.halt or "; ".join(decision.reasons)
-        return session.finish("halted", f"a hook refused the prompt: {why}", decision.rule)
-    session = release_prompts(session)
-    session = session.write_line("user", user_message(text)).add_messages(Message("prompt", text), *notes)
-    if decision is not None:
-        session = session.add_messages(
-            *(Message("context", note, decision.event) for note in decision.to_agent)
-        )
-    return session.ask_model()
+        return session.halt(decision, "refused the prompt")
+    session = release_prompts(session).write_line("user", user_message(text))
+    return session.add_messages(Message("prompt", text), *notes, *context_notes(decision)).ask_model()
 
 
 def apply_compaction_decision(session: Session, trigger: str, decision: Decision | None) -> Session:

@@ -35,7 +35,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
 )
 from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
-from pytest_hookharness.model.protocol import Decision, Hook, Payload, Rule
+from pytest_hookharness.model.protocol import Decision, Hook, Payload
 
 
 def open_session(session: Session, source: str) -> Session:
@@ -129,20 +129,15 @@ def apply_worktree_decision(session: Session, decision: Decision | None) -> Sess
         )
     if decision.refused or not decision.folder:
         why = "; ".join(decision.reasons) or "no hook named a folder"
-        return _close_at_start(
-            session, f"worktree {name!r} was not created: {why}", decision.rule, refused=True
-        )
+        session = session.finish("halted", f"worktree {name!r} was not created: {why}", decision.rule)
+        return replace(session, agenda=(CloseSession(),))
     return session.put_first(EnterWorktree(f"cd -- {shlex.quote(decision.folder)}"))
 
 
 def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
     """Return the request that enters the worktree, after creating it where no hook did."""
-    return PerformCall(
-        call=ToolCall(name=Role.WORKTREE.value, input={}),
-        operation=RunCommand(command=task.command),
-        records=session.records,
-        transcript_path=session.facts.transcript_path,
-    )
+    call = ToolCall(name=Role.WORKTREE.value, input={})
+    return session.request_call(call, RunCommand(command=task.command))
 
 
 def enter_worktree(session: Session, done: Performance) -> Session:
@@ -153,12 +148,7 @@ def enter_worktree(session: Session, done: Performance) -> Session:
     why = f"worktree {session.facts.worktree!r} cannot be entered: {reason}"
     rules = session.profile.worktrees
     rule = rules.rules["entered"] if rules is not None else session.profile.replies.rules["no hooks"]
-    return _close_at_start(session, why, rule, refused=False)
-
-
-def _close_at_start(session: Session, why: str, rule: Rule, *, refused: bool) -> Session:
-    session = session.finish("halted" if refused else "idle", why, rule)
-    return replace(session, agenda=(CloseSession(),))
+    return replace(session.finish("idle", why, rule), agenda=(CloseSession(),))
 
 
 def end_without_stop_hooks(session: Session) -> Session:

@@ -50,7 +50,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     MakeCall,
     Mismatch,
     NextAct,
-    PerformCall,
+    PendingCall,
     Request,
     RunHooks,
 )
@@ -98,10 +98,8 @@ def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progr
         agenda=(AwaitAct(),),
     )
     if configuration.refused:
-        rule = profile.config.rules["refused"]
-        return _run_agenda(
-            replace(session.finish("halted", configuration.refused, rule), agenda=(CloseSession(),))
-        )
+        session = session.finish("halted", configuration.refused, profile.config.rules["refused"])
+        return _run_agenda(replace(session, agenda=(CloseSession(),)))
     return _run_agenda(open_session(session, "startup"))
 
 
@@ -117,20 +115,17 @@ def advance(session: Session, answer: Answer) -> Progress:
     match waiting:
         case AskHooks():
             if not isinstance(answer, HooksFinished) or len(answer.runs) != len(session.hooks):
-                runs = (
-                    f"{len(answer.runs)} runs" if isinstance(answer, HooksFinished) else type(answer).__name__
-                )
-                raise Mismatch(f"expected HooksFinished with {len(session.hooks)} runs, got {runs}")
+                got = type(answer).__name__
+                got = f"{len(answer.runs)} runs" if isinstance(answer, HooksFinished) else got
+                raise Mismatch(f"expected HooksFinished with {len(session.hooks)} runs, got {got}")
             return _take_results(session, waiting, answer)
         case MakeCall():
-            after = finish_call(session, waiting.call, _expect_performance(answer))
-            return replace(_run_agenda(after), result=after.performed[-1].result)
+            return _finish(session, waiting.call, _expect_performance(answer))
         case CheckFile():
             found = compare_content(session, waiting, _expect_performance(answer))
             if isinstance(found, Session):
                 return _run_agenda(found)
-            after = finish_call(session, waiting.call, found)
-            return replace(_run_agenda(after), result=after.performed[-1].result)
+            return _finish(session, waiting.call, found)
         case EnterWorktree():
             return _run_agenda(enter_worktree(session, _expect_performance(answer)))
         case AwaitAct():
@@ -139,6 +134,11 @@ def advance(session: Session, answer: Answer) -> Progress:
             return _run_agenda(apply_act(session, answer))
         case _:
             raise Mismatch("the session has ended and takes no more answers; start another one with begin()")
+
+
+def _finish(session: Session, call: PendingCall, done: Performance) -> Progress:
+    after = finish_call(session, call, done)
+    return replace(_run_agenda(after), result=after.performed[-1].result)
 
 
 def _expect_performance(answer: Answer) -> Performance:
@@ -174,25 +174,22 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
     # ``finished`` counts within this request; ``replies`` begins with those of the requests before it.
     before = len(ask.replies)
     finished = (*range(before), *(before + at for at in results.finished)) if results.finished else ()
+    workspace, home = session.facts.workspace, session.facts.home
     decision = aggregate(
         profile,
         rule.name,
         replies,
         finished,
-        hooks=[replace(hook, source=_locate(session, hook)) for hook in hooks],
+        hooks=[replace(hook, source=locate(hook.source, workspace, home)) for hook in hooks],
         target=_matcher_target(session, rule, ask),
         tool_input=ask.call.tool_call.input if ask.call is not None else None,
     )
     decision = apply_cap(session, ask.role, decision, find_refusing(hooks, replies))
     session = replace(session, hooks=())
     if unending is not None:
-        # The host never comes to a decision; the one made here only says what the other hooks replied.
+        # The host never decides; the decision made here only says what the other hooks replied.
         return _run_agenda(wait_for_hook(session, unending), decision, replies)
     return _run_agenda(apply_decision(session, ask, decision), decision, replies)
-
-
-def _locate(session: Session, hook: Hook) -> str:
-    return locate(hook.source, session.facts.workspace, session.facts.home)
 
 
 def _with_changed_input(session: Session, ask: AskHooks, replies: tuple[Reply, ...]) -> AskHooks:
@@ -218,10 +215,12 @@ def _run_agenda(
             continue
         session, request = step
         # The request and the progress carry these away, so the session starts to collect them anew.
-        performed = session.performed
-        session = replace(session, performed=(), records=(), subagent_lines=())
         return Progress(
-            session=session, request=request, decision=decision, replies=replies, performed=performed
+            session=replace(session, performed=(), records=(), subagent_lines=()),
+            request=request,
+            decision=decision,
+            replies=replies,
+            performed=session.performed,
         )
 
 
@@ -250,7 +249,7 @@ def _do_task(session: Session) -> _TaskResult:
 
 
 def _make_call(session: Session, task: MakeCall) -> _TaskResult:
-    call, facts = task.call, session.facts
+    call, workspace = task.call, session.facts.workspace
     if call.subagent is not None:
         return launch_subagent(session, call, call.subagent)
     if call.tool_call.given is not None:
@@ -264,29 +263,18 @@ def _make_call(session: Session, task: MakeCall) -> _TaskResult:
     check = None if task.checked else request_check(session, call)
     if check is not None:
         return check
-    operation = session.profile.tools.operation(call.tool_call, facts.workspace)
+    operation = session.profile.tools.operation(call.tool_call, workspace)
     # Only commands depend on the current folder; the paths of file tools are absolute by now.
-    if isinstance(operation, RunCommand) and session.cwd != facts.workspace:
+    if isinstance(operation, RunCommand) and session.cwd != workspace:
         operation = replace(operation, folder=session.cwd)
-    request = PerformCall(
-        call=call.tool_call,
-        operation=operation,
-        records=session.records,
-        transcript_path=facts.transcript_path,
-    )
-    return replace(session, waiting=task), request
+    return replace(session, waiting=task), session.request_call(call.tool_call, operation)
 
 
 def _await_act(session: Session) -> tuple[Session, Request]:
-    path = session.facts.transcript_path
+    request = NextAct(records=session.records, transcript_path=session.facts.transcript_path)
     if not session.in_turn:
-        request = NextAct(
-            turn_over=True, records=session.records, transcript_path=path, ending=session.ending
-        )
-        return session, request
-    request = NextAct(
-        observation=Observation(session.messages), records=session.records, transcript_path=path
-    )
+        return session, replace(request, turn_over=True, ending=session.ending)
+    request = replace(request, observation=Observation(session.messages))
     return replace(session, shown=session.messages, messages=()), request
 
 

@@ -26,7 +26,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     PendingCall,
     PerformCall,
 )
-from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.moves import (
     Edit,
     Message,
@@ -47,16 +47,8 @@ def plan_calls(session: Session, calls: Sequence[ToolCall], subagent: Subagent |
     tools, facts = session.profile.tools, session.facts
     tasks: list[AskHooks | CloseBatch] = []
     for index, tool_call in enumerate(calls):
-        started = subagent
-        if (
-            started is None
-            and tools.subagent
-            and tool_call.name == tools.subagent
-            and tool_call.given is None
-        ):
-            kind = tool_call.input.get("subagent_type")
-            prompt = next((tool_call.input[key] for key in _PROMPT_KEYS if key in tool_call.input), "")
-            started = Subagent(kind=str(kind or Subagent().kind), prompt=str(prompt))
+        starts = tool_call.name == tools.subagent != "" and tool_call.given is None
+        started = subagent or (_read_subagent(tool_call) if starts else None)
         digest = derive_digest(facts.seed, "call", session.position)
         numbers = {"turn": max(session.moves - 1, 0), "index": index, "number": session.calls}
         name = tools.ids.call.format(digest=digest[:22], session=facts.session_id, **numbers)
@@ -78,6 +70,12 @@ def plan_calls(session: Session, calls: Sequence[ToolCall], subagent: Subagent |
     return session.ask_model().put_first(*tasks, CloseBatch())
 
 
+def _read_subagent(tool_call: ToolCall) -> Subagent:
+    kind = tool_call.input.get("subagent_type") or Subagent().kind
+    prompt = next((tool_call.input[key] for key in _PROMPT_KEYS if key in tool_call.input), "")
+    return Subagent(kind=str(kind), prompt=str(prompt))
+
+
 def _call_values(session: Session, call: PendingCall) -> dict[str, Json]:
     return {
         "tool_name": call.tool_call.name,
@@ -96,7 +94,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         if rules.halting is Halting.AT_ONCE:
             session = _refuse(session, call, "", (), event=decision.event, shown=False)
             return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
-        session = replace(session, pending_halt=(decision.halt, decision.rule))
+        session = session.postpone_halt(decision)
     if decision.updated_input is not None:
         changed = decision.updated_input
         whole = {**call.tool_call.input, **changed} if rules.input_merges else changed
@@ -111,8 +109,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         text, *others = decision.to_agent
         return _refuse(session, call, text, others, event=decision.event)
     # The first text says that the question was refused; on this host it is answered with yes.
-    texts = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent
-    notes = tuple(Message("context", text, decision.event) for text in texts)
+    notes = context_notes(decision)[1 if decision.ruling is Ruling.ASK else 0 :]
     call = replace(call, notes=(*call.notes, *notes))
     return session.schedule(*_permission_events(session, call, decision.ruling), MakeCall(call))
 
@@ -163,8 +160,7 @@ def apply_permission_decision(session: Session, call: PendingCall, decision: Dec
     """Return the session after the decision on a permission. The call itself is next on the agenda."""
     if decision is None:
         return session
-    if decision.halt is not None:
-        session = replace(session, pending_halt=(decision.halt, decision.rule))
+    session = session.postpone_halt(decision)
     # ``apply_call_decision`` has put the call right after its permission; it is taken off or changed here.
     place = next(at for at, task in enumerate(session.agenda) if isinstance(task, MakeCall))
     before, rest = session.agenda[:place], session.agenda[place + 1 :]
@@ -188,23 +184,20 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
     else:
         result = tools.given(call.tool_call, done)
     call, refused = replace(call, result=result), bool(call.refused_on)
+    made = {**_call_values(session, call), "tool_response": result.text, "tool_failed": result.failed}
     session = replace(
         session,
         performed=(*session.performed, Performed(call=call.tool_call, result=result, refused=refused)),
         calls_refused=session.calls_refused or refused,
-        batch=(
-            *session.batch,
-            {**_call_values(session, call), "tool_response": result.text, "tool_failed": result.failed},
-        ),
+        batch=(*session.batch, made),
         position=session.position + 1,
     )
     if session.profile.cap.resets is Resets.CALLS_DONE and not refused:
         session = replace(session, refusals_in_row=0, calls_refused=False)
     # A call that failed with a response of its own counts as done for hosts that search for repetitions.
     kind = "failed" if result.failed and result.response is None else "call"
-    session = remember_move(
-        session, kind, call.tool_call.name, sorted(call.tool_call.input.items()), result.text
-    )
+    content = (call.tool_call.name, sorted(call.tool_call.input.items()), result.text)
+    session = remember_move(session, kind, *content)
     return session.schedule(*events, _result_event(session, call, result))
 
 
@@ -226,8 +219,7 @@ def apply_result_decision(session: Session, call: PendingCall, decision: Decisio
     result = call.result or ToolResult()
     text = result.text
     if decision is not None and decision.updated_output is not None:
-        changed = decision.updated_output
-        text = changed if isinstance(changed, str) else str(changed)
+        text = str(decision.updated_output)
     if call.changed:
         text += session.profile.wording.modified.format(changed=", ".join(call.changed))
     kind = "refusal" if call.refused_on else "result"
@@ -241,9 +233,7 @@ def apply_result_decision(session: Session, call: PendingCall, decision: Decisio
     session = session.add_messages(*(Message(kind, text, decision.event) for text in decision.to_agent))
     if decision.halt is not None and session.profile.answers(decision.event).halting is Halting.AT_ONCE:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
-    if decision.halt is not None:
-        session = replace(session, pending_halt=(decision.halt, decision.rule))
-    return session
+    return session.postpone_halt(decision)
 
 
 def close_batch(session: Session) -> Session:
@@ -262,12 +252,9 @@ def close_batch(session: Session) -> Session:
 def apply_batch_decision(session: Session, decision: Decision | None) -> Session:
     """Return the session after the decision on all calls of a move."""
     if decision is not None:
-        session = session.add_messages(
-            *(Message("context", text, decision.event) for text in decision.to_agent)
-        )
+        session = session.add_messages(*context_notes(decision))
         if decision.halt is not None or decision.refused:
-            why = decision.halt or "; ".join(decision.reasons)
-            return session.finish("halted", f"a hook ended the turn after its calls: {why}", decision.rule)
+            return session.halt(decision, "ended the turn after its calls")
     if session.pending_halt is not None:
         text, rule = session.pending_halt
         return session.finish("halted", f"a hook ended the turn: {text}", rule)
@@ -330,12 +317,7 @@ def request_check(session: Session, call: PendingCall) -> tuple[Session, Perform
     operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
     if not isinstance(operation, Edit) or operation.file not in session.known_files:
         return None
-    request = PerformCall(
-        call=call.tool_call,
-        operation=Read(file=operation.file, label=operation.label),
-        records=session.records,
-        transcript_path=session.facts.transcript_path,
-    )
+    request = session.request_call(call.tool_call, Read(file=operation.file, label=operation.label))
     return replace(session, waiting=CheckFile(call, operation.file)), request
 
 

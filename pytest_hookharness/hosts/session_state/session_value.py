@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.profile import Operation, Profile
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
@@ -21,15 +21,23 @@ from pytest_hookharness.hosts.session_state.requests import (
     Ended,
     EndedHow,
     Lines,
+    PerformCall,
     Task,
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Message
-from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
+from pytest_hookharness.model.moves import Message, ToolCall
+from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import Performed
 
 IDLE_WHY = "no turn started"
+
+
+def context_notes(decision: Decision | None) -> tuple[Message, ...]:
+    """Return the texts of a decision for the agent, as messages."""
+    if decision is None:
+        return ()
+    return tuple(Message("context", text, decision.event) for text in decision.to_agent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +175,11 @@ class Session:
         """Return the session with more messages for the agent."""
         return replace(self, messages=(*self.messages, *messages))
 
+    def request_call(self, call: ToolCall, operation: Operation | None) -> PerformCall:
+        """Return the request for a call, after the new lines of the transcript."""
+        path = self.facts.transcript_path
+        return PerformCall(call=call, operation=operation, records=self.records, transcript_path=path)
+
     def make_id(self, kind: str) -> tuple[str, Session]:
         """Return a new identifier, and the session that has used it."""
         position = self.position + 1
@@ -205,6 +218,17 @@ class Session:
             calls=earlier.calls,
             recent=earlier.recent,
         )
+
+    def postpone_halt(self, decision: Decision) -> Session:
+        """Return the session whose turn ends once the calls are made, if a hook wants it to end."""
+        if decision.halt is None:
+            return self
+        return replace(self, pending_halt=(decision.halt, decision.rule))
+
+    def halt(self, decision: Decision, did: str) -> Session:
+        """Return the session after a hook ended its turn. ``did`` says what the hook did."""
+        why = decision.halt or "; ".join(decision.reasons)
+        return self.finish("halted", f"a hook {did}: {why}", decision.rule)
 
     def finish(self, how: EndedHow, why: str, rule: Rule, status: str = "") -> Session:
         """Return the session after the end of its turn: the remaining tasks of the turn are dropped."""
