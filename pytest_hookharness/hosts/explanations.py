@@ -73,17 +73,17 @@ def summarise(profile: Profile) -> HostSummary:
 def _describe_cap(profile: Profile) -> str:
     rules = profile.cap
     setting = CapSetting(env={}, options={})
-    guard = describe_cap(rules, setting, repetition_used_tools=False)
-    if guard is None or guard.overrides is None:
+    cap = describe_cap(rules, setting, repetition_used_tools=False)
+    if cap is None or cap.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
     match rules.at_cap:
         case AtCap.OVERRIDES:
-            return f"overrides refusal {guard.overrides}"
+            return f"overrides refusal {cap.overrides}"
         case AtCap.ERRS:
-            return f"ends with an error at refusal {guard.overrides}"
+            return f"ends with an error at refusal {cap.overrides}"
         case AtCap.ASKS_NO_MORE:
-            return f"runs no stop hooks after refusal {guard.overrides - 1}"
+            return f"runs no stop hooks after refusal {cap.overrides - 1}"
         case _:
             assert_never(rules.at_cap)
 
@@ -134,14 +134,14 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
     payload = payload_for(profile, rule.name, known)
     target = matcher_target(profile, rule.name, payload)
     decision = aggregate(profile, rule.name, (reply,), (0,), hooks=(hook,), target=target)
+    unread = _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
+    unread = _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
     return Meaning(
         case=case.name,
         printed=case.stdout,
         refuses=decision.refused and not _call_made(profile, decision),
         action=_describe_decision(profile, rule, decision, reply),
-        to_agent=()
-        if _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
-        else decision.to_agent,
+        to_agent=() if unread else decision.to_agent,
         fault=reply.fault or "",
         rule=decision.rule,
     )
@@ -152,15 +152,14 @@ def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_Explain
     yield _ExplainedCase(name="exit 0, plain text", stdout=_TEXT)
     yield _ExplainedCase(name="exit 2, text on stderr", ending=Exited(2), stderr=_TEXT)
     yield _ExplainedCase(name="exit 2, silent", ending=Exited(2))
-    yield _ExplainedCase(name="exit 1, text on stderr", ending=Exited(1), stderr=_TEXT)
-    yield _ExplainedCase(name="exit 3, text on stderr", ending=Exited(3), stderr=_TEXT)
+    for code in (1, 3):
+        yield _ExplainedCase(name=f"exit {code}, text on stderr", ending=Exited(code), stderr=_TEXT)
+    asks = _own_answers(profile, rule, Ruling.ASK, "ask")
+    asks = _own_answers(profile, rule, Ruling.ASK, "ask")
     answers: list[tuple[str, Json]] = [
         ("decision block", {"decision": "block", "reason": _TEXT}),
         *_own_answers(profile, rule, Ruling.DENY, "the host's own refusal"),
-        *(
-            _own_answers(profile, rule, Ruling.ASK, "ask")
-            or [("ask", _nested(rule, "permissionDecision", "ask"))]
-        ),
+        *(asks or [("ask", _nested(rule, "permissionDecision", "ask"))]),
         ("continue false", {"continue": False, "stopReason": _TEXT}),
         ("a text for the agent", _context_answer(profile, rule)),
     ]

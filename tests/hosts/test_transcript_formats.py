@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pytest_hookharness.hosts.profiles.codex.events import hold
+from pytest_hookharness.hosts.profiles.codex.events import put_message
 from pytest_hookharness.hosts.rules.tools_and_transcript import (
     TranscriptLine,
     assistant_message,
@@ -44,10 +44,10 @@ def codex():
     return [
         {"type": "session_meta", "payload": {"id": "s"}},
         {"type": "event_msg", "payload": {"type": "user_message", "message": "Go."}},
-        hold(LINE, "assistant", assistant_message("m", "x", use, ""), {}),
-        hold(LINE, "user", result_message("1", "a.py", failed=False), {}),
-        hold(LINE, "assistant", assistant_message("m", "x", {**use, "id": "2"}, ""), {}),
-        hold(LINE, "user", result_message("2", failed, failed=True), {}),
+        put_message(LINE, "assistant", assistant_message("m", "x", use, ""), {}),
+        put_message(LINE, "user", result_message("1", "a.py", failed=False), {}),
+        put_message(LINE, "assistant", assistant_message("m", "x", {**use, "id": "2"}, ""), {}),
+        put_message(LINE, "user", result_message("2", failed, failed=True), {}),
         {"type": "event_msg", "payload": {"type": "task_complete"}},
     ]
 

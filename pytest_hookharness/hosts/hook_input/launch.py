@@ -86,12 +86,8 @@ def _matcher_fits(rules: MatcherRules, rule: EventRule, matcher: str | None, tar
 
 
 def _identity_part(hook: Hook, name: str) -> Hashable:
-    own: dict[str, Hashable] = {
-        "type": hook.type,
-        "command": hook.command,
-        "args": hook.args,
-        "plugin": hook.plugin,
-    }
+    own: dict[str, Hashable] = {"type": hook.type, "command": hook.command, "args": hook.args}
+    own["plugin"] = hook.plugin
     return own[name] if name in own else str(hook.options.get(name))
 
 
@@ -113,7 +109,7 @@ def _condition_fits(
     condition = hook.options.get(rules.condition) if rules.condition else None
     if not isinstance(condition, str):
         return True
-    # A condition speaks of a tool call, so on other events it never holds.
+    # A condition is about a tool call, so on other events it is never met.
     if rule.target != "tool_name":
         return False
     return covers(condition, target, tool_input)
@@ -234,12 +230,8 @@ def _shell(profile: Profile, env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _inherited_env(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
-    removed = profile.process.removed
-    return {
-        name: value
-        for name, value in env.items()
-        if not any(fnmatchcase(name, pattern) for pattern in removed)
-    }
+    removed = {name for name in env for pattern in profile.process.removed if fnmatchcase(name, pattern)}
+    return {name: value for name, value in env.items() if name not in removed}
 
 
 def _host_env(
@@ -262,13 +254,10 @@ def _limit(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, siblings
     own = own if rule.most is None else min(own, rule.most)
     if not rule.shared:
         return own
-    budget = _milliseconds(facts.env.get(profile.process.shared_limit, ""))
-    if budget is None:
+    written = facts.env.get(profile.process.shared_limit, "")
+    budget = int(written) / 1000 if written.isdecimal() else 0.0
+    if not budget:
         # One hook's own timeout raises the budget that all hooks share; a plugin's does not.
         raised = [other.timeout for other in siblings if other.timeout is not None and not other.plugin]
         budget = min(max([rule.timeout, *raised]), profile.process.shared_most)
     return min(hook.timeout, budget) if hook.timeout is not None else budget
-
-
-def _milliseconds(written: str) -> float | None:
-    return int(written) / 1000 if written.isdecimal() and int(written) > 0 else None

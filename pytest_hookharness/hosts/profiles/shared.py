@@ -11,11 +11,14 @@ import difflib
 import posixpath
 import shlex
 from collections.abc import Iterator, Mapping
+from typing import TypedDict
 
-from pytest_hookharness.hosts.rules.profile import Operation, ToolRules
+from pytest_hookharness.hosts.rules.profile import Operation, Power, ToolRules
+from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Merging
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
 
 # The facts about replies that a decision can rest on, for a host whose documents are silent.
 _REPLIES = {
@@ -106,6 +109,31 @@ class FactSources:
         return EventFields(event=event, fields=fields, rule=rule)
 
 
+class EventOptions(TypedDict, total=False):
+    """The attributes of an event that a profile sets only where they differ; ``EventRule`` explains them."""
+
+    role: Role
+    tools: tuple[str, ...]
+    power: Power
+    merging: Merging
+    codes: tuple[CodeRule, ...]
+    answers: AnswerRules
+    target: str
+    exact: bool
+    plain: bool
+    plain_fails: bool
+    context: bool
+    context_continues: bool
+    timeout: float
+    most: float
+    waits: bool
+    shared: bool
+    env_file: bool
+    ignores: tuple[str, ...]
+    after_failures: bool
+    unreachable: str
+
+
 _RULE = "=" * 67
 
 
@@ -144,6 +172,44 @@ def count_changes(old: str, new: str) -> dict[str, Json]:
     }
     model: dict[str, Json] = {f"model_{name}": number for name, number in counts.items()}
     return {**model, **{f"user_{name}": 0 for name in counts}}
+
+
+def describe_change(path: str, performance: Performance) -> dict[str, Json]:
+    """Return what Gemini CLI and Qwen Code say about a file that they wrote."""
+    old, new, name = performance.original or "", performance.content or "", posixpath.basename(path)
+    return {
+        "fileDiff": write_diff(name, old, new, "Written"),
+        "fileName": name,
+        "filePath": path,
+        "originalContent": old,
+        "newContent": new,
+        "diffStat": count_changes(old, new),
+    }
+
+
+def result_with_display(text: str, display: Json) -> ToolResult:
+    """Return a result as Gemini CLI and Qwen Code write it: a text for the model, and one for the user."""
+    return ToolResult(text=text, response={"llmContent": text, "returnDisplay": display})
+
+
+def join_output(performance: Performance) -> str:
+    """Return both outputs of a command as Gemini CLI and Qwen Code join them."""
+    texts = (performance.stdout, performance.stderr)
+    return "\n".join(text.rstrip("\n") for text in texts if text.strip())
+
+
+def make_call(operation: Operation, name: str, given: Payload) -> ToolCall:
+    """Return the call of a tool, with what the script says about the operation."""
+    return ToolCall(
+        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
+    )
+
+
+def give_plainly(_tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
+    """Return a result that a scenario supplies, as plain text."""
+    if supplied.response is not None:
+        return supplied
+    return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +257,7 @@ class PlainTools:
             call=self.call,
             operation=self.operation,
             result=self.result,
-            given=self.given,
+            given=give_plainly,
             rules={"names": rule},
         )
 
@@ -211,9 +277,7 @@ class PlainTools:
                 file = posixpath.join(workspace, operation.file)
                 shown = {self.command: f"cat {shlex.quote(file)}"}
                 name, given = (self.read, {self._read_key: file}) if self.read else (self.run, shown)
-        return ToolCall(
-            name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
-        )
+        return make_call(operation, name, given)
 
     def operation(self, tool_call: ToolCall, workspace: str) -> Operation | None:
         """Return the operation of a call; ``None`` for a tool that the harness cannot perform."""
@@ -248,9 +312,3 @@ class PlainTools:
             return ToolResult(text=reported, response=reported, failed=failed)
         text = (performance.content or "") if tool_call.name == self.read else "done"
         return ToolResult(text=text, response=text)
-
-    def given(self, _tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
-        """Return a result that a scenario supplies, as plain text."""
-        if supplied.response is not None:
-            return supplied
-        return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)

@@ -10,13 +10,13 @@ from pytest_hookharness.hosts.rules.tools_and_transcript import assistant_messag
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.limits import remember_move
 from pytest_hookharness.hosts.session.starts_and_ends import (
-    _begin_turn,
-    _end_session,
-    _resume,
-    _start_events,
     attempt_stop,
+    begin_turn,
+    end_session,
     hold_prompt,
+    plan_start,
     release_prompts,
+    resume_session,
 )
 from pytest_hookharness.hosts.session.tool_calls import plan_calls
 from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand_command, find_command
@@ -72,13 +72,13 @@ def apply_act(session: Session, act: Act | None) -> Session:
     session = replace(session, messages=(*session.shown, *session.messages), shown=())
     match act:
         case None:
-            return _end_session(session, session.profile.turns.end_reason)
+            return end_session(session, session.profile.turns.end_reason)
         case End():
-            return _end_session(session, act.reason)
+            return end_session(session, act.reason)
         case Prompt():
             # A prompt drops what is left of the agenda: a turn that was running is over.
-            start = () if session.started else _start_events(session, "startup")
-            session = replace(_begin_turn(session, act.text), started=True)
+            start = () if session.started else plan_start(session, "startup")
+            session = replace(begin_turn(session, act.text), started=True)
             return replace(session, agenda=(*start, _prompt_event(session, act.text)))
         case Wait():
             return replace(session, waited=session.waited + act.seconds, agenda=(AwaitAct(),))
@@ -89,7 +89,7 @@ def apply_act(session: Session, act: Act | None) -> Session:
             values = {"trigger": act.trigger, "custom_instructions": None}
             return replace(session, agenda=(AskHooks(role=Role.BEFORE_COMPACT, values=values), AwaitAct()))
         case Resume():
-            return _resume(session, fork=act.fork)
+            return resume_session(session, fork=act.fork)
         case _:
             assert_never(act)
 

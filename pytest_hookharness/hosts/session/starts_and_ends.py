@@ -47,10 +47,11 @@ def open_session(session: Session, source: str) -> Session:
         tasks.append(AskHooks(role=Role.SETUP, values={"trigger": session.facts.setup}))
     if session.profile.turns.starts_with_prompt:
         return replace(session.put_first(*tasks), started=False)
-    return replace(session.put_first(*tasks, *_start_events(session, source)), started=True)
+    return replace(session.put_first(*tasks, *plan_start(session, source)), started=True)
 
 
-def _start_events(session: Session, source: str) -> tuple[AskHooks, ...]:
+def plan_start(session: Session, source: str) -> tuple[AskHooks, ...]:
+    """Return the events of the start of a session. ``source`` is the host's word for how it starts."""
     tasks = [AskHooks(role=Role.SESSION_START, values={"source": source})]
     for file in session.facts.instructions:
         values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
@@ -59,7 +60,8 @@ def _start_events(session: Session, source: str) -> tuple[AskHooks, ...]:
     return tuple(tasks)
 
 
-def _begin_turn(session: Session, prompt: str) -> Session:
+def begin_turn(session: Session, prompt: str) -> Session:
+    """Return the session in a new turn, with all counts of a turn reset."""
     uuid, session = session.make_id("prompt")
     parts = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
     prompt_id = session.profile.tools.ids.prompt.format(**parts)
@@ -81,18 +83,22 @@ def _begin_turn(session: Session, prompt: str) -> Session:
     )
 
 
-def _end_session(session: Session, reason: str) -> Session:
-    if session.in_turn:
-        rule = session.profile.replies.rules["no hooks"]
-        session = session.finish("idle", "the session was ended in the middle of a turn", rule)
+def end_session(session: Session, reason: str) -> Session:
+    """Return the session that runs the hooks of its end and closes; a turn that is running ends."""
+    session = _end_running_turn(session, "ended")
     last = (AskHooks(role=Role.SESSION_END, values={"reason": reason}),) if session.started else ()
     return replace(session, agenda=(*last, CloseSession()))
 
 
-def _resume(session: Session, *, fork: bool) -> Session:
-    if session.in_turn:
-        rule = session.profile.replies.rules["no hooks"]
-        session = session.finish("idle", "the session was resumed in the middle of a turn", rule)
+def _end_running_turn(session: Session, how: str) -> Session:
+    rule = session.profile.replies.rules["no hooks"]
+    why = f"the session was {how} in the middle of a turn"
+    return session.finish("idle", why, rule) if session.in_turn else session
+
+
+def resume_session(session: Session, *, fork: bool) -> Session:
+    """Return the session after it was ended and resumed, or forked; a turn that is running ends."""
+    session = _end_running_turn(session, "resumed")
     resumed = open_session(replace(session, agenda=(AwaitAct(),)), "resume")
     resumed = replace(
         resumed, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root
@@ -224,12 +230,12 @@ def release_prompts(session: Session) -> Session:
 
 def apply_stop_decision(session: Session, decision: Decision | None) -> Session:
     """Return the session after the decision on a stop. No decision: no hook ran."""
+    no_hooks = session.profile.replies.rules["no hooks"]
     if session.held_prompts and not session.moves and (decision is None or not decision.refused):
-        rule = decision.rule if decision is not None else session.profile.replies.rules["no hooks"]
+        rule = decision.rule if decision is not None else no_hooks
         return session.finish("halted", "a hook refused the prompt, and no hook refused the stop", rule)
     if decision is None:
-        rule = session.profile.replies.rules["no hooks"]
-        return session.finish("stopped", "the agent stopped and no hook ran", rule)
+        return session.finish("stopped", "the agent stopped and no hook ran", no_hooks)
     if decision.halt is not None:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
     if decision.overridden:

@@ -10,7 +10,7 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 
 from pytest_hookharness.hosts.rules.profile import Profile
@@ -130,8 +130,8 @@ class Facts:
         setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
         worktree: The name of the worktree that the session starts in; empty for none.
         options: All options that the host was started with, with defaults.
-        flags: Values of ``stop_hook_active`` that replace the host's own, used in turn from the first again;
-            empty for the host's own.
+        flags: Values of ``stop_hook_active`` that replace the host's own, used in order and then
+            from the first again; empty for the host's own.
     """
 
     session_id: str
@@ -188,14 +188,13 @@ def facts(
     flags: tuple[bool, ...] = (),
 ) -> Facts:
     """Return the facts of a session. Everything that the host makes up follows from the seed."""
-    session = derive_uuid(seed, "session")
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
-    return Facts(
-        session_id=session,
+    made = Facts(
+        session_id=derive_uuid(seed, "session"),
         workspace=workspace,
         home=home,
         tmp=tmp,
-        transcript_path=_transcript_path(profile, workspace, home, session),
+        transcript_path="",
         seed=seed,
         env=dict(env or {}),
         permission_mode=permission_mode or str(known.get(_MODE, profile.turns.mode)),
@@ -207,19 +206,9 @@ def facts(
         options=known,
         flags=flags,
     )
-
-
-def _transcript_path(profile: Profile, workspace: str, home: str, session: str) -> str:
-    template = profile.transcript.path
-    values = {
-        "home": home,
-        "slug": folder_slug(workspace),
-        "session": session,
-        "short": session[:8],
-        "project": posixpath.basename(workspace.rstrip("/")),
-        **start_time_values(),
-    }
-    return posixpath.normpath(template.format(**values)) if template else ""
+    path = profile.transcript.path
+    filled = posixpath.normpath(path.format(**made.template_values)) if path else ""
+    return replace(made, transcript_path=filled)
 
 
 def start_time_values() -> dict[str, str]:

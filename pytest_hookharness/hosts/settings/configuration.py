@@ -76,6 +76,9 @@ class _Settings:
         """Whether it is a file of the host itself, with settings beside hooks."""
         return not self.plugin and not self.source.only
 
+    def value_at(self, path: KeyPath) -> Json:
+        return dig(self.content, path) if path else None
+
 
 def configure(
     profile: Profile,
@@ -127,17 +130,12 @@ def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[s
     # Other values of "hooks" and settings that only switch hooks off are taken as they are written.
     if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
         return inline
-    inline = _with_own_events(profile, inline)
+    inline = {own_event(profile, name): value for name, value in inline.items()}
     known = {*profile.events, *config.events}
     # Named sets of hooks, as the format NAMED has them, are complete already.
     if inline and not known & set(inline) and _holds_named_sets(known, inline):
         return inline
     return config.form.build(_handler_lists(config, inline))
-
-
-def _with_own_events(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Replace common event names by this host's own names."""
-    return {own_event(profile, name): value for name, value in inline.items()}
 
 
 def own_event(profile: Profile, name: str) -> str:
@@ -201,36 +199,22 @@ def locate(source: str, workspace: str, home: str) -> str:
 def _source(
     profile: Profile, name: str, content: Mapping[str, Json], imported: Import | None = None
 ) -> SettingsSource:
-    config = profile.config
-    if imported is None:
-        return SettingsSource(
-            name=name, content=content, form=config.form, keys=config.keys, events=config.events
-        )
-    return SettingsSource(
-        name=name,
-        content=content,
-        form=imported.form,
-        keys=imported.keys,
-        events=imported.events,
-        only=True,
-        options=imported.options,
-    )
+    rules = imported or profile.config
+    source = SettingsSource(name=name, content=content, form=rules.form, keys=rules.keys, events=rules.events)
+    return source if imported is None else replace(source, only=True, options=imported.options)
 
 
 def _read(profile: Profile, name: str, text: str, imported: Import | None = None) -> _Settings:
-    rule = profile.config.rules["unreadable"]
+    content: Json = None
     try:
         content = profile.config.parse(text)
+        text = f"{name}: expected an object, got {describe_value(content)}; the host runs none of its hooks"
     except (ValueError, RecursionError) as error:
         text = f"{name}: cannot be parsed ({error}); the host runs none of its hooks until that is fixed"
-        return _Settings(
-            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", text, rule),)
-        )
     if not isinstance(content, Mapping):
-        text = f"{name}: expected an object, got {describe_value(content)}; the host runs none of its hooks"
-        return _Settings(
-            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", text, rule),)
-        )
+        rule = profile.config.rules["unreadable"]
+        problem = SettingsProblem("unreadable", name, "", text, rule)
+        return _Settings(_source(profile, name, {}, imported), (problem,))
     source = _source(profile, name, content, imported)
     # With a key "hooks" beside them, such keys may mean something else to the host.
     stray = [key for key in content if key in profile.events and "hooks" not in content]
@@ -251,7 +235,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
         hooks += [_plugin_hook(profile, hook, plugin_root) for hook in read] if one.plugin else read
         problems += [*one.problems, *flaws]
         refused = refused or why
-        variables = _env_values(_value_at(one.content, profile.config.env)) if one.own else {}
+        variables = _env_values(one.value_at(profile.config.env)) if one.own else {}
         odd = [name for name, value in variables.items() if find_unpassable(f"{name}{value}")]
         problems += [_unpassable_variable(profile, one.source.name, name) for name in odd]
         env.update({name: value for name, value in variables.items() if name not in odd})
@@ -270,7 +254,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     return Configuration(
         hooks=() if refused else kept,
         problems=tuple(problems),
-        allowed=tuple(rule for one in own for rule in _texts(_value_at(one.content, profile.config.allowed))),
+        allowed=tuple(rule for one in own for rule in _texts(one.value_at(profile.config.allowed))),
         env=env,
         disabled=off is not None,
         refused=refused,
@@ -310,10 +294,6 @@ def _plugin_hook(profile: Profile, hook: Hook, root: str) -> Hook:
         plugin=folder,
         env={**hook.env, variable: folder},
     )
-
-
-def _value_at(content: Mapping[str, Json], path: KeyPath) -> Json:
-    return dig(content, path) if path else None
 
 
 def _texts(value: Json) -> list[str]:

@@ -130,9 +130,8 @@ class _FileReader:
             self._read_entry(event, entry)
 
     def _read_entry(self, event: str, entry: RawHandler) -> None:
-        if entry.flaw is not None and self._apply_effect(
-            MalformedSettings(entry.place, entry.flaw, entry.text)
-        ):
+        flaw = entry.flaw
+        if flaw is not None and self._apply_effect(MalformedSettings(entry.place, flaw, entry.text)):
             return
         try:
             hook = _read_handler(self, entry, event)
@@ -270,11 +269,10 @@ def _args(path: str, args: Json) -> tuple[str, ...] | None:
         return None
     if isinstance(args, str) or not isinstance(args, Sequence):
         raise MalformedSettings(path, Flaw.BAD_ARGS, f"is {describe_value(args)}; expected a list of strings")
-    bad = next((arg for arg in args if not isinstance(arg, str)), "")
-    if not isinstance(bad, str):
-        raise MalformedSettings(
-            path, Flaw.BAD_ARGS, f"contains {describe_value(bad)}; expected a list of strings"
-        )
+    for arg in args:
+        if not isinstance(arg, str):
+            text = f"contains {describe_value(arg)}; expected a list of strings"
+            raise MalformedSettings(path, Flaw.BAD_ARGS, text)
     return tuple(str(arg) for arg in args)
 
 
@@ -292,15 +290,10 @@ def find_unpassable(text: str) -> str:
 
 def find_ignored(profile: Profile, names: Iterable[str]) -> tuple[SettingsProblem, ...]:
     """Return a problem for each given option that the host accepts but ignores."""
-    known = ((name, profile.options[name]) for name in names if name in profile.options)
-    return tuple(
-        SettingsProblem(
-            "ignored-option",
-            "options",
-            name,
-            f"{profile.id} accepts this option and ignores it: {rule.ignored}",
-            rule.rule,
-        )
-        for name, rule in known
-        if rule.ignored
-    )
+    problems: list[SettingsProblem] = []
+    for name in names:
+        rule = profile.options.get(name)
+        if rule is not None and rule.ignored:
+            text = f"{profile.id} accepts this option and ignores it: {rule.ignored}"
+            problems.append(SettingsProblem("ignored-option", "options", name, text, rule.rule))
+    return tuple(problems)

@@ -168,7 +168,7 @@ _TURN_EVENTS = (
         role=Role.STOP,
         power=Power.REFUSES,
         context=True,
-        continues=True,
+        context_continues=True,
         observed=True,
     ),
 )

@@ -8,8 +8,9 @@ are listed because hooks for them can still be tried with a payload.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, ReasonChoice, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
@@ -148,38 +149,17 @@ def event_rule(
     fact: str,
     turn: bool = False,
     recorded: bool = True,
-    role: Role = Role.OTHER,
-    power: Power = Power.NOTHING,
-    target: str = "",
-    plain: bool = False,
-    context: bool = False,
-    continues: bool = False,
-    timeout: float = 600.0,
-    shared: bool = False,
-    env_file: bool = False,
-    ignores: tuple[str, ...] = (),
-    merging: Merging = MERGED,
     assumed: str = "",
-    unreachable: str = "",
     observed: bool = False,
+    **own: Unpack[EventOptions],
 ) -> EventRule:
     """Return an event: the keys that all events have, its own keys after them, and the facts about it."""
+    options: EventOptions = {"merging": MERGED, "timeout": 600.0, **own}
     return EventRule(
         fields=_fields(event, extra, turn=turn, recorded=recorded),
-        role=role,
-        power=power,
-        merging=merging,
-        target=target,
-        plain=plain,
-        context=context,
-        context_continues=continues,
-        timeout=timeout,
-        shared=shared,
-        env_file=env_file,
-        ignores=ignores,
-        unreachable=unreachable,
         rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
         rests_on=(FACTS.assumed(assumed),) if assumed else (),
+        **options,
     )
 
 

@@ -12,7 +12,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.shared import PlainTools
+from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TaskStep
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
@@ -36,9 +36,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
             given = {"file_path": path, "old_string": operation.old or "", "new_string": operation.text}
         case Read():
             name, given = "Read", {"file_path": posixpath.join(workspace, operation.file)}
-    return ToolCall(
-        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
-    )
+    return make_call(operation, name, given)
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:

@@ -16,6 +16,7 @@ import posixpath
 import shlex
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import make_call
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
@@ -290,13 +291,7 @@ def call(operation: Operation, _workspace: str) -> ToolCall:
         case Read():
             file = operation.file if not operation.file.startswith("-") else f"./{operation.file}"
             name, given = SHELL, shlex.join(["cat", file])
-    return ToolCall(
-        name=name,
-        input={"command": given},
-        given=operation.given,
-        expect=operation.expect,
-        label=operation.label,
-    )
+    return make_call(operation, name, {"command": given})
 
 
 def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
@@ -334,13 +329,6 @@ def _apply_result(tool_call: ToolCall, performance: Performance, workspace: str)
 def _patch_result(output: str) -> ToolResult:
     text = f"Exit code: 0\nWall time: 0 seconds\nOutput:\n{output}"
     return ToolResult(text=text, response=text)
-
-
-def given(_tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
-    """Return a result that a scenario supplies in the form that the host would give it: plain text."""
-    if supplied.response is not None:
-        return supplied
-    return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)
 
 
 def launch(move: Subagent) -> Payload:

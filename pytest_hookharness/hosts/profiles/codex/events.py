@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptLine
@@ -60,7 +61,6 @@ _TRIGGER = Field(name="trigger", kind=_WORD, choices=("auto", "manual"))
 _PLACE = (_CWD, _EVENT, _MODEL)
 _OF_TURN = (_TURN, *_IN_SUBAGENT, _TRANSCRIPT, *_PLACE, _MODE)
 
-_EACH = Merging()
 _FOR_TOOL = Merging(reasons=ReasonChoice.FIRST, several="first refusal")
 
 
@@ -89,33 +89,16 @@ def _event(
     *fields: Field,
     fact: str,
     observed: bool = True,
-    role: Role = Role.OTHER,
-    power: Power = Power.NOTHING,
-    merging: Merging = _EACH,
-    target: str = "",
-    plain: bool = False,
-    plain_fails: bool = False,
-    context: bool = False,
-    timeout: float = 600.0,
-    most: float | None = None,
-    unreachable: str = "",
     assumed: str = "",
+    **own: Unpack[EventOptions],
 ) -> EventRule:
     keys = FACTS.observed(f"{name} hooks get these keys, in this order", _RECORDED)
+    options: EventOptions = {"timeout": 600.0, **own}
     return EventRule(
         fields=EventFields(event=name, fields=(_SESSION, *fields), rule=keys),
-        role=role,
-        power=power,
-        merging=merging,
-        target=target,
-        plain=plain,
-        plain_fails=plain_fails,
-        context=context,
-        timeout=timeout,
-        most=most,
-        unreachable=unreachable,
         rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
         rests_on=(FACTS.assumed(assumed),) if assumed else (),
+        **options,
     )
 
 
@@ -294,7 +277,9 @@ _ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_SUBAGENT_EVENTS)
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
-def hold(line: TranscriptLine, kind: str, message: Payload, _extra: Mapping[str, Json]) -> dict[str, Json]:
+def put_message(
+    line: TranscriptLine, kind: str, message: Payload, _extra: Mapping[str, Json]
+) -> dict[str, Json]:
     """Return the line with a message in it, as an item of the conversation."""
     return {"timestamp": line.time, "type": "response_item", "payload": _item(kind, message)}
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.codex import answers_and_tools as tools
 from pytest_hookharness.hosts.profiles.codex.answers_and_tools import ANSWERS
-from pytest_hookharness.hosts.profiles.codex.events import EVENTS, FACTS, hold, own_values
+from pytest_hookharness.hosts.profiles.codex.events import EVENTS, FACTS, own_values, put_message
+from pytest_hookharness.hosts.profiles.shared import give_plainly
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -216,7 +217,7 @@ TOOLS = ToolRules(
     call=tools.call,
     operation=tools.operation,
     result=tools.result,
-    given=tools.given,
+    given=give_plainly,
     rules={
         "recorded": _observed(
             "in the input of hooks, results of Bash, of spawn_agent and of a patch that adds a file "
@@ -241,7 +242,7 @@ _TIME = "{year}-{month}-{day}T{hour}-{minute}-{second}"
 TRANSCRIPT = TranscriptRules(
     path=_ROLLOUT.format(time=_TIME, who="session"),
     subagent_path=_ROLLOUT.format(time=_TIME, who="agent"),
-    put_message=hold,
+    put_message=put_message,
     rule=_assumed("the form of the transcript's lines is assumed; its path is observed"),
 )
 

@@ -7,8 +7,9 @@ Most events have two names. The name by which a hook is configured decides the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
@@ -21,7 +22,7 @@ from pytest_hookharness.hosts.rules.replies import (
 )
 from pytest_hookharness.hosts.rules.settings import MatcherRules
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
+from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
 DOCS = FactSources("Copilot hooks reference and changelog, to 1.0.78")
 # The names of tools for hooks that are configured under one of Claude Code's event names.
@@ -66,7 +67,7 @@ _PERMISSION = (
 )
 _AFTER_FAILURE = (
     _SUCCESS,
-    CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code tells"),
+    CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code informs"),
     CodeRule(meaning=CodeMeaning.FAILS),
 )
 _GRANTS = AnswerRules(
@@ -110,37 +111,26 @@ def _pair(
     native: str,
     second: str,
     fact: str,
-    role: Role,
     own: tuple[tuple[Field, Field], ...] = (),
     *,
-    power: Power = Power.NOTHING,
-    merging: Merging | None = None,
-    target: str = "",
-    codes: tuple[CodeRule, ...] = (),
-    answers: AnswerRules | None = None,
-    context: bool = False,
     assumed: str = "",
+    **options: Unpack[EventOptions],
 ) -> Iterator[EventRule]:
     for name, place in ((native, 0), (second, 1)):
         if not name:
             continue
         fields = _fields(name, tuple(pair[place] for pair in own), native=place == 0)
-        by_tool = target == "tool_name" and place == 1
-        rests_on: tuple[Rule, ...] = (DOCS.assumed(assumed),) if assumed else ()
+        by_tool = options.get("target") == "tool_name" and place == 1
+        named: EventOptions = {"timeout": 30.0, **options}
+        if by_tool:
+            named["target"] = "claude tool"
         yield EventRule(
             fields=DOCS.fields(name, *fields),
-            role=role,
-            power=power,
-            merging=merging or Merging(),
-            target="claude tool" if by_tool else target,
             matchers=_CLAUDE_MATCHERS if by_tool else None,
-            codes=codes,
-            answers=answers,
-            context=context,
-            timeout=30.0,
             second_name_of=native if place else "",
             rule=DOCS.documented(fact),
-            rests_on=rests_on,
+            rests_on=(DOCS.assumed(assumed),) if assumed else (),
+            **named,
         )
 
 
@@ -193,23 +183,23 @@ _ALL = (
         "sessionStart",
         "SessionStart",
         "a session start cannot be refused; additionalContext reaches the agent",
-        Role.SESSION_START,
         (_same("source", "word"),),
+        role=Role.SESSION_START,
         context=True,
     ),
     *_pair(
         "sessionEnd",
         "SessionEnd",
         "a session end cannot be refused",
-        Role.SESSION_END,
         (_same("reason", "word"),),
+        role=Role.SESSION_END,
     ),
     *_pair(
         "userPromptSubmitted",
         "UserPromptSubmit",
         "a prompt cannot be refused",
-        Role.PROMPT,
         (_same("prompt"),),
+        role=Role.PROMPT,
         context=True,
         assumed=(
             "additionalContext on a prompt reaches the agent, as the changelog says since 1.0.65; the "
@@ -220,8 +210,8 @@ _ALL = (
         "preToolUse",
         "PreToolUse",
         "a refusal prevents the call; every failure except a timeout refuses",
-        Role.BEFORE_TOOL,
         _TOOL,
+        role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         target="tool_name",
         codes=_BEFORE_TOOL,
@@ -231,8 +221,8 @@ _ALL = (
         "permissionRequest",
         "",
         ("behavior allow or deny replaces the user's answer, and the last hook's counts; exit code 2 denies"),
-        Role.PERMISSION,
         _TOOL,
+        role=Role.PERMISSION,
         power=Power.REFUSES,
         merging=Merging(precedence=Precedence.LAST_SAID),
         target="tool_name",
@@ -244,8 +234,8 @@ _ALL = (
         "postToolUse",
         "PostToolUse",
         "hooks after a successful call can replace its result and add to it",
-        Role.AFTER_TOOL,
         (*_TOOL, _RESULT),
+        role=Role.AFTER_TOOL,
         target="tool_name",
         context=True,
     ),
@@ -253,8 +243,8 @@ _ALL = (
         "postToolUseFailure",
         "PostToolUseFailure",
         "after a failed call, output with exit code 2 reaches the agent",
-        Role.TOOL_FAILED,
         (*_TOOL, _same("error")),
+        role=Role.TOOL_FAILED,
         power=Power.INFORMS,
         target="tool_name",
         codes=_AFTER_FAILURE,
@@ -264,16 +254,16 @@ _ALL = (
         "agentStop",
         "Stop",
         _STOPPED,
-        Role.STOP,
         (_TRANSCRIPT, _REASON, _same("stop_hook_active", "flag")),
+        role=Role.STOP,
         power=Power.REFUSES,
     ),
     *_pair(
         "subagentStart",
         "",
         "a subagent's start cannot be refused",
-        Role.SUBAGENT_START,
         (_TRANSCRIPT, _called("agentName", "agent_name", "word", "agent_type")),
+        role=Role.SUBAGENT_START,
         target="agent_type",
         assumed="additionalContext for a subagent is not simulated",
     ),
@@ -281,8 +271,8 @@ _ALL = (
         "subagentStop",
         "SubagentStop",
         _STOPPED,
-        Role.SUBAGENT_STOP,
         _AGENT,
+        role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
         assumed="every kind of subagent has these events; of the built-in kinds, general-purpose has none",
     ),
@@ -290,8 +280,8 @@ _ALL = (
         "preCompact",
         "PreCompact",
         "a compaction cannot be refused",
-        Role.BEFORE_COMPACT,
         (_TRANSCRIPT, _same("trigger", "word")),
+        role=Role.BEFORE_COMPACT,
         target="trigger",
     ),
     _unreachable("userPromptTransformed", "the simulation sends prompts as they are typed"),

@@ -122,7 +122,7 @@ REPLIES = ReplyRules(
                 "before a tool any failure except a timeout refuses: it fails closed"
             ),
             "code warns": DOCS.documented("exit code 2 is a warning for the user and blocks nothing"),
-            "code tells": DOCS.documented("after a failed tool, output with exit code 2 reaches the agent"),
+            "code informs": DOCS.documented("after a failed tool, output with exit code 2 reaches the agent"),
             "wordless": DOCS.assumed("exit code 2 after a failed tool has no effect without output"),
             "crashed": DOCS.documented("other failures are logged, and the run continues"),
             "not run": DOCS.documented("a command that cannot be started is logged, and the run continues"),

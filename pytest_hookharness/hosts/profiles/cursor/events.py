@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
@@ -43,7 +44,7 @@ _COMMAND = Field(name="command")
 _FILE = Field(name="file_path", kind="path", source="file")
 
 _OUT = (Stream.OUT,)
-# How answers are read on events without a way of their own.
+# How answers are read on events without a form of their own.
 ANSWERS = AnswerRules(
     verdicts=(
         VerdictPath(
@@ -121,34 +122,22 @@ def _in_either_form(own: AnswerRules) -> AnswerRules:
 
 def _event(
     name: str,
-    *own: Field,
+    *fields: Field,
     fact: str = "",
-    role: Role = Role.OTHER,
-    tools: tuple[str, ...] = (),
-    target: str = "",
-    codes: tuple[CodeRule, ...] = (),
-    answers: AnswerRules | None = None,
-    context: bool = False,
     refuses: bool = False,
     assumed: str = "",
-    unreachable: str = "",
+    **own: Unpack[EventOptions],
 ) -> EventRule:
+    if refuses:
+        own["power"] = Power.REFUSES
     return EventRule(
-        fields=DOCS.fields(name, *_COMMON, *own),
-        role=role,
-        tools=tools,
-        power=Power.REFUSES if refuses else Power.NOTHING,
-        target=target,
-        codes=codes,
-        answers=answers,
-        foreign_codes=_CLAUDE_STOP_CODES if codes else (),
-        foreign_answers=_in_either_form(answers or ANSWERS),
-        context=context,
-        timeout=60.0,
-        fails_closed=role not in (Role.STOP, Role.SUBAGENT_STOP),
-        unreachable=unreachable,
+        fields=DOCS.fields(name, *_COMMON, *fields),
+        foreign_codes=_CLAUDE_STOP_CODES if "codes" in own else (),
+        foreign_answers=_in_either_form(own.get("answers", ANSWERS)),
+        fails_closed=own.get("role") not in (Role.STOP, Role.SUBAGENT_STOP),
         rule=DOCS.documented(fact or f"{name} hooks block nothing"),
         rests_on=(DOCS.assumed(assumed),) if assumed else (),
+        **own,
     )
 
 

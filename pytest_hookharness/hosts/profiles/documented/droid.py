@@ -7,8 +7,9 @@ It was not measured; its documents follow those of an older Claude Code.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources, PlainTools
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -55,30 +56,8 @@ _CALL = (
 _STOP = Field(name="stop_hook_active", kind="flag")
 
 
-def _event(
-    name: str,
-    *own: Field,
-    fact: str,
-    role: Role = Role.OTHER,
-    power: Power = Power.NOTHING,
-    target: str = "",
-    shown: bool = False,
-    context: bool = False,
-    after_failures: bool = True,
-    unreachable: str = "",
-) -> EventRule:
-    return EventRule(
-        fields=DOCS.fields(name, *_COMMON, *own),
-        role=role,
-        power=power,
-        target=target,
-        plain=shown,
-        context=context,
-        timeout=60.0,
-        after_failures=after_failures,
-        unreachable=unreachable,
-        rule=DOCS.documented(fact),
-    )
+def _event(name: str, *fields: Field, fact: str, **own: Unpack[EventOptions]) -> EventRule:
+    return EventRule(fields=DOCS.fields(name, *_COMMON, *fields), rule=DOCS.documented(fact), **own)
 
 
 _ALL = (
@@ -88,7 +67,7 @@ _ALL = (
         fact="SessionStart cannot be refused; plain output and additionalContext reach the agent",
         role=Role.SESSION_START,
         target="source",
-        shown=True,
+        plain=True,
         context=True,
     ),
     _event(
@@ -103,7 +82,7 @@ _ALL = (
         fact="a refusal on UserPromptSubmit erases the prompt, and the user gets the reason",
         role=Role.PROMPT,
         power=Power.REFUSES,
-        shown=True,
+        plain=True,
         context=True,
     ),
     _event(

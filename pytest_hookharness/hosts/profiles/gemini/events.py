@@ -7,8 +7,9 @@ The order of the keys is the host's own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.turns import Role
@@ -34,7 +35,6 @@ _TOOL = (
 )
 _REQUEST = Field(name="llm_request", kind="object")
 _WORD = "word"
-_JOINED = Merging(reasons=ReasonChoice.JOINED)
 _ENDS_TURN = "a refusal before a request, or of a response, ends the turn, and no stop hooks run"
 _CONVERSATION = (
     "llm_request has the prompt and the texts that the agent got since; on the real host it has the "
@@ -46,26 +46,17 @@ def _event(
     event: str,
     *extra: Field,
     fact: str,
-    role: Role,
-    power: Power = Power.NOTHING,
-    target: str = "",
-    exact: bool = False,
-    context: bool = False,
     observed: bool = True,
     assumed: tuple[str, ...] = (),
+    **own: Unpack[EventOptions],
 ) -> EventRule:
     keys = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
+    options: EventOptions = {"merging": Merging(reasons=ReasonChoice.JOINED), **own}
     return EventRule(
         fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
-        role=role,
-        power=power,
-        merging=_JOINED,
-        target=target,
-        exact=exact,
-        context=context,
-        timeout=60.0,
         rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
         rests_on=tuple(map(FACTS.assumed, assumed)),
+        **options,
     )
 
 

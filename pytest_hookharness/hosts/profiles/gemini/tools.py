@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import posixpath
 
-from pytest_hookharness.hosts.profiles.shared import PlainTools, count_changes, write_diff
+from pytest_hookharness.hosts.profiles.shared import (
+    PlainTools,
+    describe_change,
+    join_output,
+    make_call,
+    result_with_display,
+)
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
-from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.protocol import Payload
 
 SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "read_file"
 
@@ -38,9 +44,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - pa
             }
         case Read():
             name, given = READ, {"file_path": operation.file}
-    return ToolCall(
-        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
-    )
+    return make_call(operation, name, given)
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
@@ -53,12 +57,8 @@ def result(tool_call: ToolCall, performance: Performance, workspace: str) -> Too
     if tool_call.name in (WRITE, REPLACE):
         return _write_result(tool_call, path, performance)
     if tool_call.name == READ:
-        return _result(performance.content or "", "")
-    return _result(performance.stdout, performance.stdout)
-
-
-def _result(text: str, display: Json) -> ToolResult:
-    return ToolResult(text=text, response={"llmContent": text, "returnDisplay": display})
+        return result_with_display(performance.content or "", "")
+    return result_with_display(performance.stdout, performance.stdout)
 
 
 def _error_result(tool_call: ToolCall, path: str, error: str) -> ToolResult:
@@ -77,9 +77,7 @@ def _failed_result(text: str, display: str, message: str, kind: str) -> ToolResu
 
 
 def _command_result(performance: Performance) -> ToolResult:
-    printed = "\n".join(
-        part.rstrip("\n") for part in (performance.stdout, performance.stderr) if part.strip()
-    )
+    printed = join_output(performance)
     lines = [f"Output: {printed or '(empty)'}"]
     if performance.exit is None:
         lines = [f"Command was cancelled before it could complete. {lines[0]}"]
@@ -88,28 +86,18 @@ def _command_result(performance: Performance) -> ToolResult:
     # The real host names a process group here. An invented number could be that of an unrelated process.
     lines.append("Process Group PGID: (none)")
     text = "\n".join(["<untrusted_context>", *lines, "</untrusted_context>"])
-    return _result(text, printed)
+    return result_with_display(text, printed)
 
 
 def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:
-    old, new = performance.original, performance.content or ""
     what = f"Successfully overwrote file: {path}."
     if tool_call.name == REPLACE:
         what = f"Successfully modified file: {path} (1 replacements)."
-    elif old is None:
+    elif performance.original is None:
         what = f"Successfully created and wrote to new file: {path}."
-    name = posixpath.basename(path)
-    display: Payload = {
-        "fileDiff": write_diff(name, old or "", new, "Written"),
-        "fileName": name,
-        "filePath": path,
-        "originalContent": old or "",
-        "newContent": new,
-        "diffStat": count_changes(old or "", new),
-        "isNewFile": old is None,
-        "isBuildFile": False,
-    }
-    return _result(f"{what} Here is the updated code:\n{new}", display)
+    kind: Payload = {"isNewFile": performance.original is None, "isBuildFile": False}
+    text = f"{what} Here is the updated code:\n{performance.content or ''}"
+    return result_with_display(text, {**describe_change(path, performance), **kind})
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
@@ -118,4 +106,4 @@ def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG
         return supplied
     if supplied.failed:
         return _failed_result(supplied.text, supplied.text, supplied.text, "execution_failed")
-    return _result(supplied.text, supplied.text)
+    return result_with_display(supplied.text, supplied.text)

@@ -7,8 +7,9 @@ Every event has the same keys; those without a value are null.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
@@ -136,23 +137,10 @@ def _event(
     event: str,
     *own: Field,
     fact: str,
-    role: Role,
-    power: Power = Power.NOTHING,
-    merging: Merging,
-    target: str = "",
-    context: bool = False,
     metadata: Mapping[str, Json] | None = None,
+    **options: Unpack[EventOptions],
 ) -> EventRule:
-    return EventRule(
-        fields=_fields(event, own, metadata or {}),
-        role=role,
-        power=power,
-        merging=merging,
-        target=target,
-        context=context,
-        timeout=60.0,
-        rule=observed(fact),
-    )
+    return EventRule(fields=_fields(event, own, metadata or {}), rule=observed(fact), **options)
 
 
 _ALL_RUN = Merging()

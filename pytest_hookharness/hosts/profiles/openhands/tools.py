@@ -12,6 +12,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from pytest_hookharness.hosts.profiles.shared import make_call
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
@@ -103,9 +104,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
                 given = {"command": "str_replace", "path": path, **words}
             case Read():
                 given = {"command": "view", "path": path}
-    return ToolCall(
-        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
-    )
+    return make_call(operation, name, given)
 
 
 def operation(tool_call: ToolCall, workspace: str) -> Operation | None:

@@ -7,9 +7,10 @@ The order of the keys is the host's own.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
-from pytest_hookharness.hosts.profiles.shared import FactSources
-from pytest_hookharness.hosts.rules.profile import EventRule, Power, ReplyRules
+from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
+from pytest_hookharness.hosts.rules.profile import EventRule, ReplyRules
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
@@ -64,37 +65,21 @@ def event_rule(
     event: str,
     *extra: Field,
     fact: str,
-    role: Role = Role.OTHER,
-    power: Power = Power.NOTHING,
-    merging: Merging = JOINED,
-    target: str = "",
-    exact: bool = False,
-    plain: bool = False,
-    context: bool = False,
-    waits: bool = True,
     recorded: bool = False,
     measured: bool = False,
     chosen: str = "",
-    unreachable: str = "",
+    **own: Unpack[EventOptions],
 ) -> EventRule:
     """Return an event: the keys that all events have, its own keys after them, and the facts about it."""
     text = f"{event} hooks get these keys, in this order"
     unordered = f"{FACTS.documents}; the order of the keys is assumed"
     keys = observed(text, _RECORDED) if recorded else documented(text, unordered)
+    options: EventOptions = {"merging": JOINED, **own}
     return EventRule(
         fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
-        role=role,
-        power=power,
-        merging=merging,
-        target=target,
-        exact=exact,
-        plain=plain,
-        context=context,
-        waits=waits,
-        timeout=60.0,
         rule=observed(fact) if measured else documented(fact),
         rests_on=(assumed(chosen),) if chosen else (),
-        unreachable=unreachable,
+        **options,
     )
 
 

@@ -10,7 +10,13 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.shared import PlainTools, count_changes, write_diff
+from pytest_hookharness.hosts.profiles.shared import (
+    PlainTools,
+    describe_change,
+    join_output,
+    make_call,
+    result_with_display,
+)
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
@@ -36,9 +42,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
             given = {"file_path": path, "old_string": operation.old or "", "new_string": operation.text}
         case Read():
             name, given = READ, {"file_path": posixpath.join(workspace, operation.file)}
-    return ToolCall(
-        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
-    )
+    return make_call(operation, name, given)
 
 
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
@@ -52,18 +56,12 @@ def result(tool_call: ToolCall, performance: Performance, workspace: str) -> Too
     if tool_call.name in (WRITE, EDIT):
         return _write_result(tool_call, path, performance)
     if tool_call.name == READ:
-        return _result(performance.content or "", "")
-    return _result(performance.stdout, performance.stdout)
-
-
-def _result(text: str, display: Json) -> ToolResult:
-    return ToolResult(text=text, response={"llmContent": text, "returnDisplay": display})
+        return result_with_display(performance.content or "", "")
+    return result_with_display(performance.stdout, performance.stdout)
 
 
 def _command_result(command: str, performance: Performance) -> ToolResult:
-    printed = "\n".join(
-        part.rstrip("\n") for part in (performance.stdout, performance.stderr) if part.strip()
-    )
+    printed = join_output(performance)
     lines = (
         f"Command: {command}",
         "Directory: (root)",
@@ -73,33 +71,23 @@ def _command_result(command: str, performance: Performance) -> ToolResult:
         "Signal: (none)",
         "Process Group PGID: (none)",
     )
-    return _result("\n".join(lines), printed)
+    return result_with_display("\n".join(lines), printed)
 
 
 def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:
-    old, new = performance.original, performance.content or ""
     text = f"Successfully overwrote file: {path}."
     if tool_call.name == EDIT:
         text = f"The file: {path} has been updated."
-    elif old is None:
+    elif performance.original is None:
         text = f"Successfully created and wrote to new file: {path}."
-    name = posixpath.basename(path)
-    display: Payload = {
-        "fileDiff": write_diff(name, old or "", new, "Written"),
-        "fileName": name,
-        "filePath": path,
-        "originalContent": old or "",
-        "newContent": new,
-        "diffStat": count_changes(old or "", new),
-    }
-    return _result(text, display)
+    return result_with_display(text, describe_change(path, performance))
 
 
 def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
     """Return a result that a scenario supplies in the form that the host would give it."""
     if supplied.failed or supplied.response is not None:
         return supplied
-    return _result(supplied.text, supplied.text)
+    return result_with_display(supplied.text, supplied.text)
 
 
 def launch(move: Subagent) -> Payload:
