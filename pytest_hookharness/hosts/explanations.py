@@ -135,7 +135,6 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
     target = matcher_target(profile, rule.name, payload)
     decision = aggregate(profile, rule.name, (reply,), (0,), hooks=(hook,), target=target)
     unread = _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
-    unread = _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
     return Meaning(
         case=case.name,
         printed=case.stdout,
@@ -154,7 +153,6 @@ def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_Explain
     yield _ExplainedCase(name="exit 2, silent", ending=Exited(2))
     for code in (1, 3):
         yield _ExplainedCase(name=f"exit {code}, text on stderr", ending=Exited(code), stderr=_TEXT)
-    asks = _own_answers(profile, rule, Ruling.ASK, "ask")
     asks = _own_answers(profile, rule, Ruling.ASK, "ask")
     answers: list[tuple[str, Json]] = [
         ("decision block", {"decision": "block", "reason": _TEXT}),

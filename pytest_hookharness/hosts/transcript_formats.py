@@ -181,7 +181,7 @@ def _read_user_message(stream: ActionStream, record: Payload, message: Payload, 
     for block in results:
         outcome = ActionResult.FAILED if block.get("is_error") is True else ActionResult.DONE
         stream.add_result(block.get("tool_use_id"), text_of(block.get("content")), outcome)
-    # The host's own lines are no prompts, except the feedback that makes the agent go on.
+    # The host's own lines are no prompts, except the feedback that makes the agent continue.
     if not results and (record.get("isMeta") is not True or text_of(content).startswith(_STOP_FEEDBACK)):
         stream.add_break("prompt", agent)
 

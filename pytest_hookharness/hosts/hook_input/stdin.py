@@ -228,7 +228,7 @@ def compose(
     Args:
         fields: The keys of the event.
         values: Values by the engine's names.
-        given: Values of keys, which replace all others.
+        given: Values of keys, which replace those of ``values``.
         invent: Returns a value for a key without one; ``None`` in a session, which has all values.
 
     Raises:

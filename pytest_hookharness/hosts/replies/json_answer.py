@@ -76,7 +76,7 @@ def _refuse_constant(name: str) -> Json:
 
 def announces_background(rules: AnswerRules, output: str) -> bool:
     """
-    Return whether output begins with the answer of a hook that goes on in the background.
+    Return whether output begins with the answer of a hook that continues in the background.
 
     The host reads that answer as soon as it is there; the text after it is not part of it.
     """

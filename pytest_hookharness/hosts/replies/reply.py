@@ -60,7 +60,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     if configured or announced or not rule.waits:
         return reader.no_opinion("async")
     reply = _read_run(reader, run)
-    # Of a cut answer nothing sure is known, so this fault replaces any other.
+    # A cut answer cannot be judged, so this fault replaces any other.
     cut = run.stdout.cut_at
     if cut is not None:
         who = "the harness keeps" if profile.process.output_limit is None else "the host reads"

@@ -130,7 +130,7 @@ class ProcessRules:
         plugin_env: Additional variables for the hooks of a plugin; templates over the same values.
         shared_limit: The variable that sets a shared time budget in milliseconds.
         shared_most: The largest shared time budget in seconds.
-        rules: The facts about processes. Always: ``output``; others where another field needs them.
+        rules: The facts about processes. Always: ``output``; more where another field needs them.
     """
 
     shell: tuple[str, ...] = ("/bin/sh", "-c")
@@ -174,12 +174,12 @@ class EventRule:
         power: What a refusal does.
         merging: How several replies become one decision.
         codes: What exit codes mean on this event; empty for the host's usual meaning.
-        answers: How JSON answers are read on this event; ``None`` for the usual way.
+        answers: How JSON answers are read on this event; ``None`` for the host's usual rules.
         foreign_codes: What exit codes mean for hooks in another host's settings; empty for no difference.
         foreign_answers: How answers of these hooks are read; ``None`` for no difference.
         target: The input value that matchers are compared with; empty for none.
         exact: Whether a matcher is compared with it as literal text.
-        matchers: How matchers work on this event; ``None`` for the usual way.
+        matchers: How matchers work on this event; ``None`` for the host's usual rules.
         plain: Whether plain text on standard output reaches the model.
         plain_fails: Whether plain text on standard output is an error of the hook.
         context: Whether a text for the model is read.

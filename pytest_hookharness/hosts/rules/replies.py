@@ -238,7 +238,7 @@ class ReplyRules:
         rules: The facts about replies. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
             ``signalled``, ``timed out``, ``not run``, ``no power``, ``invalid``, ``unanswered``,
             ``no hooks``, ``precedence``, ``several``; ``text limit`` where there is one;
-            ``allow reason`` where such a reason is known not to reach the model; others where another field
+            ``allow reason`` where such a reason is known not to reach the model; more where another field
             or an event needs them.
     """
 

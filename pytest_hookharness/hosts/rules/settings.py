@@ -110,7 +110,7 @@ class RawHandler:
         path: Its key path.
         handler: The value at that path.
         matcher: The matcher as it is written.
-        group: The object that holds the handler with others.
+        group: The object that holds the list of handlers.
         flaw: What is wrong; ``None`` for nothing. A host may use the handler nevertheless.
         place: The key path of the flaw.
         text: The flaw in words, to be written after ``place``.
@@ -233,7 +233,7 @@ class ConfigRules:
         untyped: The type of a handler that names none; empty if every handler must name its type.
         events: Other spellings of event names.
         flaws: What the host does about certain flaws.
-        default_effect: What it does about all others, except fractions and unknown keys, which it accepts.
+        default_effect: What it does about other flaws; it accepts fractions and unknown keys.
         known_keys: Keys that may stand at the top; empty for any.
         limits: What the number of a timeout means.
         switches: Settings that turn all hooks off.

@@ -33,7 +33,7 @@ def apply_decision(session: Session, ask: AskHooks, decision: Decision | None) -
     No decision means that no hook ran.
     """
     if ask.more_events and not _is_final(decision):
-        # Texts about a call or a prompt wait until that is settled; all others go to the agent now.
+        # Texts about a call or a prompt wait until that is settled; all other texts go to the agent now.
         if ask.call is None and not _is_prompt(ask):
             session = session.add_messages(*context_notes(decision))
         return session.put_first(_next_event(ask, decision))
@@ -215,7 +215,7 @@ def _write_transcript(session: Session, call: PendingCall, prompt: str, text: st
         return session
     first, session = session.make_id("line")
     put = session.profile.transcript.put_message
-    # Like the main transcript, the subagent's own has its prompt and its last words, chained by their ids.
+    # Like the main transcript, the subagent's own has its prompt and its last text, chained by their ids.
     asked = put(session.blank_line(first, "", call.agent_id), "user", user_message(prompt), {})
     second, session = session.make_id("line")
     block = {"type": "text", "text": text}
@@ -226,7 +226,7 @@ def _write_transcript(session: Session, call: PendingCall, prompt: str, text: st
 
 
 def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """Return the session after the decision on a subagent's stop. A refused subagent repeats its words."""
+    """Return the session after the decision on a subagent's stop. A refused subagent repeats its text."""
     if decision is None or not decision.refused or call.subagent is None:
         return replace(session, subagent_refusals=0)
     session = replace(session, subagent_refusals=session.subagent_refusals + 1)

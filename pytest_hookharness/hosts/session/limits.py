@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.profile import CapRules
+from pytest_hookharness.hosts.rules.profile import CapRules, StepRules, StuckRules
 from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.session_value import Session
@@ -208,16 +208,25 @@ def find_end(session: Session) -> Session | None:
 def end_if_out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
     """Return the session after its last allowed move ended the turn; ``None`` if it has more moves."""
     steps = session.profile.steps
-    if steps is None or session.moves < int(session.facts.options.get(steps.option, steps.most)):
+    if steps is None or session.moves < _most_moves(session, steps):
         return None
     why = f"the host allows an agent {session.moves} moves in a turn"
     status = (steps.stopped if stopped else "") or steps.status
     return session.finish("capped", why, steps.rule, status)
 
 
-def _end_if_stuck(session: Session) -> Session | None:
+def _most_moves(session: Session, steps: StepRules) -> int:
+    return int(session.facts.options.get(steps.option, steps.most))
+
+
+def _stuck_rules(session: Session) -> StuckRules | None:
     stuck = session.profile.stuck
-    if stuck is None or session.facts.options.get(stuck.option) is False:
+    return None if stuck is None or session.facts.options.get(stuck.option) is False else stuck
+
+
+def _end_if_stuck(session: Session) -> Session | None:
+    stuck = _stuck_rules(session)
+    if stuck is None:
         return None
     why = stuck.detect(session.recent)
     return session.finish("capped", why, stuck.rule, stuck.status) if why else None
@@ -232,7 +241,7 @@ def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
         turn: The last turn of that repetition.
         period: The number of turns in one repetition.
     """
-    # A prompt resets all counts, so a repetition with a prompt in it never comes to a limit.
+    # A prompt resets all counts, so a repetition with a prompt in it never reaches a limit.
     if not period or not session.in_turn or session.moves <= period:
         return ()
     found = [*_step_limit(session, turn), *_stuck_limit(session, turn, period)]
@@ -242,14 +251,14 @@ def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
 def _step_limit(session: Session, turn: int) -> Iterator[Limit]:
     steps = session.profile.steps
     if steps is not None:
-        most = int(session.facts.options.get(steps.option, steps.most))
+        most = _most_moves(session, steps)
         why = f"the host allows an agent {most} moves in a turn"
         yield Limit(turn=turn + most - session.moves, why=why, rule=steps.rule)
 
 
 def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
-    stuck, recent = session.profile.stuck, session.recent
-    if stuck is None or session.facts.options.get(stuck.option) is False:
+    stuck, recent = _stuck_rules(session), session.recent
+    if stuck is None:
         return
     halves = (size for size in range(1, len(recent) // 2 + 1) if recent[-size:] == recent[-2 * size : -size])
     size = next(halves, 0)
@@ -257,7 +266,7 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
         recent = (*recent, recent[-size])[-stuck.remembered :]
         why = stuck.detect(recent)
         if why:
-            # ``recent`` has several entries for some turns and none for others. If its own period is not that
+            # ``recent`` has several entries for some turns and none for the rest. If its own period is not that
             # of the loop, only the repetition of the end is known, not the turn.
             turns = more if size == period else period * -(-more // size)
             yield Limit(turn=turn + turns, why=why, rule=stuck.rule)

@@ -83,7 +83,7 @@ def apply_act(session: Session, act: Act | None) -> Session:
         case Wait():
             return replace(session, waited=session.waited + act.seconds, agenda=(AwaitAct(),))
         case Corrupt():
-            # The driver damages the file; the session only has to go on.
+            # The driver damages the file; the session only has to continue.
             return replace(session, agenda=(AwaitAct(),))
         case Compact():
             values = {"trigger": act.trigger, "custom_instructions": None}

@@ -104,7 +104,7 @@ def resume_session(session: Session, *, fork: bool) -> Session:
         resumed, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root
     )
     if fork:
-        # A fork is a copy under another name; the original session goes on and has no end event.
+        # A fork is a copy under another name; the original session continues and has no end event.
         name = derive_uuid(session.facts.seed, "fork of", session.facts.session_id)
         return replace(resumed, facts=replace(session.facts, session_id=name))
     if not session.started:
@@ -216,7 +216,7 @@ def _stop_event(session: Session, text: str) -> AskHooks:
 
 
 def hold_prompt(session: Session, text: str) -> Session:
-    """Return the session after a refused prompt, on a host that goes on to the stop with it."""
+    """Return the session after a refused prompt, on a host that continues with the stop."""
     session = replace(session, held_prompts=(*session.held_prompts, text))
     return session.put_first(_stop_event(session, ""))
 

@@ -214,7 +214,7 @@ def _run_agenda(
             session = step
             continue
         session, request = step
-        # The request and the progress carry these away, so the session starts to collect them anew.
+        # The request and the progress carry these away, so the session starts again with none.
         return Progress(
             session=replace(session, performed=(), records=(), subagent_lines=()),
             request=request,

@@ -90,7 +90,7 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         return session.schedule(*_permission_events(session, call, Ruling.NONE), MakeCall(call))
     rules = session.profile.answers(decision.event)
     if decision.halt is not None:
-        # Some hosts end the turn here, others only after all calls of the move: then it stays pending.
+        # Some hosts end the turn here, some only after all calls of the move: then it stays pending.
         if rules.halting is Halting.AT_ONCE:
             session = _refuse(session, call, "", (), event=decision.event, shown=False)
             return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
@@ -280,7 +280,7 @@ def track_folder(session: Session, done: Performance) -> tuple[Session, Performa
     that in the standard error of the command.
     """
     rules = session.profile.tools
-    # An empty folder means that nobody knows where the command ended.
+    # An empty folder means that it is not known where the command ended.
     new, old = done.folder, session.cwd
     if not rules.keeps_folder or new in ("", old):
         return session, done, ()
@@ -322,7 +322,7 @@ def request_check(session: Session, call: PendingCall) -> tuple[Session, Perform
 
 
 def compare_content(session: Session, look: CheckFile, found: Performance) -> Session | Performance:
-    """Return the session that goes on to make the call; or the call's failure if the file has changed."""
+    """Return the session that makes the call next; or the call's failure if the file has changed."""
     if not _differs(found.content, session.known_files[look.file]):
         return session.put_first(MakeCall(look.call, checked=True))
     return Performance(error=session.profile.tools.stale_notice, original=found.content)

@@ -67,7 +67,7 @@ class Session:
         prompt_id: The host's name of the prompt; empty before the first.
         in_turn: Whether a turn is running.
         ending: How the last turn ended.
-        stop_hook_active: Whether the agent goes on because a stop was refused.
+        stop_hook_active: Whether the agent continues because a stop was refused.
         refusals_in_row: How many refusals of a stop in a row the host has honoured.
         calls_refused: Whether calls were refused since that count started, and none was carried out.
         subagent_refusals: The same count for the subagent.
@@ -150,7 +150,7 @@ class Session:
         return {**self.facts.env, **self.configuration.env}
 
     def put_first(self, *tasks: Task) -> Session:
-        """Return the session with tasks put before all others."""
+        """Return the session with tasks put first on the agenda."""
         return replace(self, agenda=(*tasks, *self.agenda))
 
     def schedule(self, *tasks: Task) -> Session:

@@ -205,15 +205,18 @@ def _source(
 
 
 def _read(profile: Profile, name: str, text: str, imported: Import | None = None) -> _Settings:
-    content: Json = None
     try:
         content = profile.config.parse(text)
-        text = f"{name}: expected an object, got {describe_value(content)}; the host runs none of its hooks"
     except (ValueError, RecursionError) as error:
-        text = f"{name}: cannot be parsed ({error}); the host runs none of its hooks until that is fixed"
+        content, why = (
+            None,
+            f"cannot be parsed ({error}); the host runs none of its hooks until that is fixed",
+        )
+    else:
+        why = f"expected an object, got {describe_value(content)}; the host runs none of its hooks"
     if not isinstance(content, Mapping):
         rule = profile.config.rules["unreadable"]
-        problem = SettingsProblem("unreadable", name, "", text, rule)
+        problem = SettingsProblem("unreadable", name, "", f"{name}: {why}", rule)
         return _Settings(_source(profile, name, {}, imported), (problem,))
     source = _source(profile, name, content, imported)
     # With a key "hooks" beside them, such keys may mean something else to the host.

@@ -64,7 +64,7 @@ _OF_TURN = (_TURN, *_IN_SUBAGENT, _TRANSCRIPT, *_PLACE, _MODE)
 _FOR_TOOL = Merging(reasons=ReasonChoice.FIRST, several="first refusal")
 
 
-def own_values(words: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
     Return the input values that only Codex has.
 
@@ -72,14 +72,14 @@ def own_values(words: Payload) -> Mapping[str, Json]:
     and ``rollout``, the transcript of the agent that the event is about. ``agent_kind`` is Codex's name of
     the kind of agent. ``permission_input`` is a call's input with the reason why a permission is needed.
     """
-    own: dict[str, Json] = {"rollout": words.get("transcript_path", "")}
-    given, agent = words.get("tool_input"), words.get("agent_id")
+    own: dict[str, Json] = {"rollout": values.get("transcript_path", "")}
+    given, agent = values.get("tool_input"), values.get("agent_id")
     if isinstance(given, Mapping):
         own["permission_input"] = {**given, "description": NEED}
     if isinstance(agent, str):
-        own["rollout"] = str(own["rollout"]).replace(str(words.get("session_id", "")), agent)
+        own["rollout"] = str(own["rollout"]).replace(str(values.get("session_id", "")), agent)
         own["turn_id"] = derive_uuid(0, "turn", agent)
-        kind = words.get("agent_type")
+        kind = values.get("agent_type")
         own["agent_kind"] = "default" if kind == Subagent().kind else kind
     return own
 
