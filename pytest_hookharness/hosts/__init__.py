@@ -28,12 +28,10 @@ _MODULES = {
     "hosts.replies.decision": ["aggregate"],
     "hosts.replies.reply": ["read_reply", "refuses_at_once"],
     "hosts.rules.profile": [
-        "CapRules",
         "EventRule",
         "FinalAnswer",
         "Operation",
         "Power",
-        "ProcessRules",
         "Profile",
     ],
     "hosts.rules.turns": ["Role"],
@@ -43,10 +41,8 @@ _MODULES = {
     "hosts.session.tool_calls": ["find_outdated"],
     "hosts.session_state.facts": ["Facts", "PromptCommand", "facts", "read_commands"],
     "hosts.session_state.requests": [
-        "Answer",
         "Ended",
         "HooksFinished",
-        "Lines",
         "Mismatch",
         "NextAct",
         "PerformCall",
@@ -56,7 +52,6 @@ _MODULES = {
     "hosts.session_state.session_value": ["Session"],
     "hosts.settings.configuration": ["Configuration", "configure", "own_event"],
     "hosts.settings.handlers": ["SettingsProblem", "find_ignored"],
-    "model.moves": ["Performance"],
 }
 
 

@@ -20,12 +20,10 @@ from pytest_hookharness.hosts.profiles.command_line import (
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import (
-    CapRules,
     EventRule,
     FinalAnswer,
     Operation,
     Power,
-    ProcessRules,
     Profile,
 )
 from pytest_hookharness.hosts.rules.turns import Role
@@ -35,10 +33,8 @@ from pytest_hookharness.hosts.session.step import Progress, advance, begin, reco
 from pytest_hookharness.hosts.session.tool_calls import find_outdated
 from pytest_hookharness.hosts.session_state.facts import Facts, PromptCommand, facts, read_commands
 from pytest_hookharness.hosts.session_state.requests import (
-    Answer,
     Ended,
     HooksFinished,
-    Lines,
     Mismatch,
     NextAct,
     PerformCall,
@@ -48,12 +44,9 @@ from pytest_hookharness.hosts.session_state.requests import (
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure, own_event
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
-from pytest_hookharness.model.moves import Performance
 
 __all__ = [
     "EVENTS",
-    "Answer",
-    "CapRules",
     "CommandLine",
     "Configuration",
     "Ended",
@@ -61,14 +54,11 @@ __all__ = [
     "Facts",
     "FinalAnswer",
     "HooksFinished",
-    "Lines",
     "Mismatch",
     "NextAct",
     "Operation",
     "PerformCall",
-    "Performance",
     "Power",
-    "ProcessRules",
     "Profile",
     "Progress",
     "PromptCommand",

@@ -75,18 +75,9 @@ class ActionStream:
 
 def text_of(content: Json) -> str:
     """Return the text of a message's content: a text, or a list of blocks."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Sequence):
-        return "\n".join(text for block in content if (text := _text_of_block(block)))
-    return _text_of_block(content)
-
-
-def _text_of_block(block: Json) -> str:
-    if isinstance(block, str):
-        return block
-    text = block.get("text") if isinstance(block, Mapping) else None
-    return text if isinstance(text, str) else ""
+    blocks = list_of(content) or (content,)
+    texts = (block if isinstance(block, str) else object_of(block).get("text") for block in blocks)
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
 def object_of(value: Json) -> Payload:
@@ -324,8 +315,7 @@ def _add_observation(stream: ActionStream, call_id: Json, content: Json, *, fail
 
 def _has_failed(seen: Payload) -> bool:
     # A command that is still running has the exit code -1.
-    metadata = seen.get("metadata")
-    codes = (seen.get("exit_code"), metadata.get("exit_code") if isinstance(metadata, Mapping) else None)
+    codes = (seen.get("exit_code"), object_of(seen.get("metadata")).get("exit_code"))
     return any(isinstance(code, int) and code not in (0, -1) for code in codes)
 
 

@@ -266,7 +266,7 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
         recent = (*recent, recent[-size])[-stuck.remembered :]
         why = stuck.detect(recent)
         if why:
-            # ``recent`` has several entries for some turns and none for the rest. If its own period is not that
+            # ``recent`` has several entries for some turns and none for the rest. If its period is not that
             # of the loop, only the repetition of the end is known, not the turn.
             turns = more if size == period else period * -(-more // size)
             yield Limit(turn=turn + turns, why=why, rule=stuck.rule)
