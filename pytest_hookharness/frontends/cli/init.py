@@ -49,7 +49,7 @@ _GUARDS = """\
 """
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def declare_init(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness init``."""
     parser.description = _DESCRIPTION
     parser.add_argument(

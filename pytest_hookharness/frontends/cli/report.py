@@ -67,7 +67,7 @@ _ANALYZE = (
 )
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def declare_report(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness report``."""
     parser.description = _DESCRIPTION
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder with trace files, or one of them")
