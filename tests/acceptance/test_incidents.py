@@ -7,7 +7,7 @@ import pytest
 
 from pytest_hookharness.frontends.cli import main
 from pytest_hookharness.frontends.option_types import OptionError, make_folder
-from pytest_hookharness.frontends.output import incident_files
+from pytest_hookharness.frontends.output import simulation_files
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').terminated\n"
@@ -76,9 +76,9 @@ def test_an_entry_about_an_expected_loop(project):
 
 def test_entries_of_other_runs_stay(tmp_path):
     """An entry for an item that has one is put beside it, and no two items share a name."""
-    first = incident_files.write_in(tmp_path, "a.py::test[../../x]", "one")
-    second = incident_files.write_in(tmp_path, "a.py::test[../../x]", "two")
-    other = incident_files.write_in(tmp_path, "a.py::test[../..-x]", "three")
+    first = simulation_files.write_incident(tmp_path, "a.py::test[../../x]", "one")
+    second = simulation_files.write_incident(tmp_path, "a.py::test[../../x]", "two")
+    other = simulation_files.write_incident(tmp_path, "a.py::test[../..-x]", "three")
 
     assert [path.read_text() for path in (first, second, other)] == ["one", "two", "three"]
     assert {path.parent for path in (first, second, other)} == {tmp_path}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness import scenario_files
+from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.execution.coverage.recorder import read_recordings
-from pytest_hookharness.frontends.harness import Harness, finding_names, host_names
+from pytest_hookharness.frontends.harness import Harness, finding_names
 from pytest_hookharness.judging.verdict.verdict import RECORDED
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
@@ -55,7 +55,7 @@ def told(outcome):
 
 
 def play(file, base, coverage_store):
-    scenarios = scenario_files.load(file, known_hosts=host_names(), known_findings=finding_names())
+    scenarios = scenario_files.load(file, known_hosts=hosts.names(), known_findings=finding_names())
     # In the same place, for paths show in what hooks print.
     with Harness(Settings(coverage_store=coverage_store, base=base)) as harness:
         return {scenario.id: told(harness.simulate(scenario)) for scenario in scenarios}
@@ -94,7 +94,7 @@ def test_a_hook_that_looks_for_what_records_it_is_told_apart(tmp_path):
 @pytest.mark.parametrize("file", ["prompt-gate/prompt-gate", "process-hooks/on-output"])
 def test_a_verdict_on_recorded_hooks_says_that_it_rests_on_them(file, tmp_path):
     """That the recorder decides nothing is assumed of sessions and of tracked processes, if there is one."""
-    known = {"known_hosts": host_names(), "known_findings": finding_names()}
+    known = {"known_hosts": hosts.names(), "known_findings": finding_names()}
     scenario = scenario_files.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
     for ledger in (None, CoverageStore(folder=tmp_path)):
         with Harness(Settings(coverage_store=ledger)) as harness:

@@ -19,9 +19,9 @@ from pathlib import Path
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
 from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, status_of, worst
-from pytest_hookharness.frontends.cli.play import add_settings, settings_of, whole_number
+from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.frontends.option_types import OptionError, make_folder
+from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script

@@ -1,20 +1,17 @@
-"""
-``hookharness run`` and ``try``: play one simulation. Also the options of all commands that play something.
-"""
+"""``hookharness run`` and ``try``: play one simulation. Also the options of all commands that play."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchor, pick
-from pytest_hookharness.frontends.option_types import make_folder, require_new, seconds, whole
+from pytest_hookharness.frontends.option_types import make_folder, require_new, seconds, whole_number
 from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.frontends.replay_command import (
@@ -53,7 +50,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
     """
-    Return the settings that the options of a command amount to.
+    Return the settings that the options of a command select.
 
     Raises:
         OptionError: An option cannot be read.
@@ -68,11 +65,6 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         keep=arguments.keep,
         traces=None if traces is None else make_folder(traces, "--trace-dir", below=Path.cwd()),
     )
-
-
-def whole_number(option: str, least: int) -> Callable[[str], int]:
-    """Return the type of an option for argparse: a whole number of at least a given size."""
-    return lambda text: whole(text, option, least)
 
 
 def declare_run(parser: argparse.ArgumentParser) -> None:
@@ -92,15 +84,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def play(scenario: Scenario, settings: Settings, replay: str, arguments: argparse.Namespace) -> int:
-    """
-    Play a scenario, print its story, and return the exit status.
-
-    Args:
-        scenario: The scenario.
-        settings: The settings.
-        replay: The command that plays it once more.
-        arguments: Hold ``cov`` and ``incident``: the file of the incident report, or ``None``.
-    """
+    """Play a scenario, print its story, and return the exit status; ``replay`` repeats it."""
     if arguments.incident is not None:
         require_new(arguments.incident, "--incident")
     try:
@@ -109,9 +93,9 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
         outcome, interrupted = error.outcome, True
     print(story.story(outcome, replay_command=replay))
     if arguments.incident is not None:
-        from pytest_hookharness.frontends.output.incident_files import compose
+        from pytest_hookharness.frontends.output.simulation_files import compose_incident
 
-        write_new(arguments.incident, compose(outcome, replay))
+        write_new(arguments.incident, compose_incident(outcome, replay))
         print(f"hookharness: wrote {arguments.incident}", file=sys.stderr)
     if interrupted or (outcome.verdict_name == "undecided" and not outcome.passed):
         return UNKNOWN
@@ -119,17 +103,14 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
 
 
 def _simulate(scenario: Scenario, settings: Settings, replay: str, *, record_lines: bool) -> Outcome:
-    print(header(settings))
-    item = TraceItem.of_scenario(scenario, replay)
-    if not record_lines:
-        with Harness(settings, line=shell_line(sys.stderr)) as harness:
-            return harness.simulate(scenario, item=item)
-    from pytest_hookharness.frontends.coverage_data import recording
+    if record_lines:
+        from pytest_hookharness.frontends.coverage_data import recording
 
-    with recording() as store:
-        settings = replace(settings, coverage_store=store)
-        with Harness(settings, line=shell_line(sys.stderr)) as harness:
-            return harness.simulate(scenario, item=item)
+        with recording() as store:
+            return _simulate(scenario, replace(settings, coverage_store=store), replay, record_lines=False)
+    print(header(settings))
+    with Harness(settings, line=shell_line(sys.stderr)) as harness:
+        return harness.simulate(scenario, item=TraceItem.of_scenario(scenario, replay))
 
 
 def declare_try(parser: argparse.ArgumentParser) -> None:
@@ -168,14 +149,18 @@ def _handler(arguments: argparse.Namespace) -> dict[str, object]:
 
 def compose(arguments: argparse.Namespace) -> Scenario:
     """Return the scenario: a prompt, a shell call, an edit, and an agent that wants to stop."""
-    handler = _handler(arguments)
     acts = [
         {"prompt": FIRST_PROMPT.text},
         {"run": "echo working"},
         {"edit": {"file": "work.txt", "text": "done\n"}},
     ]
     made = scenario_files.scenario_from(
-        {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [handler]}}
+        {
+            "name": "try",
+            "host": arguments.host,
+            "git": arguments.git,
+            "hooks": {arguments.event: [_handler(arguments)]},
+        }
     )
     if arguments.vary is not None:
         kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
