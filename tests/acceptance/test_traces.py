@@ -69,7 +69,7 @@ def test_every_simulation_has_a_file(project):
     assert [VALIDATOR.is_valid(line) for line in lines] == [True] * len(lines)
     assert {(run[0]["record"], run[-1]["record"]) for run in runs.values()} == {("begin", "end")}
     stubborn = next(run for name, run in runs.items() if "stubborn" in name)
-    assert [line["words"] for line in stubborn if line.get("kind") == "hooked"] == ["Stop: refused"] * 3
+    assert [line["words"] for line in stubborn if line.get("kind") == "hook-event"] == ["Stop: refused"] * 3
     assert {line["turn"]: line["digest"] for line in stubborn if line["record"] == "state"}.keys() == {
         1,
         2,
@@ -108,7 +108,7 @@ def test_what_was_seen_outlives_the_run(project, number, capsys):
         pytest_run.wait(timeout=60)
 
     seen = records(file)
-    assert [line["words"] for line in seen if line.get("kind") == "hooked"] == ["Stop: refused"]
+    assert [line["words"] for line in seen if line.get("kind") == "hook-event"] == ["Stop: refused"]
     assert [line["words"] for line in seen if line.get("kind") == "moved"] == ['stops: "Done."'] * 2
     assert seen[-1]["record"] == ("step" if number == signal.SIGKILL else "end")
     assert main.main(["report", str(file.parent)]) == (2 if number == signal.SIGKILL else 1)
@@ -149,7 +149,7 @@ def test_no_secret_is_written(project, monkeypatch):
 
     result.assert_outcomes(failed=1)
     ((file,), (entry,)) = ([*(project.path / name).iterdir()] for name in ("traces", "entries"))
-    (fire,) = next(line for line in records(file) if line.get("kind") == "hooked")["hook_runs"]
+    (fire,) = next(line for line in records(file) if line.get("kind") == "hook-event")["hook_runs"]
     assert fire["reply"]["reason"]["text"] == "say [redacted: DEPLOY_TOKEN]"
     assert '"[redacted: CI_JOB_TOKEN]active":false' in fire["stdin"]["text"]
     assert all(VALIDATOR.is_valid(line) for line in records(file))

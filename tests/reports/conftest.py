@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult
+from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
@@ -94,6 +95,11 @@ def read_back():
             else (Violation(path="expect.verdict", expected=text, seen=text),),
             assumptions=(text,),
             varied=(text,),
+            trial_results=(
+                TrialResult(
+                    family="tools", mutation="no jq", outcome="fail-open", payload="deny", evidence=text
+                ),
+            ),
             wall=1.5,
         )
         occasion = records.TraceHeader(

@@ -234,7 +234,7 @@ def test_what_does_not_fit_is_told_with_its_place(harm, said):
     line = json.loads(json.dumps(record(hooked(fire()))))
     harm(line)
 
-    assert said in first_mismatch(line, RECORDS["hooked"], DEFINITIONS)
+    assert said in first_mismatch(line, RECORDS["hook-event"], DEFINITIONS)
     assert not jsonschema.Draft202012Validator(schema()).is_valid(line)
 
 

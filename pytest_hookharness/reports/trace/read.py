@@ -150,4 +150,4 @@ def row(run: TraceRun) -> Row:
 
 
 def _refused(step: TraceRecord) -> bool:
-    return step["kind"] == "hooked" and bool(cast("TraceRecord", step["decision"])["refused"])
+    return step["kind"] == "hook-event" and bool(cast("TraceRecord", step["decision"])["refused"])

@@ -73,10 +73,10 @@ def _step(kind: str, **properties: Schema) -> Schema:
 STEPS: Mapping[str, Schema] = {
     "moved": _step(
         "moved",
-        move=_ref("deed"),
+        move=_ref("action"),
         saw=_list(_object(kind=_TEXT, event=_TEXT, text=_EXCERPT)),
     ),
-    "happened": _step("happened", happening=_ref("deed")),
+    "happened": _step("happened", happening=_ref("action")),
     "performed": _step(
         "performed",
         tool=_TEXT,
@@ -87,11 +87,11 @@ STEPS: Mapping[str, Schema] = {
         run=_or_null(_RUN),
         **_CONSEQUENCES,
     ),
-    "hooked": _step(
-        "hooked",
+    "hook-event": _step(
+        "hook-event",
         event=_TEXT,
         target=_TEXT,
-        hook_runs=_list(_ref("fire")),
+        hook_runs=_list(_ref("hook-run")),
         decision=_ref("decision"),
         **_CONSEQUENCES,
     ),
@@ -161,7 +161,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         **_object(text=_TEXT, basis=_one_of(*(basis.value for basis in Basis)), source=_TEXT),
     },
     "hook": _object(**_HOOK),
-    "deed": _object(name=_TEXT, data=_EXCERPT),
+    "action": _object(name=_TEXT, data=_EXCERPT),
     "change": _object(
         path=_TEXT,
         how=_one_of("added", "removed", "content", "mode", "kind"),
@@ -229,7 +229,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         unheard=_or_null(_object(place=_TEXT, text=_EXCERPT, rule=_RULE)),
         rule=_RULE,
     ),
-    "fire": _object(
+    "hook-run": _object(
         **_HOOK,
         stdin=_EXCERPT,
         run=_or_null(_RUN),

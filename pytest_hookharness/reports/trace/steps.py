@@ -82,8 +82,8 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> TraceReco
             }
         case HookEvent():
             return {
-                "kind": "hooked",
-                "words": _hooked_words(exchange),
+                "kind": "hook-event",
+                "words": _hook_event_words(exchange),
                 "event": exchange.event,
                 "target": exchange.target,
                 "hook_runs": [fire_data(fire, exchange) for fire in exchange.hook_runs],
@@ -108,7 +108,7 @@ def _performed_words(performed: Performed) -> str:
     return f"{plain(performed.call.name, _NAME)} {became}"
 
 
-def _hooked_words(hooked: HookEvent) -> str:
+def _hook_event_words(hooked: HookEvent) -> str:
     decision, event = hooked.decision, plain(hooked.event, _NAME)
     if decision.halt is not None:
         return f"{event}: the turn is ended"
@@ -116,7 +116,7 @@ def _hooked_words(hooked: HookEvent) -> str:
         return f"{event}: a refusal, which the host overrides"
     if decision.refused:
         return f"{event}: refused"
-    return f"{event}: {decision.ruling.value}" if decision.ruling.value != "none" else f"{event}: let go on"
+    return f"{event}: {decision.ruling.value}" if decision.ruling.value != "none" else f"{event}: allowed"
 
 
 def _consequences(exchange: Performed | HookEvent, contents: Mapping[str, Versions]) -> TraceRecord:

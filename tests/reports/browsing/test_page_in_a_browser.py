@@ -108,6 +108,14 @@ def test_a_lock_out_shows_the_way_in(browser, tmp_path, read_back):
     assert "The scenario's own agent" in browser.ask("document.querySelector('figcaption').textContent")
 
 
+def test_trials_are_shown_with_what_was_seen(browser, written):
+    """The table of mutations has for each trial mutation, payload, result and evidence."""
+    browser.open(written, to("lint"))
+
+    cells = browser.ask("[...document.querySelectorAll('.wide td')].map((each) => each.textContent)")
+    assert cells == ["no jq", "to be refused", "fail-open", "no"]
+
+
 def test_a_script_of_somebody_else_would_be_noticed(browser, tmp_path, read_back):
     """The policy of the page stops a script that got into it, and that is seen by the test above."""
     file = tmp_path / "page.html"
