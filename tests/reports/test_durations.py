@@ -11,8 +11,12 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.timings import RunTime, Timing
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
-from pytest_hookharness.reports.terminal.durations import read, render_durations, rows
-from pytest_hookharness.reports.terminal.table import properties
+from pytest_hookharness.reports.terminal.table import (
+    duration_rows,
+    properties,
+    read_durations,
+    render_durations,
+)
 
 RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
 DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
@@ -92,9 +96,9 @@ def test_commands_are_hostile_text():
 
 def test_fires_of_several_runs_are_one_row():
     """Rows survive JSON, and the fires of one hook in several simulations are told together."""
-    crossed = json.loads(json.dumps(rows([outcome(0.3), outcome(0.1, 0.2)])))
+    crossed = json.loads(json.dumps(duration_rows([outcome(0.3), outcome(0.1, 0.2)])))
 
-    (found,) = read([*crossed, *crossed])
+    (found,) = read_durations([*crossed, *crossed])
 
     assert [fire.seconds for fire in found.hook_runs] == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
     assert found.limit == 10.0

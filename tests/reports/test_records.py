@@ -65,9 +65,9 @@ from pytest_hookharness.model.verdicts import (
 )
 from pytest_hookharness.reports.trace import records
 from pytest_hookharness.reports.trace.hook_runs import LONGEST, bound, excerpt, of_bytes, of_output
+from pytest_hookharness.reports.trace.read import first_mismatch
 from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS, schema
 from pytest_hookharness.reports.trace.steps import Versions, step
-from pytest_hookharness.reports.trace.validate import first_mismatch
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)

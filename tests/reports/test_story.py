@@ -50,8 +50,8 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.safe_text import columns
-from pytest_hookharness.reports.terminal.headline import most_severe
 from pytest_hookharness.reports.terminal.story import first_line, story
+from pytest_hookharness.reports.terminal.verdict_text import most_severe
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)

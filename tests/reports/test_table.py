@@ -9,7 +9,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict, Violation
 from pytest_hookharness.reports.safe_text import columns
-from pytest_hookharness.reports.terminal.table import properties, render_table, row, rows
+from pytest_hookharness.reports.terminal.table import properties, render_table, row
 
 
 def outcome(
@@ -32,7 +32,7 @@ def outcome(
 def test_a_row_says_what_became_of_a_scenario() -> None:
     """The table has a row for each simulation with aligned columns, and a line that counts them."""
     assert render_table(
-        rows([outcome(), outcome("loop", variant="old", broken=True)]), width=100
+        [row(outcome()), row(outcome("loop", variant="old", broken=True))], width=100
     ).splitlines() == [
         "scenario   host           iterations  blocks  verdict      time  result",
         "lint       claude-code@2           0       0  terminated  1.2 s  passed",

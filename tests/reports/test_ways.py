@@ -7,7 +7,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports.terminal.host_paths import path_of
+from pytest_hookharness.reports.terminal.host_matrix import path_of
 
 READING = Rule("the word deny refuses", Basis.OBSERVED, "a host")
 EVENT = Rule("a hint undoes a refusal", Basis.OBSERVED, "a host")

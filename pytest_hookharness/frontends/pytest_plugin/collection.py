@@ -20,7 +20,7 @@ from pytest_hookharness.frontends.replay_command import replay_command
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.headline import first_line, most_severe
+from pytest_hookharness.reports.terminal.verdict_text import first_line, most_severe
 
 # Markers of items that may not be run.
 _SKIPPING = frozenset({"skip", "skipif", "xfail"})

@@ -21,7 +21,7 @@ from pytest_hookharness.frontends.replay_command import TraceItem, replay_comman
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import durations, table
+from pytest_hookharness.reports.terminal import table
 
 # Without --hook-durations: the number of slowest hooks that are printed, and their least duration in seconds.
 USUAL, LEAST = 5, 0.1
@@ -53,14 +53,14 @@ def _add_properties(item: pytest.Item, report: pytest.TestReport, seen: TestResu
         if last.varied:
             report.user_properties.append(("hook_varied", list(last.varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
-            from pytest_hookharness.reports.terminal import host_paths
+            from pytest_hookharness.reports.terminal import host_matrix
 
-            report.user_properties.append(("hook_path", host_paths.path_of(last)))
+            report.user_properties.append(("hook_path", host_matrix.path_of(last)))
         if item.config.getoption("--hook-update"):
             from pytest_hookharness.frontends.pytest_plugin import update_files
 
             report.user_properties.append((update_files.PROPERTY, update_files.result_of(item, last)))
-    report.user_properties.append(("hook_timings", durations.rows(seen.outcomes)))
+    report.user_properties.append(("hook_timings", table.duration_rows(seen.outcomes)))
     properties = [(f"hook.{name}", value) for name, value in table.properties(last).items()]
     report.user_properties.extend(properties)
     # The JUnit report has the item's properties at teardown; after a rerun, only the last may remain.
@@ -172,12 +172,11 @@ def _write_tables(reporter: pytest.TerminalReporter, properties: Sequence[dict[s
         _write_section(reporter, "hosts compared", matrix.splitlines())
 
 
-def _write_durations(reporter: pytest.TerminalReporter, rows: Sequence[durations.Row]) -> None:
+def _write_durations(reporter: pytest.TerminalReporter, rows: Sequence[table.DurationRow]) -> None:
     most = reporter.config.getoption("--hook-durations")
     least = LEAST if most is None and reporter.verbosity <= 0 else 0.0
-    lines = durations.render_durations(
-        durations.read(rows), most=USUAL if most is None else most, least=least
-    )
+    number = USUAL if most is None else most
+    lines = table.render_durations(table.read_durations(rows), most=number, least=least)
     _write_section(reporter, "slowest hooks", lines)
 
 

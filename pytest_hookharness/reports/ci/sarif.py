@@ -18,8 +18,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.advice import advice
-from pytest_hookharness.reports.terminal.headline import first_line
+from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
 
 Json: TypeAlias = dict[str, Any]
 

@@ -8,6 +8,7 @@ from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
 from pytest_hookharness.model.background import USER, BackgroundReport, BackgroundRun, Denial, HookThread
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.safe_text import plain, quoted
+from pytest_hookharness.reports.terminal.phrases import and_more
 
 _MOST_LINES = 16
 _MOST_HOOK_RUNS = 4
@@ -34,8 +35,7 @@ def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str
     yield f"{indent}{plain(' '.join(child.argv), _CALL)}  {_became(child)}"
     for fire in child.hook_runs[:_MOST_HOOK_RUNS]:
         yield f"{indent}  {_hook_run(fire)}"
-    if len(child.hook_runs) > _MOST_HOOK_RUNS:
-        yield f"{indent}  and {counted(len(child.hook_runs) - _MOST_HOOK_RUNS, 'more hook run')}"
+    yield from and_more(len(child.hook_runs) - _MOST_HOOK_RUNS, "hook run", f"{indent}  ")
     for other in children:
         if other.parent == child.number < other.number:
             yield from _tree(other, children)

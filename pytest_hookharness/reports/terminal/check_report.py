@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.safe_text import plain, wrapped
 from pytest_hookharness.reports.terminal.phrases import describe_event, describe_move
 
 _WIDTH = 110
@@ -35,7 +34,7 @@ def announcement(place: HookSet, apart: str) -> str:
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     lines = [f"{place.host}: {counted(len(place.hooks), 'hook')} in {', '.join(map(plain, place.files))}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
-    return "\n".join([*lines, *_wrapped(apart, "  ")])
+    return "\n".join([*lines, *wrapped(apart, _WIDTH, "  ")])
 
 
 def _command(command: str, kind: str) -> str:
@@ -127,12 +126,12 @@ def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
     if problem.scenario.vary:
         yield f"  mutation  {', '.join(wish.family for wish in problem.scenario.vary)}"
     if problem.symptom.advice:
-        yield from _wrapped(problem.symptom.advice, "  fix       ", "            ")
+        yield from wrapped(problem.symptom.advice, _WIDTH, "  fix       ", "            ")
     yield f"  replay    {replay_command(problem)}"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
-        yield from _wrapped(problem.unwritten, "  scenario  ", "            ")
+        yield from wrapped(problem.unwritten, _WIDTH, "  scenario  ", "            ")
     yield f"  more      {_explained(problem)}"
 
 
@@ -171,18 +170,7 @@ def _describe_act(act: Act) -> str:
 
 
 def _item(text: str) -> list[str]:
-    return _wrapped(plain(text, _LINE), "  - ", "    ")
-
-
-def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=first if later is None else later,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(plain(text, _LINE), _WIDTH, "  - ", "    ")
 
 
 def as_json(checkups: Sequence[CheckReport], replay_command: ReplayCommand) -> dict[str, Any]:

@@ -22,7 +22,12 @@ from pytest_hookharness.model.exploration import (
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain
-from pytest_hookharness.reports.terminal.phrases import describe_move, text_of_command, text_of_reason
+from pytest_hookharness.reports.terminal.phrases import (
+    and_more,
+    describe_move,
+    text_of_command,
+    text_of_reason,
+)
 from pytest_hookharness.reports.terminal.turns import render_turns
 
 _LABEL = 40
@@ -42,8 +47,7 @@ def render_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width:
     label = min(_LABEL, max(map(columns, words), default=0))
     for said, successor in zip(words, trap.met, strict=False):
         lines.append(fit(f"    {fit(said, label)}  {_met(successor, trap)}", width).rstrip())
-    left = len(explored.candidates) - len(words)
-    return [*lines, *([f"    and {counted(left, 'more move')}"] if left > 0 else [])]
+    return [*lines, *and_more(len(explored.candidates) - len(words), "move", "    ")]
 
 
 def describe_exploration(explored: Exploration) -> Iterator[str]:

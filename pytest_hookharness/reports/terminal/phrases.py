@@ -10,6 +10,7 @@ import json
 import re
 from typing import assert_never
 
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import (
     Compact,
     Corrupt,
@@ -226,6 +227,11 @@ def describe_tier(tier: Tier) -> str:
 def text_of_changes(changed: tuple[Change, ...]) -> str:
     """Return the first few paths that differ."""
     return first_few([plain(change.path, 60) for change in changed])
+
+
+def and_more(left: int, what: str, indent: str = "  ") -> list[str]:
+    """Return the line that counts what is not listed; none if everything is."""
+    return [f"{indent}and {counted(left, f'more {what}')}"] if left > 0 else []
 
 
 def first_few(parts: list[str], glue: str = ", ") -> str:

@@ -13,6 +13,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.probes import PartKind, Probe, ProbeEffect, ProbeReport, StatePart, Threshold
 from pytest_hookharness.model.verdicts import Terminated, Verdict
 from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.terminal.phrases import and_more
 
 _MOST_PARTS = 8
 _MOST_PROBES = 12
@@ -30,8 +31,7 @@ def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     yield _occasion(probing)
     for part in probing.parts[:_MOST_PARTS]:
         yield f"  changes: {_part(part)}"
-    if len(probing.parts) > _MOST_PARTS:
-        yield f"  and {counted(len(probing.parts) - _MOST_PARTS, 'more part')}"
+    yield from and_more(len(probing.parts) - _MOST_PARTS, "part")
     yield from _tried(probing.probes)
     yield from (f"  but: {plain(limit, _LONGEST)}" for limit in probing.limits)
     driven = ""

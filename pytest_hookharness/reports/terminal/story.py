@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided, Violation
-from pytest_hookharness.reports.safe_text import columns, fit, plain
-from pytest_hookharness.reports.terminal.advice import advice
+from pytest_hookharness.reports.safe_text import columns, fit, plain, wrapped
 from pytest_hookharness.reports.terminal.agent_tree import render_background
 from pytest_hookharness.reports.terminal.exploration_report import describe_exploration, render_trap
-from pytest_hookharness.reports.terminal.headline import first_line
-from pytest_hookharness.reports.terminal.phrases import describe_tier
+from pytest_hookharness.reports.terminal.phrases import and_more, describe_tier
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_turns
+from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
 
 __all__ = ["first_line", "story"]
 
@@ -79,15 +77,7 @@ def story(
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
-    lines = textwrap.wrap(
-        text,
-        max(20, width),
-        initial_indent=indent,
-        subsequent_indent=indent if hanging is None else hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [_COMMAND.sub(r"\1\\x3a:", line) for line in lines]
+    return [_COMMAND.sub(r"\1\\x3a:", line) for line in wrapped(text, max(20, width), indent, hanging)]
 
 
 def _turns(outcome: Outcome, width: int) -> list[str]:
@@ -129,9 +119,7 @@ def _violations(outcome: Outcome, root: Path | None) -> Iterator[str]:
     file = _file(outcome, root)
     for violation in outcome.violations[:_MOST_VIOLATIONS]:
         yield from _violation(violation, outcome, file)
-    left_out = len(outcome.violations) - _MOST_VIOLATIONS
-    if left_out > 0:
-        yield f"  and {counted(left_out, 'more broken expectation')}"
+    yield from and_more(len(outcome.violations) - _MOST_VIOLATIONS, "broken expectation")
 
 
 def _violation(violation: Violation, outcome: Outcome, file: str) -> Iterator[str]:
@@ -146,9 +134,7 @@ def _violation(violation: Violation, outcome: Outcome, file: str) -> Iterator[st
 def _findings(outcome: Outcome, width: int) -> Iterator[str]:
     for finding in outcome.findings[:_MOST_FINDINGS]:
         yield from _finding(finding, width)
-    left_out = len(outcome.findings) - _MOST_FINDINGS
-    if left_out > 0:
-        yield f"  and {counted(left_out, 'more finding')}"
+    yield from and_more(len(outcome.findings) - _MOST_FINDINGS, "finding")
     codes = dict.fromkeys(plain(finding.code, 8) for finding in outcome.findings[:_MOST_FINDINGS])
     if codes:
         yield f"  more:   hookharness findings {' '.join(codes)}"
@@ -166,9 +152,8 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
 def _varied(outcome: Outcome, width: int) -> Iterator[str]:
     for sentence in outcome.varied[:_MOST_VARIED]:
         yield from _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
-    left_out = len(outcome.varied) - _MOST_VARIED
-    if left_out > 0:
-        yield f"  and {counted(left_out, 'more sentence')} about mutations"
+    if (left := len(outcome.varied) - _MOST_VARIED) > 0:
+        yield f"  and {counted(left, 'more sentence')} about mutations"
 
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
@@ -179,8 +164,7 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     sentences = list(dict.fromkeys([*own, *outcome.assumptions]))
     for sentence in sentences[:_MOST_ASSUMPTIONS]:
         yield from _wrapped(f"assumed: {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
-    if len(sentences) > _MOST_ASSUMPTIONS:
-        yield f"  and {counted(len(sentences) - _MOST_ASSUMPTIONS, 'more assumption')}"
+    yield from and_more(len(sentences) - _MOST_ASSUMPTIONS, "assumption")
     yield from _wrapped(f"tier:    {describe_tier(outcome.tier)}", width, hanging=" " * 11)
 
 

@@ -10,7 +10,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
-from pytest_hookharness.reports.terminal.phrases import without_folder
+from pytest_hookharness.reports.terminal.phrases import and_more, without_folder
 
 # Worst first.
 _RANK: Sequence[FaultOutcome] = (
@@ -44,8 +44,8 @@ class _Row:
 
     def outcome(self, hook: str) -> str:
         """Return the fault outcome for one hook; results that concern no single hook count for all."""
-        describe_found = [self.worst[name] for name in (hook, "") if name in self.worst]
-        return min(describe_found, key=_weight).outcome if describe_found else "-"
+        found = [self.worst[name] for name in (hook, "") if name in self.worst]
+        return min(found, key=_weight).outcome if found else "-"
 
 
 def _weight(result: TrialResult) -> int:
@@ -106,13 +106,12 @@ def _total(rows: Sequence[_Row]) -> str:
 
 
 def describe_found(outcome: Outcome) -> str:
-    """What that comes to, with what mends it; empty for nothing."""
+    """Return the findings with their advice; empty if there is none."""
     lines = []
     for finding in outcome.findings[:_MOST]:
         lines.append(f"{plain(finding.code, 8)} {plain(finding.name, 20)}  {plain(finding.text, _EVIDENCE)}")
         lines.append(f"{_INDENT}{plain(finding.advice, _EVIDENCE)}")
-    left = len(outcome.findings) - _MOST
-    lines += [f"and {counted(left, 'more finding')}"] if left > 0 else []
+    lines += and_more(len(outcome.findings) - _MOST, "finding", "")
     return "".join(f"{line}\n" for line in lines)
 
 

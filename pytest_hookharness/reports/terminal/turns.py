@@ -14,7 +14,6 @@ from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, 
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.safe_text import columns, fit, plain, quoted
 from pytest_hookharness.reports.terminal.agent_tree import render_sessions
-from pytest_hookharness.reports.terminal.headline import describe_cap
 from pytest_hookharness.reports.terminal.phrases import (
     describe_activity,
     describe_ending,
@@ -23,6 +22,7 @@ from pytest_hookharness.reports.terminal.phrases import (
     describe_reply,
     text_of_command,
 )
+from pytest_hookharness.reports.terminal.verdict_text import describe_cap
 
 _LONGEST = 100
 _MOST = 5

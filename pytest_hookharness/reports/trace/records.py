@@ -21,10 +21,10 @@ from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import State
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Verdict, Violation, verdict_name
-from pytest_hookharness.reports.terminal.headline import first_line
 from pytest_hookharness.reports.terminal.phrases import describe_move
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.story import story
+from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
     TraceRecord,

@@ -7,14 +7,15 @@ Within a version keys may be added; the listed ones stay.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from pytest_hookharness.model.expectations import VERDICTS
 from pytest_hookharness.model.mutations import FaultOutcome
 from pytest_hookharness.model.processes import Cut, Tier
 from pytest_hookharness.model.protocol import Basis, Ruling
 from pytest_hookharness.reports.trace.records import VERSION
-from pytest_hookharness.reports.trace.validate import Schema
+
+Schema: TypeAlias = Mapping[str, Any]
 
 SCHEMA_ID = "https://json.schemastore.org/hookharness-trace.json"
 
