@@ -222,7 +222,7 @@ def test_tells_a_livelock_to_the_end() -> None:
         violations=(Violation(path="expect.verdict", expected="terminated within 3", seen="livelock"),),
         assumptions=("Ids are derived.", "The network is not watched."),
     )
-    assert story(made, root=Path("/work place")).splitlines() == [
+    assert story(made).splitlines() == [
         (
             "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn from turn "
             "2; confirmed in turn 4)"
@@ -231,7 +231,10 @@ def test_tells_a_livelock_to_the_end() -> None:
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
         "  turns 2 to 4  the same, and so on forever      (claude-code would override it at block 9)",
-        "  expected: terminated within 3                   scenarios/lint.scenario.yaml:14  expect.verdict",
+        (
+            "  expected: terminated within 3                   "
+            "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"
+        ),
         "  seen:     livelock",
         "  The same stop will be refused forever. Let the hook allow when nothing changed since its last",
         "  refusal, or read `stop_hook_active` from its input.",
@@ -239,7 +242,7 @@ def test_tells_a_livelock_to_the_end() -> None:
         "  assumed: The network is not watched.",
         "  tier:    process group: a process that leaves its group is not seen; /tmp is shared with the",
         "           machine",
-        "  replay: hookharness run 'scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
+        "  replay: hookharness run '/work place/scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
     ]
 
 
@@ -566,10 +569,3 @@ def test_the_turns_keep_to_the_terminal() -> None:
     """No line of a turn is wider than the terminal."""
     lines = story(outcome(Terminated(turn=1), trace(STOP, asked(reason="漢" * 200))), width=60).splitlines()
     assert max(columns(line) for line in lines[1:-1]) <= 60
-
-
-def test_only_the_first_line_is_coloured() -> None:
-    """Colour begins and ends on the first line, and is left out unless asked for."""
-    coloured = story(outcome(Terminated(turn=2)), colour=True)
-    assert coloured.count("\x1b") == coloured.splitlines()[0].count("\x1b") == 2
-    assert "\x1b" not in story(outcome(Terminated(turn=2)))

@@ -65,10 +65,7 @@ def step_summary(
     """
     Return a run as Markdown: a table of all simulations, and the report of each failure, folded.
 
-    Args:
-        rows: The simulations.
-        failures: What failed.
-        most: Largest size in bytes; reports that do not fit are counted instead.
+    Reports that do not fit into ``most`` bytes are counted instead.
     """
     head = totals(rows)
     text = _lines(["## Hook scenarios", "", head, "", *_table(rows)])

@@ -18,7 +18,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
+from pytest_hookharness.reports.terminal.verdict_text import LOCKOUT_ADVICE, advice, first_line
 
 Json: TypeAlias = dict[str, Any]
 
@@ -66,7 +66,7 @@ VERDICTS: Mapping[str, FindingCode] = {
         "LOCKOUT",
         "No move of the agent leads to a stop.",
         "The agent can neither work nor stop.",
-        "Allow at least one move that fixes what the hooks complain about, and name it in the reason.",
+        LOCKOUT_ADVICE,
     ),
     "undecided": FindingCode(
         "undecided",
@@ -80,13 +80,7 @@ VERDICTS: Mapping[str, FindingCode] = {
 
 @dataclass(frozen=True, slots=True)
 class SarifLocation:
-    """
-    A line of a file.
-
-    Attributes:
-        file: The file, absolute.
-        line: From 1.
-    """
+    """A line, from 1, of a file with an absolute path."""
 
     file: Path
     line: int = 1
@@ -118,13 +112,10 @@ def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
         for violation in outcome.violations
         if violation.path != mark("expect.findings")
     ]
-    return [
-        *found,
-        *(
-            _of_finding(outcome, finding, around)
-            for finding in outcome.findings
-            if not expect.allows(finding.code, finding.name)
-        ),
+    return found + [
+        _of_finding(outcome, finding, around)
+        for finding in outcome.findings
+        if not expect.allows(finding.code, finding.name)
     ]
 
 
@@ -149,10 +140,7 @@ def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) 
 def _refusing(outcome: Outcome) -> str:
     """Return the command that refused last; empty if none did."""
     refusals = [hooked for _, hooked in outcome.trace.hooked() if hooked.decision.refused]
-    fires = refusals[-1].hook_runs if refusals else ()
-    return next(
-        (fire.hook.command for fire in fires if fire.reply.ruling is refusals[-1].decision.ruling), ""
-    )
+    return next((run.hook.command for run in refusals[-1].deciding), "") if refusals else ""
 
 
 def _of_finding(outcome: Outcome, finding: Finding, around: SarifRunInfo) -> Json:
@@ -197,12 +185,8 @@ def _unlinked(text: str) -> str:
 
 
 def _location(place: SarifLocation, root: Path) -> Json:
-    return {
-        "physicalLocation": {
-            "artifactLocation": _uri(place.file, root),
-            "region": {"startLine": max(1, place.line)},
-        }
-    }
+    region = {"startLine": max(1, place.line)}
+    return {"physicalLocation": {"artifactLocation": _uri(place.file, root), "region": region}}
 
 
 def _uri(file: Path, root: Path) -> dict[str, str]:
@@ -231,16 +215,7 @@ def _rule(code: FindingCode, level: str) -> Json:
 def log(
     found: Iterable[Json], codes: Iterable[FindingCode], *, version: str, status: int, trouble: Sequence[str]
 ) -> Json:
-    """
-    Return a whole run as one SARIF log.
-
-    Args:
-        found: Its results.
-        codes: The catalogue of findings.
-        version: The version of the harness.
-        status: The exit status of pytest.
-        trouble: What could not be read or played.
-    """
+    """Return a whole run as one SARIF log; ``trouble`` is what could not be read or played."""
     described = rules(codes)
     index = {rule["id"]: place for place, rule in enumerate(described)}
     invocation: Json = {
@@ -257,11 +232,7 @@ def log(
         "columnKind": "unicodeCodePoints",
         "results": [{**each, "ruleIndex": index[each["ruleId"]]} for each in _numbered(found)],
     }
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [run],
-    }
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
 def _numbered(found: Iterable[Json]) -> Iterator[Json]:

@@ -8,7 +8,7 @@ from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
 from pytest_hookharness.model.background import USER, BackgroundReport, BackgroundRun, Denial, HookThread
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.safe_text import plain, quoted
-from pytest_hookharness.reports.terminal.phrases import and_more
+from pytest_hookharness.reports.terminal.phrases import and_more, bounded
 
 _MOST_LINES = 16
 _MOST_HOOK_RUNS = 4
@@ -65,14 +65,7 @@ def render_background(background: BackgroundReport) -> list[str]:
     lines = ["  processes and the threads of their hooks", *_below(background, USER, "    ")]
     started = {run.id for run in background.processes}
     lines += [f"    {_denied(denial)}" for denial in background.denials if denial.process not in started]
-    if len(lines) > _MOST_BACKGROUND_LINES:
-        left_out = len(lines) - _MOST_BACKGROUND_LINES
-        lines = [
-            *lines[: _MOST_BACKGROUND_LINES - 4],
-            f"    ... {counted(left_out, 'line')} ...",
-            *lines[-4:],
-        ]
-    return lines
+    return bounded(lines, _MOST_BACKGROUND_LINES, "    ")
 
 
 def _below(background: BackgroundReport, thread: int, indent: str) -> Iterator[str]:

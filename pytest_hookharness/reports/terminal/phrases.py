@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
@@ -232,6 +233,14 @@ def text_of_changes(changed: tuple[Change, ...]) -> str:
 def and_more(left: int, what: str, indent: str = "  ") -> list[str]:
     """Return the line that counts what is not listed; none if everything is."""
     return [f"{indent}and {counted(left, f'more {what}')}"] if left > 0 else []
+
+
+def bounded(lines: Sequence[str], most: int, indent: str = "") -> list[str]:
+    """Return at most ``most`` lines, and in place of those before the last four the number left out."""
+    if len(lines) <= most:
+        return [*lines]
+    left_out = counted(len(lines) - most, "line")
+    return [*lines[: most - 4], f"{indent}... {left_out} ...", *lines[-4:]]
 
 
 def first_few(parts: list[str], glue: str = ", ") -> str:

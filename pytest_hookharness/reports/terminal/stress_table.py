@@ -27,13 +27,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """
-    One mutation and its results.
-
-    Attributes:
-        words: Its description.
-        worst: The worst trial result of each hook; where nothing was tried, one without a hook.
-    """
+    """One mutation with the worst trial result of each hook; where nothing was tried, one without a hook."""
 
     words: str
     worst: Mapping[str, TrialResult]
@@ -56,10 +50,7 @@ def table(outcome: Outcome, replay_command: Callable[[str], str], *, width: int 
     """
     Return the table of all trials, worst first, with evidence and replay commands.
 
-    Args:
-        outcome: The outcome of the stress run.
-        replay_command: The command that plays what is different in these words.
-        width: Columns of the terminal; what is meant to be pasted is never cut.
+    ``replay_command`` returns the command for a mutation in words. What is meant to be pasted is never cut.
     """
     rows = sorted(_rows(outcome.trial_results), key=lambda row: _weight(row.result))
     hooks = [*dict.fromkeys(result.hook for result in outcome.trial_results if result.hook)]
@@ -116,14 +107,7 @@ def describe_found(outcome: Outcome) -> str:
 
 
 def plan(trials: Sequence[tuple[str, str]], untried: Sequence[TrialResult], notes: Sequence[str]) -> str:
-    """
-    Return what will be tried, in order, and what will not.
-
-    Args:
-        trials: Family and description of each mutation.
-        untried: What will not be tried, and why.
-        notes: Further sentences.
-    """
+    """Return what will be tried, in order, as families with descriptions, and what will not, and why."""
     lines = [
         f"{place:4d}  {family:10}  {plain(words, 160)}" for place, (family, words) in enumerate(trials, 1)
     ]

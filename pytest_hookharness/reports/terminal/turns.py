@@ -15,6 +15,7 @@ from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.safe_text import columns, fit, plain, quoted
 from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.phrases import (
+    bounded,
     describe_activity,
     describe_ending,
     describe_event,
@@ -149,10 +150,7 @@ def _write(group: TurnGroup, labels: int) -> list[str]:
     if group.like is not None:
         return [_same(group, group.like)]
     head = "  before" if group.first == 0 else f"  turn {group.first}"
-    lines = [f"{fit(line.label, labels)}  {line.text}" for line in group.lines]
-    if len(lines) > _MOST_LINES:
-        left_out = len(lines) - _MOST_LINES
-        lines = [*lines[: _MOST_LINES - 4], f"... {counted(left_out, 'line')} ...", *lines[-4:]]
+    lines = bounded([f"{fit(line.label, labels)}  {line.text}" for line in group.lines], _MOST_LINES)
     return [f"{head:9} {lines[0]}", *(" " * 10 + line for line in lines[1:])]
 
 
@@ -213,7 +211,7 @@ def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
                 yield _line("", f"  {words}", activity.process.command)
     yield from (_line("", line) for line in render_sessions(hooked.children))
     decision = hooked.decision
-    if decision.refused and not any(fire.reply.ruling is decision.ruling for fire in hooked.hook_runs):
+    if decision.refused and not hooked.deciding:
         because = f": {quoted(decision.reasons[0], 60)}" if decision.reasons else ""
         yield _line(hooked.event, f"-> block{because}")
 

@@ -6,7 +6,7 @@ The first line must be enough for a reader who reads nothing else. Advice on fin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
@@ -34,6 +34,9 @@ from pytest_hookharness.reports.terminal.phrases import (
 )
 
 _LONGEST = 300
+LOCKOUT_ADVICE = (
+    "Allow at least one move that fixes what the hooks complain about, and name it in the reason."
+)
 # Fields in which hosts report an earlier refusal to a hook.
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
@@ -155,23 +158,18 @@ def _blocked(outcome: Outcome, verdict: Livelock) -> str:
     refused = [hooked for hooked in cycle if hooked.decision.refused]
     if not refused:
         return "the session repeats forever"
-    events = first_few([*dict.fromkeys(plain(hooked.event, 40) for hooked in refused)])
-    hooks = dict.fromkeys(
-        text_of_command(run)
-        for hooked in refused
-        for run in hooked.hook_runs
-        if run.reply.ruling is hooked.decision.ruling
-    )
-    verb = "is" if len({hooked.event for hooked in refused}) == 1 else "are"
-    return f"{events} {verb} blocked forever" + (f" by {first_few([*hooks])}" if hooks else "")
+    events = dict.fromkeys(plain(hooked.event, 40) for hooked in refused)
+    hooks = dict.fromkeys(text_of_command(run) for hooked in refused for run in hooked.deciding)
+    verb = "is" if len(events) == 1 else "are"
+    by = f" by {first_few([*hooks])}" if hooks else ""
+    return f"{first_few([*events])} {verb} blocked forever{by}"
 
 
 def _probed(probing: ProbeReport) -> str:
     changing = "part that changes does" if len(probing.parts) == 1 else "parts that change do"
     return (
         f"every {_turns(probing.period)} the same up to turn {probing.turn}; the {len(probing.parts)} "
-        f"{changing} "
-        f"not affect the decision; probed evidence: {counted(len(probing.probes), 'experiment')}"
+        f"{changing} not affect the decision; probed evidence: {counted(len(probing.probes), 'experiment')}"
     )
 
 
@@ -194,17 +192,14 @@ def advice(outcome: Outcome) -> str:
             return _set_of_hooks(outcome, verdict) or _loop(outcome)
         case Capped():
             proof = f" {_mask(verdict.changed)}" if verdict.changed else ""
-            return (
-                f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none. "
-                f"{_allow(outcome)}{proof}"
-            )
+            only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
+            return f"{only} {_allow(outcome)}{proof}"
         case Hung(asked=True):
             return "Let the hook allow or refuse by itself; in this session nobody is there to answer."
         case Hung():
             return (
-                "Give the hook a timeout of its own. Let it read only what it needs instead of "
-                "waiting for the "
-                "end of its input, a terminal or the network."
+                "Give the hook a timeout of its own. Let it read only what it needs instead of waiting for "
+                "the end of its input, a terminal or the network."
             )
         case Recursing() if outcome.background.denials:
             return (
@@ -224,12 +219,8 @@ def advice(outcome: Outcome) -> str:
 
 
 def _last_refusal(outcome: Outcome) -> HookEvent | None:
-    refusals = [
-        hooked
-        for _, hooked in outcome.trace.hooked()
-        if hooked.decision.refused or hooked.decision.overridden
-    ]
-    return refusals[-1] if refusals else None
+    events = (event for _, event in reversed([*outcome.trace.hooked()]))
+    return next((event for event in events if event.decision.refused or event.decision.overridden), None)
 
 
 def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
@@ -238,28 +229,23 @@ def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
     demands: dict[str, str] = {}
     for step, hooked in outcome.trace.hooked():
         if step.turn in cycle and hooked.decision.refused:
-            refusing = [fire for fire in hooked.hook_runs if fire.reply.ruling is hooked.decision.ruling]
-            demands |= {text_of_command(fire): text_of_reason(fire) for fire in refusing}
+            demands |= {text_of_command(run): text_of_reason(run) for run in hooked.deciding}
     if len(demands) < 2:
         return ""
-    listed = "; ".join(f"{command} demands {reason}" for command, reason in [*demands.items()][:_MOST_HOOKS])
-    return (
-        f"These hooks send the agent back and forth: {listed}. Let each of them allow what another one "
-        "demands."
-    )
+    listed = f"These hooks send the agent back and forth: {_listed(demands, 'demands')}."
+    return f"{listed} Let each of them allow what another one demands."
+
+
+def _listed(reasons: Mapping[str, str], verb: str) -> str:
+    return "; ".join(f"{command} {verb} {reason}" for command, reason in [*reasons.items()][:_MOST_HOOKS])
 
 
 def _locked(outcome: Outcome) -> str:
     """Return which hooks lock the agent in, and what to do about it."""
     trap = outcome.explored.trap if outcome.explored is not None else None
-    said = {
-        text_of_command(fire): text_of_reason(fire) for fire in (trap.holding if trap is not None else ())
-    }
-    listed = "; ".join(f"{command} says {reason}" for command, reason in [*said.items()][:_MOST_HOOKS])
-    held = f"These hooks lock the agent in: {listed}. " if listed else ""
-    return (
-        f"{held}Allow at least one move that fixes what the hooks complain about, and name it in the reason."
-    )
+    said = {text_of_command(run): text_of_reason(run) for run in (trap.holding if trap is not None else ())}
+    held = f"These hooks lock the agent in: {_listed(said, 'says')}. " if said else ""
+    return f"{held}{LOCKOUT_ADVICE}"
 
 
 def _loop(outcome: Outcome) -> str:
@@ -280,9 +266,9 @@ def _allow(outcome: Outcome) -> str:
     if len(asked) == 1:
         return "The hook was asked only once, so no threshold of its own could have ended this."
     sentence = "Let the hook allow when nothing changed since its last refusal"
-    fires = [fire for hooked in asked for fire in hooked.hook_runs]
+    runs = [run for hooked in asked for run in hooked.hook_runs]
     # A field that never changes gives the hook no information.
-    seen = {word: {str(fire.payload[word]) for fire in fires if word in fire.payload} for word in _SIGNS}
+    seen = {word: {str(run.payload[word]) for run in runs if word in run.payload} for word in _SIGNS}
     sign = next((word for word, values in seen.items() if len(values) > 1), None)
     return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
 
@@ -298,9 +284,8 @@ def _beyond(outcome: Outcome) -> str:
     if threshold.turn is None:
         return "Let the hook count its refusals instead of seconds, so that it allows the stop at any pace."
     return (
-        f"To see the stop allowed, give the run `turns: {threshold.turn + 10}`; to spare the agent "
-        "these turns, "
-        "lower the hook's threshold."
+        f"To see the stop allowed, give the run `turns: {threshold.turn + 10}`; to spare the agent these "
+        "turns, lower the hook's threshold."
     )
 
 
@@ -309,9 +294,8 @@ def _uncovered(outcome: Outcome) -> str:
         return ""
     return (
         "Explore more (`explore: {states: ..., time: ...}`, within the time budget), or name the moves that "
-        "matter (`explore: {moves: [...]}`). Where a file only counts or grows, no number of states "
-        "is enough: "
-        "if it decides nothing, declare it (`mask`)."
+        "matter (`explore: {moves: [...]}`). Where a file only counts or grows, no number of states is "
+        "enough: if it decides nothing, declare it (`mask`)."
     )
 
 

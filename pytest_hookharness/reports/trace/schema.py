@@ -283,7 +283,7 @@ DEFINITIONS: Mapping[str, Schema] = {
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of one line of a trace file."""
+    """Return the JSON Schema (draft 2020-12) of one line of a trace file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,
@@ -294,7 +294,7 @@ def schema() -> dict[str, Any]:
 
 
 def words() -> frozenset[str]:
-    """The words that the format itself puts where others may stand."""
+    """Return the words of the format itself; none of them is a secret."""
     return frozenset(_words(DEFINITIONS))
 
 
