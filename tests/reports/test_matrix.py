@@ -3,11 +3,11 @@
 from pytest_hookharness.reports.terminal.host_matrix import HostRun, render_matrix
 
 
-def turn(number, came, fact):
-    """What a turn came to."""
+def turn(number, result, fact):
+    """One turn of a path."""
     return {
         "turn": number,
-        "came": came,
+        "result": result,
         "event": "Stop",
         "fact": fact,
         "basis": "observed",
@@ -20,7 +20,7 @@ def run(host, verdict, *turns, scenario="loop"):
     row = {"scenario": scenario, "host": host, "verdict": verdict}
     last = {
         "turn": 0,
-        "came": verdict,
+        "result": verdict,
         "fact": "it has no guard",
         "basis": "documented",
         "source": "its pages",
@@ -91,7 +91,7 @@ def test_hosts_that_agree_are_not_parted():
 
 def test_a_guard_that_one_host_does_not_hear_parts_it_from_others():
     """Sessions that end alike differ if something was refused on one host alone, for what is noted there."""
-    unheard = {**turn(1, "allowed", "the word deny refuses"), "noted": "ignored: block is no refusal"}
+    unheard = {**turn(1, "allowed", "the word deny refuses"), "note": "ignored: block is no refusal"}
     text = render_matrix([run("a@1", "terminated", REFUSED), run("b@2", "terminated", unheard)])
 
     assert "DIVERGE  loop: terminated, 1 refused on a@1; terminated, 0 refused on b@2" in text

@@ -37,7 +37,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hookharness",
-        description="Simulate agent hosts, run real hooks, and tell whether the session ends.",
+        description="Simulate agent hosts, run real hooks, and report whether the session ends.",
     )
     parser.add_argument("--version", action="version", version=f"hookharness {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")

@@ -122,8 +122,8 @@ class _Recorder(Observer):
         seen = redacted(replace(outcome, trace=Trace()), self._secrets)
         seen = replace(seen, trace=Trace(steps=tuple(self._steps)))
         codes = {code.code: code for code in catalogue()}
-        around = redacted(_context(self._item.replay), self._secrets)
-        self._write(records.end(seen, codes, around.replay_command, incident_report(seen, around)))
+        context = redacted(_context(self._item.replay), self._secrets)
+        self._write(records.end(seen, codes, context.replay_command, incident_report(seen, context)))
 
     def give_up(self, why: str) -> None:
         """Write why there is no verdict."""

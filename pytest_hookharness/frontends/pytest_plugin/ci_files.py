@@ -152,12 +152,12 @@ def sarif_results(item: pytest.Item, outcomes: Sequence[Outcome], message: str) 
     _, line, _ = item.location
     place = SarifLocation(item.path.resolve(), (line or 0) + 1)
 
-    def around(scenario: Scenario) -> SarifRunInfo:
+    def info(scenario: Scenario) -> SarifRunInfo:
         return SarifRunInfo(item.nodeid, place, root, lambda command: find_script(command, scenario, root))
 
-    found = [result for outcome in outcomes for result in results(outcome, around(outcome.scenario))]
+    found = [result for outcome in outcomes for result in results(outcome, info(outcome.scenario))]
     # A scenario without results could not be played, which is an error and not a result.
-    return found if found or hasattr(item, "scenario") else [of_test(message, around(outcomes[-1].scenario))]
+    return found if found or hasattr(item, "scenario") else [of_test(message, info(outcomes[-1].scenario))]
 
 
 def find_script(command: str, scenario: Scenario, root: Path) -> SarifLocation | None:

@@ -104,27 +104,27 @@ class SarifRunInfo:
     script: Callable[[str], SarifLocation | None]
 
 
-def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
+def results(outcome: Outcome, info: SarifRunInfo) -> list[Json]:
     """Return the SARIF results of one outcome."""
     expect, mark = outcome.scenario.expect, outcome.scenario.mark
     found = [
-        _of_violation(outcome, violation, around)
+        _of_violation(outcome, violation, info)
         for violation in outcome.violations
         if violation.path != mark("expect.findings")
     ]
     return found + [
-        _of_finding(outcome, finding, around)
+        _of_finding(outcome, finding, info)
         for finding in outcome.findings
         if not expect.allows(finding.code, finding.name)
     ]
 
 
-def of_test(message: str, around: SarifRunInfo) -> Json:
+def of_test(message: str, info: SarifRunInfo) -> Json:
     """Return the result for a failed assertion of a Python test."""
-    return _result(_EXPECTATION, "error", f"the test failed: {message}", [around.place], around, "test")
+    return _result(_EXPECTATION, "error", f"the test failed: {message}", [info.place], info, "test")
 
 
-def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) -> Json:
+def _of_violation(outcome: Outcome, violation: Violation, info: SarifRunInfo) -> Json:
     mark = outcome.scenario.mark
     kind = _EXPECTATION
     text = f"expected {violation.expected}, seen {violation.seen}"
@@ -132,9 +132,9 @@ def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) 
         kind = VERDICTS.get(outcome.verdict_name, _EXPECTATION)
         text = f"{first_line(outcome)}. {advice(outcome)}"
     refusing = _refusing(outcome)
-    script = around.script(refusing) if refusing and kind is not _EXPECTATION else None
-    places = [_written(outcome, violation.path, around), *([script] if script is not None else [])]
-    return _result(kind, "error", text, places, around, violation.path)
+    script = info.script(refusing) if refusing and kind is not _EXPECTATION else None
+    places = [_written(outcome, violation.path, info), *([script] if script is not None else [])]
+    return _result(kind, "error", text, places, info, violation.path)
 
 
 def _refusing(outcome: Outcome) -> str:
@@ -143,19 +143,19 @@ def _refusing(outcome: Outcome) -> str:
     return next((run.hook.command for run in refusals[-1].deciding), "") if refusals else ""
 
 
-def _of_finding(outcome: Outcome, finding: Finding, around: SarifRunInfo) -> Json:
+def _of_finding(outcome: Outcome, finding: Finding, info: SarifRunInfo) -> Json:
     kind = FindingCode(finding.code, finding.name, "", "", finding.advice)
-    script = around.script(finding.hook) if finding.hook else None
-    places = [place for place in (script, _written(outcome, "expect", around)) if place is not None]
+    script = info.script(finding.hook) if finding.hook else None
+    places = [place for place in (script, _written(outcome, "expect", info)) if place is not None]
     # A command may contain the path of a temporary folder.
-    concerned = _uri(script.file, around.root)["uri"] if script is not None else finding.hook
+    concerned = _uri(script.file, info.root)["uri"] if script is not None else finding.hook
     text = f"{finding.name}: {finding.text} {finding.advice}"
-    return _result(kind, "warning", text, places, around, concerned)
+    return _result(kind, "warning", text, places, info, concerned)
 
 
-def _written(outcome: Outcome, path: str, around: SarifRunInfo) -> SarifLocation:
+def _written(outcome: Outcome, path: str, info: SarifRunInfo) -> SarifLocation:
     origin = outcome.scenario.origin
-    return around.place if origin is None else SarifLocation(around.place.file, origin.line(path))
+    return info.place if origin is None else SarifLocation(info.place.file, origin.line(path))
 
 
 def _result(
@@ -163,11 +163,11 @@ def _result(
     level: str,
     text: str,
     places: Sequence[SarifLocation],
-    around: SarifRunInfo,
+    info: SarifRunInfo,
     concerned: str,
 ) -> Json:
-    first, *others = [_location(place, around.root) for place in places]
-    key = f"{kind.code}\0{around.item}\0{concerned}"
+    first, *others = [_location(place, info.root) for place in places]
+    key = f"{kind.code}\0{info.item}\0{concerned}"
     related = {"relatedLocations": [{"id": number, **each} for number, each in enumerate(others, 1)]}
     return {
         "ruleId": kind.code,

@@ -62,12 +62,12 @@ class IncidentContext:
     root: Path | None = None
 
 
-def incident_report(outcome: Outcome, around: IncidentContext) -> str:
+def incident_report(outcome: Outcome, context: IncidentContext) -> str:
     """Return the whole report as Markdown."""
-    day = f"{around.day}: " if around.day else ""
+    day = f"{context.day}: " if context.day else ""
     lines = [f"## {day}{outcome.verdict_name} in {code(outcome.scenario.id)}"]
     for heading, write in _SECTIONS.items():
-        lines += ["", f"### {heading}", "", *write(outcome, around)]
+        lines += ["", f"### {heading}", "", *write(outcome, context)]
     return "\n".join(_without_double_gaps(lines)) + "\n"
 
 
@@ -110,20 +110,20 @@ def _lines_of(text: str) -> list[str]:
     return [*(plain(line, _LONGEST) for line in lines[:_MOST_LINES_OF_REASON]), *more]
 
 
-def _investigation(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
-    yield from ("Replay:", *fence([plain(around.replay_command, _LONGEST_COMMAND)], "sh"))
+def _investigation(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
+    yield from ("Replay:", *fence([plain(context.replay_command, _LONGEST_COMMAND)], "sh"))
     yield f"- host: {code(outcome.host)}"
     script = outcome.scenario.script
     yield f"- agent: {counted(len(script.acts), 'act')} of its script, then {code(script.then.name)}"
     yield from _hooks(outcome)
     yield f"- isolation: {describe_tier(outcome.tier)}"
     yield f"- seed {outcome.seed}, {outcome.wall:.1f} s"
-    yield from (f"- {code(version)}" for version in around.versions)
+    yield from (f"- {code(version)}" for version in context.versions)
     yield from ("", "Turn by turn:", *fence(render_turns(outcome, _WIDTH)))
     for probing in outcome.probe_reports:
         said = (line for text in render_probes(probing, outcome.verdict) for line in _wrapped(text))
         yield from ("Experiments on saved states:", *fence(said))
-    for response in around.asked[-_MOST:]:
+    for response in context.asked[-_MOST:]:
         yield from ("Single event:", *fence(render_response(response, _WIDTH).splitlines()))
     own = outcome.verdict.assumptions if isinstance(outcome.verdict, Livelock) else ()
     assumed = list(dict.fromkeys([*own, *outcome.assumptions]))
@@ -185,9 +185,9 @@ def _fix(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     yield from _to_do("the change that was made, and why it is sufficient.")
 
 
-def _tests(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
+def _tests(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
     origin = outcome.scenario.origin
-    where = f" in {code(_shown(origin.file, around.root), _LONGEST)}" if origin is not None else ""
+    where = f" in {code(_shown(origin.file, context.root), _LONGEST)}" if origin is not None else ""
     state = "passes" if outcome.passed else "fails"
     yield f"- {code(outcome.scenario.id)}{where} {state}"
     for violation in outcome.violations[:_MOST]:
@@ -205,8 +205,8 @@ def _learnings(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     yield from _to_do("what holds for other hooks too.")
 
 
-def _files(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
-    found = _related_files(outcome, around.root)
+def _files(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
+    found = _related_files(outcome, context.root)
     yield from (f"- {code(path, _LONGEST)} - {role}" for path, role in found[:_MOST])
     yield from and_more(len(found) - _MOST, "file", "- ")
     yield from _to_do("what else belongs to it.")

@@ -33,8 +33,8 @@ def _has_parent(child: ChildSession, children: Sequence[ChildSession]) -> bool:
 def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str]:
     indent = "  " * max(1, min(child.depth, 12))
     yield f"{indent}{plain(' '.join(child.argv), _CALL)}  {_became(child)}"
-    for fire in child.hook_runs[:_MOST_HOOK_RUNS]:
-        yield f"{indent}  {_hook_run(fire)}"
+    for hook_run in child.hook_runs[:_MOST_HOOK_RUNS]:
+        yield f"{indent}  {_hook_run(hook_run)}"
     yield from and_more(len(child.hook_runs) - _MOST_HOOK_RUNS, "hook run", f"{indent}  ")
     for other in children:
         if other.parent == child.number < other.number:
@@ -47,11 +47,11 @@ def _became(child: ChildSession) -> str:
     return f"on {counted(child.size, 'byte')}: {plain(child.ended, 20) or 'cut off'}"
 
 
-def _hook_run(fire: ChildHookRun) -> str:
-    ended = f"exited {fire.code}" if fire.code is not None else "did not end by itself"
-    said = f" -> {plain(fire.ruling, 10)}" if fire.ruling != "none" else ""
-    because = f" {quoted(fire.reason, 40)}" if fire.reason.strip() else ""
-    return f"{plain(fire.event, 24)} {plain(fire.command, _COMMAND)}  {ended}{said}{because}"
+def _hook_run(hook_run: ChildHookRun) -> str:
+    ended = f"exited {hook_run.code}" if hook_run.code is not None else "did not end by itself"
+    said = f" -> {plain(hook_run.ruling, 10)}" if hook_run.ruling != "none" else ""
+    because = f" {quoted(hook_run.reason, 40)}" if hook_run.reason.strip() else ""
+    return f"{plain(hook_run.event, 24)} {plain(hook_run.command, _COMMAND)}  {ended}{said}{because}"
 
 
 _MOST_BACKGROUND_LINES = 40

@@ -162,9 +162,11 @@ def describe_activity(activity: Activity) -> str:
     return f"{who} is running" if activity.state == "R" else f"{who} is in state {plain(activity.state, 4)}"
 
 
-def text_of_command(fire: HookRun) -> str:
+def text_of_command(hook_run: HookRun) -> str:
     """Return the command of a hook run, or the type of its handler."""
-    return plain(without_folder(fire.hook.command), _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
+    return (
+        plain(without_folder(hook_run.hook.command), _COMMAND) or f"{plain(hook_run.hook.type, 20)} handler"
+    )
 
 
 def without_folder(command: str) -> str:
@@ -172,12 +174,12 @@ def without_folder(command: str) -> str:
     return _FOLDER.sub("", command)
 
 
-def describe_reply(fire: HookRun, hooked: HookEvent) -> str:
+def describe_reply(hook_run: HookRun, hooked: HookEvent) -> str:
     """Describe what the host made of the reply of one hook run; empty if it said nothing."""
-    reply, decision = fire.reply, hooked.decision
+    reply, decision = hook_run.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
-        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(fire.reason))
+        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(hook_run.reason))
     if reply.halt is not None:
         parts.append(f"-> halt{_because(reply.halt)}")
     if reply.behaviour is not None:
@@ -189,9 +191,9 @@ def describe_reply(fire: HookRun, hooked: HookEvent) -> str:
     return "  ".join(parts)
 
 
-def text_of_reason(fire: HookRun) -> str:
+def text_of_reason(hook_run: HookRun) -> str:
     """Return the quoted reason of one hook run."""
-    return quoted(fire.reason, _REASON)
+    return quoted(hook_run.reason, _REASON)
 
 
 def _because(reason: str) -> str:

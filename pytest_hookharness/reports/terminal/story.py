@@ -43,7 +43,7 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "") -> st
     if outcome.explored is not None:
         said = describe_exploration(outcome.explored)
         lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
-    # Earlier probes only led to the later ones. A lock-out tells another run, whose probes these are not.
+    # Earlier probes only led to later ones. A lock-out shows the turns of another run, without these probes.
     for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probe_reports[-_MOST_PROBINGS:]:
         said = render_probes(probing, outcome.verdict)
         lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]

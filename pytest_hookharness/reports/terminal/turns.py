@@ -198,12 +198,12 @@ def _performed(performed: Performed) -> Iterator[StoryLine]:
 
 
 def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
-    for fire in hooked.hook_runs:
-        said = describe_reply(fire, hooked)
-        wall = None if fire.run is None else fire.run.wall
-        yield from _hook_run(hooked.event, fire, wall, said)
-        yield from (_line("", f"  {words}") for words in describe_dialogue(fire.run))
-        ending = fire.run.ending if fire.run is not None else None
+    for hook_run in hooked.hook_runs:
+        said = describe_reply(hook_run, hooked)
+        wall = None if hook_run.run is None else hook_run.run.wall
+        yield from _hook_run(hooked.event, hook_run, wall, said)
+        yield from (_line("", f"  {words}") for words in describe_dialogue(hook_run.run))
+        ending = hook_run.run.ending if hook_run.run is not None else None
         if isinstance(ending, TimedOut):
             for activity in ending.doing[:_DOING]:
                 words = describe_activity(activity)
@@ -216,8 +216,8 @@ def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
         yield _line(hooked.event, f"-> block{because}")
 
 
-def _hook_run(event: str, fire: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
-    ran, timeless = (f"{text_of_command(fire)}  {_ended(fire, took)}" for took in (wall, None))
+def _hook_run(event: str, hook_run: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
+    ran, timeless = (f"{text_of_command(hook_run)}  {_ended(hook_run, took)}" for took in (wall, None))
     if columns(ran) + columns(said) > _ROOM:
         yield _line(event, ran, timeless)
         if said:
@@ -227,5 +227,5 @@ def _hook_run(event: str, fire: HookRun, wall: float | None, said: str) -> Itera
         yield _line(event, ran + together, timeless + together)
 
 
-def _ended(fire: HookRun, wall: float | None) -> str:
-    return "answered by the scenario" if fire.run is None else describe_ending(fire.run.ending, wall)
+def _ended(hook_run: HookRun, wall: float | None) -> str:
+    return "answered by the scenario" if hook_run.run is None else describe_ending(hook_run.run.ending, wall)

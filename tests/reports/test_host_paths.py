@@ -1,4 +1,4 @@
-"""What each turn of a run came to, for the comparison of hosts."""
+"""The result of each turn of a run, for the comparison of hosts."""
 
 import json
 
@@ -26,8 +26,8 @@ def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
     )
 
 
-def came(*asked):
-    """What a turn with these askings came to."""
+def result_of(*asked):
+    """Return the path entry of a turn with these hook events."""
     steps = tuple(Step(number=number, turn=1, exchange=one) for number, one in enumerate(asked))
     trace = Trace(steps=steps)
     turns = path_of(Outcome(scenario=Scenario(name="x"), host="a", trace=trace, verdict=Terminated(turn=1)))
@@ -35,11 +35,11 @@ def came(*asked):
     return turns[0]
 
 
-def test_a_turn_came_to_what_was_lost_in_it():
+def test_a_note_has_the_rule_by_which_the_reply_was_read():
     """A note of what the host could not use comes with the rule by which it was read."""
-    turn = came(hooked("ignored: block is no refusal"), hooked())
+    turn = result_of(hooked("ignored: block is no refusal"), hooked())
 
-    assert (turn["came"], turn["noted"], turn["fact"]) == (
+    assert (turn["result"], turn["note"], turn["fact"]) == (
         "allowed",
         "ignored: block is no refusal",
         READING.text,
@@ -48,18 +48,18 @@ def test_a_turn_came_to_what_was_lost_in_it():
 
 def test_an_undone_refusal_is_noted():
     """A refusal that other words undid is noted, with the rule of its event."""
-    turn = came(hooked(ruling=Ruling.DENY), hooked())
+    turn = result_of(hooked(ruling=Ruling.DENY), hooked())
 
-    assert (turn["came"], turn["noted"], turn["fact"]) == ("allowed", "a refusal was overruled", EVENT.text)
+    assert (turn["result"], turn["note"], turn["fact"]) == ("allowed", "a refusal was overruled", EVENT.text)
 
 
 def test_what_held_the_agent_up_counts():
     """A refusal that held goes before everything that was lost in its turn."""
-    turn = came(hooked("crashed: exit code 1"), hooked(ruling=Ruling.DENY, refused=True))
+    turn = result_of(hooked("crashed: exit code 1"), hooked(ruling=Ruling.DENY, refused=True))
 
-    assert (turn["came"], turn["noted"]) == ("refused", "")
+    assert (turn["result"], turn["note"]) == ("refused", "")
 
 
 def test_what_hooks_were_told_of_earlier_refusals():
     """The flag stands with the turn as it was told, and nothing if it was not."""
-    assert [came(hooked(flag=flag))["flag"] for flag in (True, False, None)] == ["true", "false", ""]
+    assert [result_of(hooked(flag=flag))["flag"] for flag in (True, False, None)] == ["true", "false", ""]
