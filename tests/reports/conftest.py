@@ -1,4 +1,4 @@
-"""Runs as they are read back from trace files, for tests of what is made from them."""
+"""Runs that are read back from trace files, for tests of reports."""
 
 import json
 from pathlib import Path
@@ -68,7 +68,7 @@ def _steps(text, turns, printed):
 
 @pytest.fixture
 def read_back():
-    """Makes the run of a loop of refusals in which a text stands wherever one can stand."""
+    """Makes a run with a loop of refusals that has a given text everywhere."""
 
     def make(
         text="no",

@@ -14,7 +14,7 @@ EVENT = Rule("a hint undoes a refusal", Basis.OBSERVED, "a host")
 
 
 def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
-    """One asking of one hook in turn 1."""
+    """Return the event of one hook in turn 1."""
     payload = {} if flag is None else {"stop_hook_active": flag}
     reply = Reply(fault=fault, ruling=ruling, rule=READING)
     fire = HookRun(hook=Hook(event="Stop", command="./x"), payload=payload, run=None, reply=reply)
@@ -36,7 +36,7 @@ def result_of(*asked):
 
 
 def test_a_note_has_the_rule_by_which_the_reply_was_read():
-    """A note of what the host could not use comes with the rule by which it was read."""
+    """A note of what the host could not use has the rule by which it was read."""
     turn = result_of(hooked("ignored: block is no refusal"), hooked())
 
     assert (turn["result"], turn["note"], turn["fact"]) == (
@@ -47,19 +47,19 @@ def test_a_note_has_the_rule_by_which_the_reply_was_read():
 
 
 def test_an_undone_refusal_is_noted():
-    """A refusal that other words undid is noted, with the rule of its event."""
+    """A refusal that another reply undid is noted, with the rule of its event."""
     turn = result_of(hooked(ruling=Ruling.DENY), hooked())
 
     assert (turn["result"], turn["note"], turn["fact"]) == ("allowed", "a refusal was overruled", EVENT.text)
 
 
-def test_what_held_the_agent_up_counts():
-    """A refusal that held goes before everything that was lost in its turn."""
+def test_a_refusal_counts_before_a_note():
+    """A refusal comes before everything that the host could not use in its turn."""
     turn = result_of(hooked("crashed: exit code 1"), hooked(ruling=Ruling.DENY, refused=True))
 
     assert (turn["result"], turn["note"]) == ("refused", "")
 
 
-def test_what_hooks_were_told_of_earlier_refusals():
-    """The flag stands with the turn as it was told, and nothing if it was not."""
+def test_the_flag_of_earlier_refusals():
+    """A turn has the flag as it was in the payload; it is empty if there was none."""
     assert [result_of(hooked(flag=flag))["flag"] for flag in (True, False, None)] == ["true", "false", ""]
