@@ -51,7 +51,7 @@ def with_finding(outcome, code):
 
 
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SessionStart", "SessionEnd"])
-def test_who_only_takes_notes_is_as_declared(event):
+def test_hooks_that_only_take_notes_are_as_declared(event):
     """A hook that guards no tool call and refuses nothing is fine if every trial result is."""
     assert stress_status(asked(event)) == CLEAN
 
@@ -74,7 +74,7 @@ def test_a_hook_that_was_never_asked_is_not_known(code):
     assert stress_status(with_finding(asked("Stop"), code)) == UNKNOWN
 
 
-def test_a_cell_that_is_not_fine_is_told():
+def test_one_deviation_decides():
     """A single trial result that is not as declared decides."""
     odd = replace(FINE, outcome="fail-open")
 

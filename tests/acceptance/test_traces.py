@@ -141,7 +141,7 @@ expect: {verdict: terminated, reasons: [say SECRET]}
 
 
 def test_no_secret_is_written(project, monkeypatch):
-    """Secrets of the scenario and of the run's own environment stand in no trace and in no entry."""
+    """Secrets of the scenario and of the run's own environment are in no trace file or incident report."""
     monkeypatch.setenv("CI_JOB_TOKEN", "stop_hook_")
     project.scenario("secretive", text=SECRETIVE)
 
@@ -221,7 +221,7 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
 
 
 def kept_run(text="all is well"):
-    """The lines of a run that was as promised, and whose entry says something."""
+    """Return the lines of a passed run with a given incident report."""
     seen = Outcome(
         scenario=Scenario(name="lint"), host="claude-code", trace=Trace(), verdict=Terminated(turn=1)
     )
@@ -230,8 +230,8 @@ def kept_run(text="all is well"):
     return "".join(f"{json.dumps(record)}\n" for record in made)
 
 
-def test_a_run_that_was_killed_at_once_is_not_known(tmp_path, capsys):
-    """A file without a whole line is of a run that came to no end, whatever became of all others."""
+def test_a_run_that_was_killed_at_once_is_unknown(tmp_path, capsys):
+    """A file without a complete line is a run without an end, and makes the exit status 2."""
     (tmp_path / "kept.jsonl").write_text(kept_run())
     assert main.main(["report", str(tmp_path)]) == report.PASSED
     capsys.readouterr()
@@ -241,8 +241,8 @@ def test_a_run_that_was_killed_at_once_is_not_known(tmp_path, capsys):
     assert "killed\\x1b[31m.jsonl: has no complete line" in capsys.readouterr().out
 
 
-def test_an_entry_from_elsewhere_is_only_text(tmp_path, capsys):
-    """What acts on a terminal is shown, and not sent, where an entry is read back; its blanks stay."""
+def test_an_incident_report_from_elsewhere_is_only_text(tmp_path, capsys):
+    """Characters that act on a terminal are escaped if a report is read back; its blanks stay."""
     text = kept_run("# one\n\n    two   three \x1b]0;four\x07\n").replace('"passed": true', '"passed": false')
     (tmp_path / "a.jsonl").write_text(text)
 
