@@ -56,12 +56,12 @@ LIKENESSES: Mapping[str, re.Pattern[str]] = {
 
 _T = TypeVar("_T")
 
-# Shorter values are in every other text by chance; so are shorter lines of longer ones.
+# Shorter values, and shorter lines of longer ones, also occur in texts by chance.
 _SHORTEST, _SHORTEST_LINE = 6, 16
-# A piece of a secret that stands where a text was cut: at its end, or before a sign for that.
+# A piece of a secret just before a cut: at the end of a text, or before a sign for a cut.
 _SHORTEST_PIECE = 4
 _CLIPPED = re.compile(r"(?<!\.)\.\.\.")
-# Nobody clips a text to more; so many signs would take long.
+# No text is clipped to more; a longer one may have so many signs that the search takes long.
 _LONGEST_CLIPPED = 8000
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION)_?KEY|CREDENTIAL"

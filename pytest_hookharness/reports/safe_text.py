@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 # Controls, invisible format characters (direction marks among them), halves of surrogate pairs, private
 # and unassigned characters, and the separators of lines and paragraphs.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# What runners of GitHub, Azure and TeamCity obey, the first two wherever it stands in a line of the log.
+# A command for the runners of GitHub and Azure, anywhere in a line of the log, and of TeamCity at its start.
 _COMMAND = re.compile(r"##(?=\w*\[)")
 _WORD = re.compile(r"[^ ]+")
 _LONGEST_WORD = 64 << 10

@@ -176,8 +176,8 @@ function replayBlock(command) {
   return html("div", {class: "again"}, text, copy);
 }
 
-// What is shown is copied, with the names of what cannot be seen. A page that was opened from disk may not be let
-// at the clipboard; then the command is selected.
+// Copies what is shown, with names for invisible characters. A browser may deny the clipboard to a page that was
+// opened from disk; then the command is selected.
 async function copied(node) {
   try {
     await navigator.clipboard.writeText(node.textContent);

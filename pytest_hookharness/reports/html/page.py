@@ -99,7 +99,7 @@ def _result(run: TraceRun, passed: bool | None) -> str:
     if run.end is None:
         return UNKNOWN
     good = bool(run.end["passed"])
-    # The expectations of a Python test stand in its assertions, not in its scenario.
+    # The expectations of a Python test are in its assertions, not in its scenario.
     if run.begin["file"] is None and run.begin["front_end"] == "pytest":
         if passed is None:
             return PASSED if good else LEFT

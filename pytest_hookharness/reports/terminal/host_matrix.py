@@ -29,7 +29,7 @@ _NOTE = 160
 # More hosts than this are shown as rows.
 _MOST_COLUMNS = 6
 _MOST_TURNS = 60
-# The field by which most hosts tell a stop hook that the agent goes on because of an earlier refusal.
+# The field of the payload in which most hosts report an earlier refusal to a stop hook.
 FLAG = "stop_hook_active"
 REFUSED = "refused"
 UNASKED = "no hook was asked"

@@ -17,13 +17,13 @@ from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.phrases import (
     bounded,
     describe_activity,
+    describe_cap,
     describe_ending,
     describe_event,
     describe_move,
     describe_reply,
     text_of_command,
 )
-from pytest_hookharness.reports.terminal.verdict_text import describe_cap
 
 _LONGEST = 100
 _MOST = 5

@@ -6,7 +6,7 @@ The first line must be enough for a reader who reads nothing else. Advice on fin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
@@ -14,10 +14,8 @@ from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.trace import Change, HookEvent
 from pytest_hookharness.model.verdicts import (
-    Cap,
     Capped,
     Hung,
-    Limit,
     Livelock,
     Lockout,
     Recursing,
@@ -171,17 +169,6 @@ def _probed(probing: ProbeReport) -> str:
         f"every {_turns(probing.period)} the same up to turn {probing.turn}; the {len(probing.parts)} "
         f"{changing} not affect the decision; probed evidence: {counted(len(probing.probes), 'experiment')}"
     )
-
-
-def describe_cap(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
-    """Describe what the host itself would do about a loop."""
-    if cap is not None and cap.overrides is not None:
-        return f"{host} would override it at block {cap.overrides}"
-    if limits:
-        return f"{host} would end the run in turn {limits[0].turn}"
-    if cap is None:
-        return f"{host} has no known cap on refusals"
-    return f"the cap of {host} would never act on this loop"
 
 
 def advice(outcome: Outcome) -> str:
