@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from pytest_hookharness import hosts, scenario_files  # noqa: E402
-from pytest_hookharness.frontends.harness import Harness, finding_names, host_names, known_behaviours  # noqa: E402
+from pytest_hookharness.frontends.harness import Harness, finding_names, known_behaviours  # noqa: E402
 from pytest_hookharness.model.outcome import Outcome  # noqa: E402
 from pytest_hookharness.model.scenario import Scenario  # noqa: E402
 from pytest_hookharness.simulation.testbed.run_settings import Settings  # noqa: E402
@@ -128,7 +128,7 @@ def scenario_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
         short = file.relative_to(ROOT)
         found = scenario_files.load(
             short,
-            known_hosts=host_names(),
+            known_hosts=hosts.names(),
             known_findings=finding_names(),
             known_behaviours=known_behaviours(),
         )

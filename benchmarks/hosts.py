@@ -10,7 +10,8 @@ from pathlib import Path
 
 from measuring import Ratio, Table, Turn, against, milli, take_turns
 
-from pytest_hookharness.frontends.harness import Harness, host_names
+from pytest_hookharness import hosts
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -23,7 +24,7 @@ _HANGS = "#!/bin/bash\nsleep {seconds}\nexit 0\n"
 def table(folder: Path, *, quick: bool) -> Table:
     """Play one scenario on all hosts side by side, one after the other, and on one of them."""
     rounds, wait = (1, 0.5) if quick else (5, 2.0)
-    names = [name for name in host_names() if "@" in name]
+    names = [name for name in hosts.names() if "@" in name]
     found = Table(
         f"6. One scenario on all {len(names)} hosts",
         ("what", "processors", "time", "x", "aim", ""),

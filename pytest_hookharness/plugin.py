@@ -18,8 +18,7 @@ from pytest_hookharness._imports import import_plainly
 if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
     from pytest_hookharness.frontends.harness import Harness
-    from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker
-    from pytest_hookharness.frontends.pytest_plugin.test_context import TestContext
+    from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker, TestContext
 
 import_plainly("pytest_hookharness")
 
@@ -228,7 +227,7 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 
 @pytest.fixture
 def _hook_context(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[TestContext]:
-    from pytest_hookharness.frontends.pytest_plugin.test_context import TestContext
+    from pytest_hookharness.frontends.pytest_plugin.fixtures import TestContext
 
     with TestContext(_hook_harness, request.path.parent, request.node.nodeid) as context:
         request.node.stash[RESULTS] = context.results

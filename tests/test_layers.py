@@ -27,9 +27,10 @@ ROW = {name: number for number, row in enumerate(reversed(LAYERS)) for name in r
 # The version stands in the face; who prints it may fetch it there.
 FACE = frozenset({"frontends.cli.main", "frontends.pytest_plugin.ci_files"})
 # Packages that import a name when it is first used. The stub of each has the same imports as statements.
-LAZY = frozenset({"__init__", "hosts"})
+# The shell command imports modules of its own folder only.
+LAZY = frozenset({"__init__", "hosts", "frontends.cli.main"})
 
-LINES_OF_FILE = 370
+LINES_OF_FILE = 350
 LINES_OF_FUNCTION = 60
 FILES_OF_ROOT = 6
 FILES_OF_FOLDER = 28

@@ -20,8 +20,6 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
-
-
 _ISOLATION = {
     Tier.NAMESPACES: (
         "Isolated from this machine: project and HOME are copies, /tmp is private, no network, writes "
@@ -65,12 +63,9 @@ def describe_isolation(settings: Settings) -> str:
 
 def campaign_headline(campaign: str, scenario: Scenario, settings: Settings) -> str:
     """Return the first line of a report of ``--stress`` or ``--explore``."""
-    hooks = item_of(scenario) if scenario.origin is not None else f"the hooks in {_settings_of(scenario)}"
+    found_in = f"the hooks in {scenario.hooks or scenario.plugin or scenario.project}"
+    hooks = found_in if scenario.origin is None else item_of(scenario)
     return f"{scenario.host}: {campaign} of {plain(hooks, 200)}, seed {settings.seed}"
-
-
-def _settings_of(scenario: Scenario) -> str:
-    return str(scenario.hooks or scenario.plugin or scenario.project)
 
 
 def problem_command(problem: Problem, path: Path, host: str, settings: Settings) -> str:

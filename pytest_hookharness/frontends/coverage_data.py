@@ -72,17 +72,23 @@ def open_store(*, settings: str | bool = True, branch: bool = False) -> Coverage
     )
 
 
-def publish(coverage_store: CoverageStore, wish: CoverageOptions) -> list[str]:
+def publish(coverage_store: CoverageStore, options: CoverageOptions) -> list[str]:
     """Write the data of a run, and return lines about what they show and what is missing."""
     recordings = [*map(_still_there, read_recordings(coverage_store.folder))]
     missing = _missing_extra()
-    data = _collect(recordings, wish, branch=coverage_store.branch, shell=not missing)
+    data = _collect(recordings, options, branch=coverage_store.branch, shell=not missing)
     lines = [missing] if missing else []
     if data.measured_files():
-        lines = [*_table(data, wish), *_write(data, recordings, wish, branch=coverage_store.branch), *lines]
+        lines = [
+            *_table(data, options),
+            *_write(data, recordings, options, branch=coverage_store.branch),
+            *lines,
+        ]
     else:
-        lines.append(_NOTHING.format(sources=", ".join(wish.sources)))
-    lines += _describe_gaps({gap for each in recordings for gap in each.gaps if _matters(gap, wish)}, wish)
+        lines.append(_NOTHING.format(sources=", ".join(options.sources)))
+    lines += _describe_gaps(
+        {gap for each in recordings for gap in each.gaps if _matters(gap, options)}, options
+    )
     return ["".join(sign if sign.isprintable() else "?" for sign in line) for line in lines]
 
 
@@ -105,25 +111,25 @@ def _missing_extra() -> str:
     return ""
 
 
-def _matters(gap: Gap, wish: CoverageOptions) -> bool:
+def _matters(gap: Gap, options: CoverageOptions) -> bool:
     # A relative path is a file that the scenario wrote.
-    return not Path(gap.script).is_absolute() or wish.wants(gap.script)
+    return not Path(gap.script).is_absolute() or options.wants(gap.script)
 
 
-def _describe_gaps(gaps: Iterable[Gap], wish: CoverageOptions) -> Generator[str]:
+def _describe_gaps(gaps: Iterable[Gap], options: CoverageOptions) -> Generator[str]:
     """Yield one line for each reason, or for each script if they are to be named."""
     scripts: dict[str, list[str]] = {}
     for gap in sorted(gaps, key=lambda gap: (gap.script, gap.reason)):
         scripts.setdefault(gap.reason, []).append(gap.script)
     for reason, names in scripts.items():
-        if len(names) == 1 or wish.verbose:
+        if len(names) == 1 or options.verbose:
             yield from (f"not recorded: {name}: {reason}" for name in names)
         else:
             yield f"not recorded: {len(names)} scripts (-v names them): {reason}"
 
 
 def _collect(
-    recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool, shell: bool
+    recordings: Sequence[ScriptCoverage], options: CoverageOptions, *, branch: bool, shell: bool
 ) -> CoverageData:
     """Return the lines that all simulations ran as data of coverage, with the scenario as context."""
     data = CoverageData(no_disk=True)
@@ -132,14 +138,14 @@ def _collect(
     for recording in recordings:
         data.set_context(recording.context)
         for file, steps in recording.python.items():
-            if wish.wants(file):
+            if options.wants(file):
                 _add(data, file, steps, branch=branch)
         for file, traced in recording.shell.items() if shell else ():
-            if wish.wants(file):
+            if options.wants(file):
                 ran = lines_run(read_script(Path(file).read_bytes()).statements, traced)
                 _add(data, file, [(line,) for line in sorted(ran)], branch=branch)
                 data.touch_file(file, plugin.NAME)
-    for source in wish.sources if wish.whole else ():
+    for source in options.sources if options.whole else ():
         data.touch_files([*plugin.python_files(source)])
         data.touch_files([*plugin.bash_files(source)] if shell else [], plugin.NAME)
     return data
@@ -148,14 +154,14 @@ def _collect(
 def _add(data: CoverageData, file: str, steps: Iterable[Sequence[int]], *, branch: bool) -> None:
     if branch:
         # Branch data hold only pairs of lines: a single line is an entry and an exit.
-        ways = [way for step in steps for way in (((-1, *step), (*step, -1)) if len(step) == 1 else (step,))]
-        data.add_arcs({file: [(way[0], way[1]) for way in ways]})
+        arcs = [arc for step in steps for arc in (((-1, *step), (*step, -1)) if len(step) == 1 else (step,))]
+        data.add_arcs({file: [(arc[0], arc[1]) for arc in arcs]})
     else:
         data.add_lines({file: [line for step in steps for line in step]})
 
 
-def _table(data: CoverageData, wish: CoverageOptions) -> list[str]:
-    reporter = Coverage(data_file=None, config_file=wish.settings)
+def _table(data: CoverageData, options: CoverageOptions) -> list[str]:
+    reporter = Coverage(data_file=None, config_file=options.settings)
     reporter.set_option("run:plugins", [*dict.fromkeys([*_plugins(reporter), plugin.__name__])])
     table = io.StringIO()
     try:
@@ -173,17 +179,17 @@ def _plugins(reader: Coverage) -> list[str]:
 
 
 def _write(
-    data: CoverageData, recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool
+    data: CoverageData, recordings: Sequence[ScriptCoverage], options: CoverageOptions, *, branch: bool
 ) -> Generator[str]:
     """Write the data file of coverage, or a file next to it if something else writes data too."""
-    reader = Coverage(config_file=wish.settings)
+    reader = Coverage(config_file=options.settings)
     readable = plugin.__name__ in _plugins(reader)
     bash = any(data.file_tracer(file) for file in data.measured_files())
     if not readable:
-        data = _collect(recordings, wish, branch=branch, shell=False)
+        data = _collect(recordings, options, branch=branch, shell=False)
     outer = Coverage.current() is not None
     parallel = bool(reader.get_option("run:parallel"))
-    aside = wish.aside or outer or parallel
+    aside = options.aside or outer or parallel
     suffix = f"hooks.{os.getpid()}.{secrets.token_hex(4)}" if aside else None
     written = CoverageData(str(reader.get_option("run:data_file")), suffix=suffix)
     if not aside:
@@ -192,7 +198,7 @@ def _write(
     written.update(data, map_path=os.path.relpath if relative else str)
     written.write()
     line = f"wrote {os.path.relpath(written.data_filename())}"
-    if wish.aside:
+    if options.aside:
         line = "the data were left to pytest-cov, which combines them with its own"
     elif aside:
         # Without --append it would replace what `coverage run` has written into one file.
@@ -257,10 +263,10 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         return (yield)
     finally:
         if not hasattr(config, "workerinput"):
-            config.stash[_LINES] = publish(config.stash[_STORE], _wish(config))
+            config.stash[_LINES] = publish(config.stash[_STORE], _options(config))
 
 
-def _wish(config: pytest.Config) -> CoverageOptions:
+def _options(config: pytest.Config) -> CoverageOptions:
     named: list[str] = config.getoption("--hook-cov-source") or []
     return CoverageOptions(
         sources=tuple(os.path.realpath(source) for source in named or [str(config.rootpath)]),

@@ -45,11 +45,6 @@ USER_ERRORS: tuple[type[Exception], ...] = (
 ALL_HOSTS = "all"
 
 
-def host_names() -> tuple[str, ...]:
-    """Return the names that a scenario may give for a host: each with its version and without."""
-    return hosts.names()
-
-
 def finding_names() -> Mapping[str, str]:
     """Return the codes and names of findings, each with why a scenario may not expect it; empty if it may."""
     refused = {DIVERGE: "is found by comparing hosts, not in a single run; give each host its variant"}
@@ -57,12 +52,7 @@ def finding_names() -> Mapping[str, str]:
 
 
 def known_behaviours(hook: Any = None) -> Mapping[str, agents.BehaviourFunction]:
-    """
-    Return the behaviours that ship with the harness and those that pytest plugins registered.
-
-    Args:
-        hook: pytest's hook relay; ``None`` outside of pytest.
-    """
+    """Return the behaviours that ship with the harness and those that pytest plugins registered."""
     registered = hook.pytest_hook_behaviours() if hook is not None else ()
     return {name: function for known in (agents.BEHAVIOURS, *registered) for name, function in known.items()}
 
@@ -77,14 +67,7 @@ class Harness(AbstractContextManager["Harness"]):
     """
 
     def __init__(self, settings: Settings, hook: Any = None, line: ProgressLine | None = None) -> None:
-        """
-        Start nothing yet.
-
-        Args:
-            settings: The settings of every simulation.
-            hook: pytest's hook relay; ``None`` outside of pytest.
-            line: Where progress is shown; ``None`` for nowhere.
-        """
+        """Start nothing yet; ``hook`` is pytest's hook relay, and ``None`` outside of pytest."""
         self.settings = settings
         self.interrupted: Outcome | None = None
         self._hook = hook
@@ -167,24 +150,20 @@ class Harness(AbstractContextManager["Harness"]):
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> TimedOutcome:
         """
-        Play a scenario to its verdict, and start others that will be asked for next.
+        Play a scenario to its verdict, concurrently with those that will be played next.
 
-        Args:
-            scenario: The scenario.
-            siblings: Returns scenarios that may run concurrently with it: the same one on other hosts.
+        ``siblings`` returns scenarios that may run concurrently with it: the same one on other hosts.
         """
         with self._noting_interrupts(), self._line.about(scenario.id):
             if not self._host_runs.knows(scenario):
-                together = [each for each in (scenario, *siblings()) if self._stays_apart(each)]
+                tier, candidates = self.settings.tier, (scenario, *siblings())
+                together = [each for each in candidates if can_run_concurrently(each, tier, self.supervisor)]
                 self._host_runs.begin(together if len(together) > 1 else (), self.base)
             played = self._host_runs.take(scenario)
         if played is not None:
             return played
         began = time.monotonic()
         return TimedOutcome(self.simulate(scenario), time.monotonic() - began)
-
-    def _stays_apart(self, scenario: Scenario) -> bool:
-        return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
 
     def _simulate(
         self,
@@ -211,7 +190,7 @@ class Harness(AbstractContextManager["Harness"]):
     def _recording(self, scenario: Scenario, item: TraceItem | None) -> AbstractContextManager[Observer]:
         if self.settings.traces is None:
             return nullcontext(Observer())
-        from pytest_hookharness.frontends.output.trace_files import recording
+        from pytest_hookharness.frontends.output.simulation_files import recording
         from pytest_hookharness.frontends.replay_command import TraceItem, replay_command
 
         item = item or TraceItem.of_scenario(scenario, replay_command(scenario, self.settings))

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from os.path import isfile
 from pathlib import Path
 
-from pytest_hookharness import scenario_files
-from pytest_hookharness.frontends.harness import finding_names, host_names, known_behaviours
+from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness.frontends.harness import finding_names, known_behaviours
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.scenario import Scenario
 
@@ -60,7 +60,7 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
     """
     file, _, wanted = name.partition("::")
     path = (folder or Path()) / file
-    known = host_names()
+    known = hosts.names()
     scenarios = scenario_files.load(
         path, known_hosts=known, known_findings=finding_names(), known_behaviours=known_behaviours()
     )

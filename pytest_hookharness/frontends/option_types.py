@@ -7,6 +7,7 @@ Nothing here imports pytest: the shell command reads its options without it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
@@ -44,6 +45,11 @@ def whole(text: str, where: str, least: int) -> int:
     if not re.fullmatch(r"-?\d+", text.strip()) or int(text) < least:
         raise OptionError(f"{where}: {text!r} is not a whole number of {least} or more")
     return int(text)
+
+
+def whole_number(option: str, least: int) -> Callable[[str], int]:
+    """Return the type of an option for argparse: a whole number of at least a given size."""
+    return lambda text: whole(text, option, least)
 
 
 def make_folder(named: str, option: str, *, below: Path, mode: int = 0o777) -> Path:

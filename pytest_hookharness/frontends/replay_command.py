@@ -38,21 +38,21 @@ class TraceItem:
         return cls(item_of(scenario), replay)
 
 
+_ISOLATION = {
+    Tier.NAMESPACES: "namespaces (private /tmp, no network, nothing survives)",
+    Tier.SUBREAPER: "subreaper (nothing survives; /tmp and network are the machine's)",
+    Tier.GROUP: "process group (daemons may survive; /tmp and network are the machine's)",
+}
+
+
 def header(settings: Settings) -> str:
     """Return the line that says how hook runs are isolated from the machine."""
-    tier = settings.tier or available_tiers()[0]
-    isolation = {
-        Tier.NAMESPACES: "namespaces (private /tmp, no network, nothing survives)",
-        Tier.SUBREAPER: "subreaper (nothing survives; /tmp and network are the machine's)",
-        Tier.GROUP: "process group (daemons may survive; /tmp and network are the machine's)",
-    }[tier]
+    isolation = _ISOLATION[settings.tier or available_tiers()[0]]
     return f"hook harness: {isolation}, seed {settings.seed}, hook timeout {settings.hook_timeout:g} s"
 
 
 def replay_command(scenario: Scenario, settings: Settings) -> str:
-    """
-    Return the command that plays an item of a scenario file with the same settings; empty without a file.
-    """
+    """Return the command that plays an item of a scenario file with these settings; empty without a file."""
     if scenario.origin is None:
         return ""
     return shlex.join(["hookharness", "run", item_of(scenario), *replay_options(settings)])
@@ -72,9 +72,7 @@ def item_of(scenario: Scenario) -> str:
 
 
 def replay_options(settings: Settings) -> list[str]:
-    """
-    Return the options of the shell command for these settings: the seed, and all that is not the default.
-    """
+    """Return the options of the shell command for these settings: the seed, and all that is not default."""
     standard = Settings()
     words = ["--seed", str(settings.seed)]
     if settings.hook_timeout != standard.hook_timeout:

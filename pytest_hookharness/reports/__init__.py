@@ -1,6 +1,1 @@
-"""
-Reports: how an outcome reads.
-
-Pure; an outcome goes in and text comes out. Whatever a hook, an agent or a
-scenario wrote is hostile text until `plain` has been over it.
-"""
+"""Reports on outcomes. Text of hooks, agents and scenarios is hostile until `safe_text.plain` escapes it."""

@@ -56,12 +56,12 @@ LIKENESSES: Mapping[str, re.Pattern[str]] = {
 
 _T = TypeVar("_T")
 
-# Shorter values are in every other text by chance; so are shorter lines of longer ones.
+# Shorter values, and shorter lines of longer ones, also occur in texts by chance.
 _SHORTEST, _SHORTEST_LINE = 6, 16
-# A piece of a secret that stands where a text was cut: at its end, or before a sign for that.
+# A piece of a secret just before a cut: at the end of a text, or before a sign for a cut.
 _SHORTEST_PIECE = 4
 _CLIPPED = re.compile(r"(?<!\.)\.\.\.")
-# Nobody clips a text to more; so many signs would take long.
+# No text is clipped to more; a longer one may have so many signs that the search takes long.
 _LONGEST_CLIPPED = 8000
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION)_?KEY|CREDENTIAL"
@@ -90,13 +90,7 @@ class Secrets:
 
 
 def find_secrets(*environments: Mapping[str, str], words: Iterable[str] = ()) -> Secrets:
-    """
-    Return the secrets in environment variables, found by the names of the variables.
-
-    Args:
-        environments: Variables by name.
-        words: Values that are no secrets whatever variable holds them, for they stand everywhere.
-    """
+    """Return the secrets in environment variables, found by their names; ``words`` are never secrets."""
     harmless = frozenset(words)
     forms: dict[str, str] = {}
     encoded: dict[str, str] = {}
@@ -151,10 +145,7 @@ def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
     """
     Return a text without known secrets and without what looks like one.
 
-    Args:
-        text: The text.
-        secrets: Those that are known.
-        cut: Whether the text was cut, so that a piece of one may stand at its end.
+    If the text was ``cut``, a piece of a secret may stand at its end.
     """
     ends = [len(text)] if cut else []
     if len(text) <= _LONGEST_CLIPPED:
@@ -163,13 +154,13 @@ def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
     spans = sorted((*_known(text, secrets), *_alike(text), *pieces))
     if not spans:
         return text
-    told: list[str] = []
+    parts: list[str] = []
     done = 0
     for start, end, name in spans:
         if start >= done:
-            told += [text[done:start], f"[redacted: {name}]"]
+            parts += [text[done:start], f"[redacted: {name}]"]
         done = max(done, end)
-    return "".join([*told, text[done:]])
+    return "".join([*parts, text[done:]])
 
 
 def _known(text: str, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
@@ -216,20 +207,20 @@ def _redacted(value: object, secrets: Secrets) -> object:
         case bytes():
             return _bytes(value, secrets)
         case Output(data=data, total=total):
-            told = _bytes(data, secrets, cut=value.cut_at is not None)
-            return value if told is data else Output(told, total + len(told) - len(data))
+            kept = _bytes(data, secrets, cut=value.cut_at is not None)
+            return value if kept is data else Output(kept, total + len(kept) - len(data))
         case Process(command=command):
             hidden = redact(command, secrets, cut=True)
             return value if hidden == command else dataclasses.replace(value, command=hidden)
         case Dialogue(shown=shown, total=total):
-            told = _bytes(shown, secrets, cut=total > len(shown))
-            plain = dataclasses.replace(value, shown=told, total=total + len(told) - len(shown))
+            kept = _bytes(shown, secrets, cut=total > len(shown))
+            plain = dataclasses.replace(value, shown=kept, total=total + len(kept) - len(shown))
             return _fields(plain, secrets, left_out=("shown",))
         case enum.Enum():
             return value
         case PurePath():
-            told_path = redact(str(value), secrets)
-            return value if told_path == str(value) else type(value)(told_path)
+            path = redact(str(value), secrets)
+            return value if path == str(value) else type(value)(path)
         case Mapping():
             return {_redacted(key, secrets): _redacted(item, secrets) for key, item in value.items()}
         case tuple():
@@ -244,8 +235,8 @@ def _redacted(value: object, secrets: Secrets) -> object:
 
 def _bytes(data: bytes, secrets: Secrets, *, cut: bool = False) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
-    told = redact(text, secrets, cut=cut)
-    return data if told == text else told.encode("utf-8", "surrogateescape")
+    kept = redact(text, secrets, cut=cut)
+    return data if kept == text else kept.encode("utf-8", "surrogateescape")
 
 
 def _fields(value: Any, secrets: Secrets, left_out: Iterable[str] = ()) -> object:

@@ -1,20 +1,22 @@
 """
-Make hostile text safe to print: what a hook, an agent or a file name says.
+Make hostile text safe to print, in a terminal and in Markdown: what a hook, an agent or a file name says.
 
 No result moves a cursor, colours a terminal, changes the direction of writing, begins a new line, commands a
-CI runner from its log or is unbounded.
+CI runner from its log or is unbounded. In Markdown such text stands only in code spans and fences: nowhere
+else is it safe from becoming a link, an image, a mention or a heading.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 # Controls, invisible format characters (direction marks among them), halves of surrogate pairs, private
 # and unassigned characters, and the separators of lines and paragraphs.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# What runners of GitHub, Azure and TeamCity obey, the first two wherever it stands in a line of the log.
+# A command for the runners of GitHub and Azure, anywhere in a line of the log, and of TeamCity at its start.
 _COMMAND = re.compile(r"##(?=\w*\[)")
 _WORD = re.compile(r"[^ ]+")
 _LONGEST_WORD = 64 << 10
@@ -77,6 +79,18 @@ def squeeze(text: str, width: int) -> str:
     return fit(begin + end, width)
 
 
+def aligned(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    align: Callable[[str, str, int], str] = lambda _, cell, width: fit(cell, width),
+    shrink: Callable[[list[int]], list[int]] = lambda widths: widths,
+) -> list[str]:
+    """Return heads and rows as lines with columns; ``align`` fills a cell, given its head and the width."""
+    lines = [heads, *rows]
+    widths = shrink([max(columns(line[place]) for line in lines) for place in range(len(heads))])
+    return ["  ".join(map(align, heads, line, widths)).rstrip() for line in lines]
+
+
 def _escape(character: str) -> str:
     if unicodedata.category(character) not in _HARMFUL:
         return " " if unicodedata.category(character) == "Zs" else character
@@ -103,3 +117,35 @@ def _width(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def code(text: str, most: int = 200) -> str:
+    """Return a Markdown code span of one line, with more backticks around it than the text has in a row."""
+    line = plain(text, most) or " "
+    ticks = "`" * (_longest_run(line) + 1)
+    # Markdown removes one blank at either end, and a backtick may not touch the delimiter.
+    room = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{room}{line}{room}{ticks}"
+
+
+def fence(lines: Iterable[str], language: str = "text") -> list[str]:
+    """Return a fenced block of plain lines; its fence is longer than any row of backticks inside."""
+    inside = list(lines)
+    ticks = "`" * max(3, 1 + max(map(_longest_run, inside), default=0))
+    return ["", f"{ticks}{language}", *inside, ticks, ""]
+
+
+def _longest_run(line: str) -> int:
+    return max(map(len, re.findall(r"`+", line)), default=0)
+
+
+def wrapped(text: str, width: int, first: str = "", later: str | None = None) -> list[str]:
+    """Return a text in lines of at most ``width`` columns that begin with these indents; words stay whole."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=first if later is None else later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -38,7 +38,7 @@ STUBBORN = "echo 'run never' >&2; exit 2"
 
 @pytest.fixture
 def project(pytester):
-    """A folder with scenarios, a Python test and ways to run pytest on them."""
+    """A folder with scenarios and a Python test, on which pytest can be run."""
 
     class Project:
         path = pytester.path

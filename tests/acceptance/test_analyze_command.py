@@ -12,7 +12,7 @@ USE = {"type": "tool_use", "name": "Bash"}
 
 
 def transcript(path, *calls, more=""):
-    """Write a transcript of Claude Code in which each command was run and said the same."""
+    """Write a transcript of Claude Code in which each command was run with the same result."""
     lines = []
     for number, command in enumerate(calls):
         block = {**USE, "id": str(number), "input": {"command": command}}
@@ -51,7 +51,7 @@ def test_as_json(tmp_path, capsys):
 
 
 def test_hostile_text_is_escaped(tmp_path, capsys):
-    """What a transcript says cannot act on the terminal."""
+    """Text of a transcript cannot act on the terminal."""
     assert main.main(["analyze", transcript(tmp_path / "a.jsonl", *["\x1b[2J\u202e"] * 3)]) == 1
 
     out = capsys.readouterr().out
@@ -68,7 +68,7 @@ def test_hostile_text_is_escaped(tmp_path, capsys):
         (None, "No such file"),
     ],
 )
-def test_what_is_no_transcript(tmp_path, capsys, text, says):
+def test_a_file_that_is_no_transcript(tmp_path, capsys, text, says):
     """What cannot be read as a transcript has the exit status 2 and one clear message."""
     file = tmp_path / "a.jsonl"
     if text is not None:
@@ -79,7 +79,7 @@ def test_what_is_no_transcript(tmp_path, capsys, text, says):
 
 
 def test_limits_out_of_reach_are_refused(tmp_path, capsys):
-    """Limits that nothing can come to are an error, not a transcript without loops."""
+    """Limits that no loop can reach are an error, not a transcript without loops."""
     file = transcript(tmp_path / "a.jsonl", *["x"] * 9)
 
     assert main.main(["analyze", file, "--repetitions", "10", "--window", "5"]) == 2
@@ -96,7 +96,7 @@ def test_limits_out_of_reach_are_refused(tmp_path, capsys):
         (("analyze", "F", "--failures", "0"), "--failures: '0' is not a whole number of 2 or more"),
     ],
 )
-def test_what_is_no_whole_number(capsys, words, said):
+def test_a_value_that_is_no_whole_number(capsys, words, said):
     """An option that wants a whole number says so in one line that names it."""
     assert main.main(list(words)) == 2
     assert capsys.readouterr().err == f"hookharness: {said}\n"

@@ -1,4 +1,4 @@
-"""Many hosts in one run, and a host that another distribution brings: an entry point is all it takes."""
+"""Many hosts in one run, and a host that another distribution brings by an entry point."""
 
 import os
 import textwrap
@@ -32,7 +32,7 @@ def toy(project, tmp_path, monkeypatch):
 
 
 def test_a_brought_host_is_played_beside_ours(project, toy):
-    """A profile of another distribution is known by its name, and its guard is the one that acts."""
+    """A profile of another distribution is known by its name, and its cap applies."""
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="capped").read_text()
     project.scenario("loop", text="until: guard\n" + text)
 
@@ -54,7 +54,7 @@ def test_a_brought_host_that_is_no_profile(project, toy):
 
 
 def test_one_scenario_on_every_host(project):
-    """On all hosts at once, the verdicts stand side by side and the facts that part the hosts are named."""
+    """On all hosts at once, the verdicts are side by side and the facts behind differences are named."""
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="livelock").read_text()
     project.scenario("loop", text="until: guard\nturns: 20\n" + text)
 

@@ -14,7 +14,7 @@ SETTINGS = ".claude/settings.json"
 
 @pytest.fixture
 def checked(project, monkeypatch, tmp_path):
-    """A project whose settings name one hook, with a cache of its own, and the folder that we stand in."""
+    """A project whose settings name one hook, with a cache of its own, as the current folder."""
 
     def make(event, text, matcher=None):
         entry = {"hooks": [{"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/hooks/hook.sh'}]}

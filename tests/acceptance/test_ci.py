@@ -24,7 +24,7 @@ def on_github(monkeypatch, project):
     return project.path / "summary.md"
 
 
-def test_github_is_told_where(project, on_github):
+def test_github_annotations_have_a_line(project, on_github):
     """Each failure is an annotation at the line of its expectation, and the summary has its whole text."""
     file = project.scenario("stubborn", body=STUBBORN)
     project.scenario("polite")
@@ -63,7 +63,7 @@ def test_expected(hook_loop):
 """
 
 
-def test_a_test_in_python_says_what_is_promised(project, on_github):
+def test_a_test_in_python_decides_about_its_simulation(project, on_github):
     """In the summary a simulation of a test is passed if the test passed, else unknown."""
     project.write("test_it.py", UNSURE)
 
@@ -96,7 +96,7 @@ def test_a_number_of_slow_hooks_is_none_or_more(pytestconfig, monkeypatch):
 
 
 @pytest.mark.slow
-def test_machines_are_told_once(project, on_github):
+def test_only_the_controller_writes_for_machines(project, on_github):
     """Under xdist only the controller writes for GitHub, and JUnit has the properties of each simulation."""
     for number in range(2):
         project.scenario(f"polite{number}")

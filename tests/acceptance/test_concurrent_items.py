@@ -1,4 +1,4 @@
-"""One scenario on several hosts: waits overlap, and all else is as if each item were played alone."""
+"""One scenario on several hosts: waits overlap, and everything else is as if each item were played alone."""
 
 import select
 import signal
@@ -42,8 +42,8 @@ def test_times_are_each_item_s_own(apart):
     assert len([line for line in result.outlines if "s call " in line]) == 4
 
 
-def test_who_is_played_ahead(project, pytester):
-    """Ahead are played later items of the same scenario that are selected and need nothing done before."""
+def test_which_items_are_played_ahead(project, pytester):
+    """Later items of the same scenario are played ahead if they are selected and need no setup before."""
     path = project.scenario("one")
     path.write_text("variants: {other: {}}\n" + path.read_text())
     project.scenario("two", folder="scenarios/prepared")
@@ -68,7 +68,7 @@ def test_who_is_played_ahead(project, pytester):
 
 @pytest.mark.slow
 def test_each_item_has_its_own_end(apart):
-    """Beside a host on which it goes well, a scenario fails, or cannot be played, on another."""
+    """A scenario may pass on one host, fail on another, and be unplayable on a third."""
     apart.scenario("loop", body="case $PWD in */1/*) exit 0;; esac; echo fix >&2; exit 2")
     path = apart.scenario("odd")
     path.write_text(path.read_text().replace("  - then:", "  - tool: {name: Guess}\n  - then:"))
@@ -114,8 +114,8 @@ def test_an_interrupt_ends_all(apart):
 
 
 @pytest.mark.slow
-def test_who_is_crowded_out_is_played_alone(apart):
-    """Hooks that all begin to work after a wait are played again, alone, where they took time from others."""
+def test_items_without_enough_cpu_are_played_alone(apart):
+    """Hooks that take CPU time from each other after a wait are played again, each alone."""
     work = "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"
     apart.scenario("busy", body=f"sleep 0.3; {work}")
 

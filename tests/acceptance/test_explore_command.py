@@ -42,8 +42,8 @@ def explore(project):
 
 
 @pytest.mark.slow
-def test_a_lock_out_is_told_with_what_each_move_meets(explore, project):
-    """The way in, the answer to each move and the replay command are printed, with status 1."""
+def test_a_lock_out_is_printed_with_the_effect_of_each_move(explore, project):
+    """The path into it, the answer to each move and the replay command are printed, with status 1."""
     # What is removed as a file does not go.
     result = explore("Stop", LOCKS, "--agent-may-run", "mkdir -p .lock")
 
@@ -58,7 +58,7 @@ def test_a_lock_out_is_told_with_what_each_move_meets(explore, project):
 
 
 @pytest.mark.slow
-def test_a_remedy_that_is_there_is_found(explore, project):
+def test_an_existing_remedy_is_found(explore, project):
     """A program that the refusal names, and that opens the lock, frees all states, with status 0."""
     project.write("open", "#!/bin/sh\nrm -f .lock\n", 0o755)
 
@@ -70,7 +70,7 @@ def test_a_remedy_that_is_there_is_found(explore, project):
 
 
 @pytest.mark.slow
-def test_what_is_not_covered_is_told(explore):
+def test_untried_moves_make_the_result_unknown(explore):
     """A hook that counts always has one more state: status 2, with the number of untried moves."""
     result = explore("PreToolUse", COUNTS, "--states", "3")
 
@@ -89,7 +89,7 @@ class Interrupted(Executor):
 
 
 @pytest.mark.slow
-def test_an_interrupt_is_told(project, monkeypatch, capsys):
+def test_an_interrupt_makes_the_result_unknown(project, monkeypatch, capsys):
     """Ctrl-C ends the exploration, and the result is unknown: status 2."""
     project.write(
         SETTINGS, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}})
@@ -104,7 +104,7 @@ def test_an_interrupt_is_told(project, monkeypatch, capsys):
     assert said.splitlines()[-1] == "inconclusive: it was interrupted"
 
 
-def test_a_file_that_is_none_is_an_error_in_a_line(explore):
+def test_a_missing_file_is_an_error_in_a_line(explore):
     """A target that does not exist is an error in one line, with status 2."""
     result = explore("Stop", LOCKS, target="missing.json")
 

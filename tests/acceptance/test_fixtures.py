@@ -57,7 +57,7 @@ def test_agent_in_plain_data(hook_loop):
     assert outcome.passed
 
 
-def test_a_call_that_was_not_refused_breaks_its_promise(hook_loop):
+def test_a_call_that_was_not_refused_breaks_its_expectation(hook_loop):
     """A call that is allowed although the scenario expects a denial is a violation that names the call."""
     outcome = hook_loop(agent=[{"run": "echo harmless", "expect": "deny"}], PreToolUse=GUARD)
 
@@ -75,7 +75,7 @@ def test_relative_commands_are_found_beside_the_test(project):
     project.run("checks").assert_outcomes(passed=1)
 
 
-def test_a_failed_assert_tells_the_story(project):
+def test_a_failed_assert_shows_the_story(project):
     """A Python test that fails carries the story of its simulation."""
     project.write(
         "test_it.py",
@@ -94,7 +94,7 @@ def test_a_failed_assert_tells_the_story(project):
     )
 
 
-def test_a_failed_fire_tells_what_was_fired(project):
+def test_a_failed_test_shows_its_single_events(project):
     """The report of a failed Python test has what its single events did."""
     project.write(
         "test_it.py",
@@ -141,7 +141,7 @@ def test_fire_once(hook_fire):
     "command", ["./missing.sh", "sleep 86399", "exit 1", "echo '{broken'", "kill -9 $$"], ids=str
 )
 def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command):
-    """A hook that is missing, hangs, crashes or says what nobody understands has not allowed anything."""
+    """A hook that is missing, hangs, crashes or prints nonsense has not allowed anything."""
     hook_workspace(hook_timeout=0.3)
 
     answer = hook_fire("PreToolUse", command)
@@ -150,8 +150,8 @@ def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command)
     assert not answer.refused
 
 
-def test_no_fire_is_no_answer(hook_fire):
-    """Asking an event for which no hook is configured is an error, and no permission."""
+def test_no_hook_run_is_no_answer(hook_fire):
+    """Running an event for which no hook is configured is an error, and no permission."""
     with pytest.raises(ValueError, match=r"no hook ran"):
         hook_fire("PreToolUse", [{"matcher": "Bsh", "hooks": [{"type": "command", "command": "true"}]}])
 
@@ -159,8 +159,8 @@ def test_no_fire_is_no_answer(hook_fire):
 @pytest.mark.parametrize(
     "hooks", [{"Stop": "./nosuch.sh"}, {"Stopp": "true"}, {"Stop": "sleep 86399"}, {}], ids=str
 )
-def test_what_did_not_decide_has_not_let_go(hook_loop, hooks):
-    """A session whose hooks did not run to their end, or never, has not terminated by their decision."""
+def test_what_did_not_decide_has_not_allowed_the_stop(hook_loop, hooks):
+    """A session whose hooks did not run, or did not end, has not terminated by their decision."""
     outcome = hook_loop(**hooks, hook_timeout=0.3)
 
     assert isinstance(outcome.verdict, Terminated)
@@ -180,7 +180,7 @@ def test_a_script_is_no_scenario(hook_loop):
         hook_loop("./lint.sh")
 
 
-def test_what_is_promised_to_be_denied_is_never_done(hook_loop, hook_workspace):
+def test_a_call_expected_to_be_denied_is_never_executed(hook_loop, hook_workspace):
     """A call that a broken guard allows is not executed if the scenario expects a denial."""
     outcome = hook_loop(
         agent=[{"run": "rm victim.txt", "expect": "deny"}],
@@ -192,8 +192,8 @@ def test_what_is_promised_to_be_denied_is_never_done(hook_loop, hook_workspace):
     assert [violation.path for violation in outcome.violations] == ["agent[0].expect"]
 
 
-def test_fires_share_the_workspace(hook_fire):
-    """Fires of the same hooks in one test find what the earlier ones wrote."""
+def test_single_events_share_the_workspace(hook_fire):
+    """Single events of the same hooks in one test find what the earlier ones wrote."""
     command = "echo x >> log; wc -l < log"
 
     assert [hook_fire("Stop", command).stdout.strip() for _ in range(3)] == ["1", "2", "3"]
@@ -212,7 +212,7 @@ def test_fire_with_an_unknown_event(hook_fire):
 
 
 def test_payload_is_what_the_hook_gets(hook_fire, hook_payload):
-    """What the hook reads has the keys of the made-up payload, in the same order."""
+    """The hook reads the keys of the generated payload, in the same order."""
     fields = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 
     read = json.loads(hook_fire("PreToolUse", "cat", **fields).stdout)
@@ -231,8 +231,8 @@ def test_payload_is_what_the_hook_gets(hook_fire, hook_payload):
         ("droid", "PreToolUse", "Execute", "command"),
     ],
 )
-def test_a_made_up_call_is_one_of_its_host(hook_payload, host, event, tool, key):
-    """The made-up input of a tool has the keys that its own host gives it."""
+def test_a_generated_call_is_one_of_its_host(hook_payload, host, event, tool, key):
+    """The generated input of a tool has the keys that its own host gives it."""
     payload = hook_payload(event, host=host, tool_name=tool)
 
     assert key in payload["tool_input"]
@@ -349,7 +349,7 @@ def test_script_is_a_value(scripted_agent):
     assert script.then.name == "obedient"
 
 
-def test_behaviours_of_others(project):
+def test_behaviours_of_other_plugins(project):
     """A plugin or conftest can register a behaviour of its own."""
     project.write(
         "conftest.py",

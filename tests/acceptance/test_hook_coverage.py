@@ -81,7 +81,7 @@ def covered(project):
 
 
 def report(place, kind="report", *arguments):
-    """What a command of coverage prints about the data that were left, in the folder of the project."""
+    """Return what a command of coverage prints about the data, in the folder of the project."""
     said = io.StringIO()
     with contextlib.chdir(place.path), contextlib.redirect_stdout(said):
         assert cmdline.main([kind, *arguments]) == 0, said.getvalue()
@@ -89,12 +89,12 @@ def report(place, kind="report", *arguments):
 
 
 def last_words(table, *names):
-    """What stands last in the rows of some files."""
+    """Return the last cell of the rows of some files."""
     return [line.split()[-1] for name in names for line in table.splitlines() if name in line]
 
 
 def reached(text, pattern, *names):
-    """The lines of some files of which a text says that they were reached, and those that were not."""
+    """Return the reached and the missed lines of some files, as a text lists them."""
     parts = {name: next(part for part in re.split(pattern[0], text) if name in part) for name in names}
     return {
         name: tuple([int(line) for line in re.findall(each, part)] for each in pattern[1:])
@@ -134,7 +134,7 @@ def test_all_reports_of_coverage_show_hooks_in_bash_and_in_python(covered):
 
 @pytest.mark.slow
 def test_without_the_plugin_in_its_settings_coverage_still_reads_the_data(covered):
-    """Shell scripts are only in the table then, and a line says what is to be named where."""
+    """Then shell scripts are only in the table, and a line says which plugin to name where."""
     result = covered.run("--hook-cov", "scenarios/covered.scenario.yaml", "tests")
     result.stdout.fnmatch_lines(["*hook coverage*", *WITH_LINES, "wrote .coverage"])
     result.stdout.fnmatch_lines(["*plugins = ?*pytest_hookharness.coverage*"])
@@ -145,7 +145,7 @@ def test_without_the_plugin_in_its_settings_coverage_still_reads_the_data(covere
     assert ".sh" not in found
 
 
-def test_many_scripts_of_which_nothing_is_known_take_one_line_for_a_reason():
+def test_many_unrecorded_scripts_share_a_line_for_each_reason():
     """Their number is printed, and with -v their names."""
     gaps = {Gap("/b.sh", "no trace"), Gap("/a.sh", "no trace"), Gap("/c", "too old")}
     short, long = (
@@ -157,8 +157,8 @@ def test_many_scripts_of_which_nothing_is_known_take_one_line_for_a_reason():
 
 
 @pytest.mark.nightly
-def test_what_else_is_measured_is_kept(covered):
-    """Where coverage itself is running, the data of hooks stand beside its own until they are combined."""
+def test_other_coverage_data_stay(covered):
+    """If coverage itself is running, the data of hooks have a file beside its own until they are combined."""
     covered.write(".coveragerc", SETTINGS)
     command = [
         sys.executable,
@@ -192,7 +192,7 @@ def test_a_run_that_is_stopped_shows_what_was_recorded(covered):
 
 @pytest.fixture
 def coverage_store(tmp_path):
-    """A ledger in a folder of its own."""
+    """A coverage store in a folder of its own."""
     folder = tmp_path / "ledger"
     folder.mkdir()
     return CoverageStore(folder=folder)
@@ -218,7 +218,7 @@ def test_a_hook_that_was_removed_since_is_named(tmp_path, coverage_store):
 
 
 def test_settings_that_coverage_cannot_read_are_an_error_of_usage(tmp_path):
-    """What is wrong with the settings of coverage is said before anything is played."""
+    """An error in the settings of coverage is reported before anything is played."""
     (tmp_path / "settings").write_text("[run]\nbranch = maybe\n")
     with pytest.raises(OptionError, match="Not a boolean: maybe"):
         open_store(settings=str(tmp_path / "settings"))

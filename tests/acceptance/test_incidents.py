@@ -7,14 +7,14 @@ import pytest
 
 from pytest_hookharness.frontends.cli import main
 from pytest_hookharness.frontends.option_types import OptionError, make_folder
-from pytest_hookharness.frontends.output import incident_files
+from pytest_hookharness.frontends.output import simulation_files
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').terminated\n"
 
 
-def test_each_failed_item_has_an_entry(project):
-    """On two workers each failed item leaves one entry, and each item a trace, in folders that are made."""
+def test_each_failed_item_has_an_incident_report(project):
+    """On two workers each failed item leaves one report, and each item a trace, in folders that are made."""
     project.scenario("polite")
     project.scenario("stubborn", body=STUBBORN)
     project.write("test_it.py", TEST)
@@ -37,7 +37,7 @@ def test_each_failed_item_has_an_entry(project):
     assert all(text.count("\n### ") == 7 for text in texts.values())
 
 
-def test_an_entry_folder_that_cannot_be_made(project):
+def test_a_report_folder_that_cannot_be_made(project):
     """A folder that cannot be made is a usage error that names it, before anything is played."""
     project.write("taken", "")
 
@@ -48,8 +48,8 @@ def test_an_entry_folder_that_cannot_be_made(project):
 
 
 @pytest.mark.slow
-def test_an_entry_about_an_expected_loop(project):
-    """The shell command writes about an item whatever came of it, and never over a file that is there."""
+def test_a_report_about_an_expected_loop(project):
+    """The shell command writes a report about any result, and never overwrites a file."""
     project.scenario("stubborn", body=STUBBORN, verdict="livelock")
 
     def run(*more):
@@ -74,17 +74,17 @@ def test_an_entry_about_an_expected_loop(project):
     assert "incident.md exists already" in again.stderr
 
 
-def test_entries_of_other_runs_stay(tmp_path):
-    """An entry for an item that has one is put beside it, and no two items share a name."""
-    first = incident_files.write_in(tmp_path, "a.py::test[../../x]", "one")
-    second = incident_files.write_in(tmp_path, "a.py::test[../../x]", "two")
-    other = incident_files.write_in(tmp_path, "a.py::test[../..-x]", "three")
+def test_reports_of_other_runs_stay(tmp_path):
+    """A second report about an item gets a new name, and no two items share a name."""
+    first = simulation_files.write_incident(tmp_path, "a.py::test[../../x]", "one")
+    second = simulation_files.write_incident(tmp_path, "a.py::test[../../x]", "two")
+    other = simulation_files.write_incident(tmp_path, "a.py::test[../..-x]", "three")
 
     assert [path.read_text() for path in (first, second, other)] == ["one", "two", "three"]
     assert {path.parent for path in (first, second, other)} == {tmp_path}
 
 
-def test_an_entry_needs_a_folder(project, capsys, monkeypatch):
+def test_a_report_needs_a_folder(project, capsys, monkeypatch):
     """A folder without a name, or one that does not exist, is an error before anything is played."""
     monkeypatch.chdir(project.path)
     project.scenario("polite")

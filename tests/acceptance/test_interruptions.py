@@ -23,7 +23,7 @@ runpy.run_module("pytest_hookharness", run_name="__main__")
 @pytest.mark.parametrize(
     "module", ["pytest_hookharness.frontends.cli.main", "pytest_hookharness.frontends.cli.report"]
 )
-def test_an_early_interruption_is_told_in_a_line(module):
+def test_an_early_interruption_is_reported_in_a_line(module):
     """While the command is loaded, and before it plays anything, Ctrl-C gives one line and status 2."""
     result = subprocess.run(
         [sys.executable, "-c", INTERRUPT.format(module=module)], capture_output=True, text=True, check=False

@@ -11,7 +11,7 @@ ANSWER = "name a folder that can be written"
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """An empty trace file, and settings with a hook, in the folder that we stand in."""
+    """An empty trace file, and settings with a hook, in the current folder."""
     (tmp_path / "a.jsonl").write_text("")
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "exit 0"}]}]}
     (tmp_path / ".claude").mkdir()
@@ -29,7 +29,7 @@ def here(tmp_path, monkeypatch):
         ("--output", ("record", "-o", "a.jsonl")),
     ],
 )
-def test_where_nothing_can_be_written(here, capsys, option, words):
+def test_an_output_that_cannot_be_written(here, capsys, option, words):
     """A file or folder that cannot be made is an error in a sentence that says what to do."""
     (here / "a.scenario.yaml").write_text("name: a\nhooks: {Stop: [exit 0]}\n")
     assert main.main(words) == 2
@@ -39,7 +39,7 @@ def test_where_nothing_can_be_written(here, capsys, option, words):
     assert "Errno" not in said
 
 
-def test_a_report_that_is_there(here, capsys):
+def test_a_report_that_exists(here, capsys):
     """A report never overwrites a file, and the error asks for another one."""
     assert main.main(["report", "a.jsonl", "-o", "a.jsonl"]) == 2
     assert "name another file, or move it away" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Claims of the README, held against what really happens."""
+"""Claims of the README, compared with real runs."""
 
 import re
 import subprocess

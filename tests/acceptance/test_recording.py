@@ -77,7 +77,7 @@ def recorded(tmp_path):
     return Recorded()
 
 
-def test_a_recorded_hook_runs_as_ever(recorded):
+def test_a_recorded_hook_runs_as_usual(recorded):
     """Recorded hooks answer as usual, and their payloads are stored without secrets."""
     process = recorded.begin()
     ran = recorded.fire(MY_API_TOKEN=VALUE)
@@ -93,8 +93,8 @@ def test_a_recorded_hook_runs_as_ever(recorded):
     assert record["payload"] == {**PAYLOAD, "note": "the token is [redacted: MY_API_TOKEN]"}
 
 
-def test_settings_are_put_back_after_a_crash(recorded):
-    """Settings are as they were, byte for byte, though the recording process was killed."""
+def test_settings_are_restored_after_a_crash(recorded):
+    """Settings are restored byte for byte if the recording process is killed."""
     process = recorded.begin()
     meanwhile = (recorded.path / ".claude" / "settings.json").read_text()
     process.kill()
@@ -104,7 +104,7 @@ def test_settings_are_put_back_after_a_crash(recorded):
     assert recorded.restored()
 
 
-def test_a_project_has_no_say_in_its_guardian(recorded):
+def test_a_project_cannot_replace_modules_of_the_guardian(recorded):
     """Settings are restored also if the project has modules named like Python's own."""
     (recorded.path / "shlex.py").write_text("open('said', 'w').close()\nraise SystemExit\n")
     process = recorded.begin()
@@ -129,7 +129,7 @@ def test_hooks_are_not_recorded_twice(tmp_path):
 
 @pytest.fixture
 def journal(tmp_path):
-    """Writes down how files were that a recording has changed, as if the machine had gone down then."""
+    """Writes a journal of changed files, as a crash of the machine during a recording leaves it."""
 
     def write(*names):
         folder = tmp_path / "project" / "hook-recordings"
@@ -146,7 +146,7 @@ def journal(tmp_path):
     return write
 
 
-def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, capsys):
+def test_one_file_that_cannot_be_restored_does_not_stop_the_others(journal, tmp_path, capsys):
     """Files that can be restored are; the others are reported, and restored as soon as they can be."""
     folder = journal("project/one.json", "project/two.json")
     (tmp_path / "project" / "one.json").write_bytes(b"\xff")
@@ -198,7 +198,7 @@ def test_a_hook_that_a_signal_ends(tmp_path):
 
 
 def test_a_host_that_closes_the_input(tmp_path):
-    """Where the host gives no input a recorded hook has an empty one, and nobody complains in its place."""
+    """If the host closes the input, a recorded hook has an empty one, and the recorder prints no error."""
     ran = subprocess.run(
         ["/bin/sh", "-c", f"exec {RUN} {tmp_path / 'kept'} /bin/sh -c 'cat; exit 3' <&-"],
         capture_output=True,
@@ -210,7 +210,7 @@ def test_a_host_that_closes_the_input(tmp_path):
 
 
 def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
-    """What a host kills is the hook, though it started the recorder."""
+    """A host that kills the recorder kills the hook with it."""
     command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", "echo ready; exec sleep 60"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
@@ -221,7 +221,7 @@ def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
 
 
 def test_first_scenarios_play(project):
-    """The scenarios that init writes for a repository load, are played, and are never written over."""
+    """The scenarios that init writes for a repository load, are played, and are never overwritten."""
     subprocess.run(["git", "init", "-q", project.path], check=True)
     project.write(
         ".claude/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
@@ -249,8 +249,8 @@ def ignoring(tmp_path):
     return tmp_path
 
 
-def test_scenarios_promise_nothing_of_hooks_that_they_do_not_have(ignoring, capsys):
-    """What git ignores is in no copy, so that first scenarios do not speak of it, and that is said."""
+def test_first_scenarios_leave_out_ignored_hooks(ignoring, capsys):
+    """First scenarios leave out the hooks that git ignores, which copies lack, and the command says so."""
     assert main.main(["init", str(ignoring)]) == 0
 
     assert "left out: the hooks of .claude/settings.local.json" in capsys.readouterr().out
@@ -259,7 +259,7 @@ def test_scenarios_promise_nothing_of_hooks_that_they_do_not_have(ignoring, caps
 
 
 def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
-    """Where git ignores all files with hooks nothing is written."""
+    """If git ignores all files with hooks, nothing is written."""
     (ignoring / ".claude" / "settings.json").unlink()
 
     assert main.main(["init", str(ignoring)]) == 2

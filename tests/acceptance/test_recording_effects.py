@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness import scenario_files
+from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.execution.coverage.recorder import read_recordings
-from pytest_hookharness.frontends.harness import Harness, finding_names, host_names
+from pytest_hookharness.frontends.harness import Harness, finding_names
 from pytest_hookharness.judging.verdict.verdict import RECORDED
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
@@ -32,7 +32,7 @@ agent: [{prompt: Go.}, {stop: Done.}]
 
 
 def ended(run):
-    """How a process ended, without what differs from run to run: times, numbers, what was going on."""
+    """Return how a process ended, without times, numbers and activities, which differ from run to run."""
     match run.ending:
         case Exited() | Signaled() as ending:
             return ending
@@ -55,7 +55,7 @@ def told(outcome):
 
 
 def play(file, base, coverage_store):
-    scenarios = scenario_files.load(file, known_hosts=host_names(), known_findings=finding_names())
+    scenarios = scenario_files.load(file, known_hosts=hosts.names(), known_findings=finding_names())
     # In the same place, for paths show in what hooks print.
     with Harness(Settings(coverage_store=coverage_store, base=base)) as harness:
         return {scenario.id: told(harness.simulate(scenario)) for scenario in scenarios}
@@ -71,7 +71,7 @@ def compare(file, folder):
 
 @pytest.fixture(scope="module")
 def in_bash(tmp_path_factory):
-    """The scenarios that ship, with bash for all that they have written for sh."""
+    """The shipped scenarios, with bash in place of sh."""
     folder = tmp_path_factory.mktemp("scenarios") / "scenarios"
     shutil.copytree(SHIPPED, folder, symlinks=True)
     for path in folder.rglob("*"):
@@ -82,7 +82,7 @@ def in_bash(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_a_hook_that_looks_for_what_records_it_is_told_apart(tmp_path):
+def test_a_hook_that_detects_its_recorder_is_noticed(tmp_path):
     """A hook that prints a variable of the recorder makes the comparison fail."""
     file = tmp_path / "looks.scenario.yaml"
     file.write_text(LOOKS)
@@ -92,9 +92,9 @@ def test_a_hook_that_looks_for_what_records_it_is_told_apart(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["prompt-gate/prompt-gate", "process-hooks/on-output"])
-def test_a_verdict_on_recorded_hooks_says_that_it_rests_on_them(file, tmp_path):
-    """That the recorder decides nothing is assumed of sessions and of tracked processes, if there is one."""
-    known = {"known_hosts": host_names(), "known_findings": finding_names()}
+def test_a_verdict_on_recorded_hooks_names_that_assumption(file, tmp_path):
+    """Sessions and tracked processes with a recorder assume that it changes no decision."""
+    known = {"known_hosts": hosts.names(), "known_findings": finding_names()}
     scenario = scenario_files.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
     for ledger in (None, CoverageStore(folder=tmp_path)):
         with Harness(Settings(coverage_store=ledger)) as harness:
@@ -103,7 +103,7 @@ def test_a_verdict_on_recorded_hooks_says_that_it_rests_on_them(file, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", SAMPLE)
-def test_a_recorded_hook_says_what_it_says_otherwise(file, tmp_path):
+def test_a_recorded_hook_behaves_as_usual(file, tmp_path):
     """Output, exit codes, decisions and findings are the same, and something was recorded."""
     assert any(recording.shell or recording.python for recording in compare(SHIPPED / file, tmp_path))
 
@@ -111,13 +111,13 @@ def test_a_recorded_hook_says_what_it_says_otherwise(file, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("file", SAMPLE_FOR_BASH)
 def test_it_does_if_bash_runs_what_is_written_for_sh(file, in_bash, tmp_path):
-    """The same holds for hooks that ship for sh, where they are for bash and all their lines are traced."""
+    """The same holds for shipped hooks for sh that are run by bash with all their lines traced."""
     assert any(recording.shell for recording in compare(in_bash / file, tmp_path))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("file", EVERY)
-def test_no_shipped_hook_says_anything_else_when_it_is_recorded(file, tmp_path):
+def test_every_shipped_hook_behaves_as_usual_if_recorded(file, tmp_path):
     """The first claim holds for every shipped scenario."""
     compare(SHIPPED / file, tmp_path)
 
@@ -125,5 +125,5 @@ def test_no_shipped_hook_says_anything_else_when_it_is_recorded(file, tmp_path):
 @pytest.mark.nightly
 @pytest.mark.parametrize("file", EVERY)
 def test_none_does_if_bash_runs_what_is_written_for_sh(file, in_bash, tmp_path):
-    """The second does, too."""
+    """The second claim does too."""
     compare(in_bash / file, tmp_path)

@@ -44,7 +44,7 @@ def test_an_event_is_explained(hookharness):
     assert "did you mean 'cursor'" in wrong.stderr
 
 
-def test_findings_are_told(hookharness):
+def test_findings_are_explained(hookharness):
     """Findings and verdicts are explained by code or name; for an unknown one the nearest is named."""
     told = hookharness("findings", "hh001", "HELD-OPEN", "livelock")
     wrong = hookharness("findings", "HELD")

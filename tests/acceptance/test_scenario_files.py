@@ -153,7 +153,7 @@ def test_what_cannot_be_played_is_an_error(project):
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_a_failure_tells_the_story(project):
+def test_a_failure_shows_the_story(project):
     """A failed expectation is a story at its line in the file, without frames of the harness."""
     file = project.scenario("stubborn", body=STUBBORN, verdict="terminated")
     line = 1 + file.read_text().splitlines().index("  verdict: terminated")
@@ -222,7 +222,7 @@ def test_rerun_of_failures(pytester, project):
 
 @pytest.mark.slow
 def test_junit_properties(project):
-    """The verdict stands in the properties of the JUnit report."""
+    """The verdict is in the properties of the JUnit report."""
     project.scenario("polite")
 
     project.run("--hook-scenarios", "--junitxml=report.xml").assert_outcomes(passed=1)

@@ -90,7 +90,7 @@ def test_try_finds_local_scripts(hookharness, project):
     assert not (project.path / "where.txt").exists()
 
 
-def test_try_prints_how_to_do_it_again(hookharness):
+def test_try_prints_its_replay_command(hookharness):
     """The story of a try ends with the command that was given."""
     result = hookharness("try", "Stop", STUBBORN, "--seed", "3")
 
@@ -189,7 +189,7 @@ def test_interrupt(project, pytester, front_end):
 
 
 def test_a_reader_that_has_seen_enough(project):
-    """Output that nobody reads any more ends the command without a word."""
+    """The command ends silently if its output is no longer read."""
     command = [sys.executable, "-m", "pytest_hookharness", "schema"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=project.path

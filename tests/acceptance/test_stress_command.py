@@ -80,7 +80,7 @@ def test_a_seed_gives_a_plan(guarded, stress):
 
 
 @pytest.mark.slow
-def test_what_is_fine_is_told_as_such(guarded, stress):
+def test_no_deviation_has_the_exit_status_0(guarded, stress):
     """If no mutation makes a difference the exit status is 0."""
     guarded()
 
@@ -91,7 +91,7 @@ def test_what_is_fine_is_told_as_such(guarded, stress):
 
 
 @pytest.mark.slow
-def test_a_guard_that_refuses_nothing_tells_nothing(guarded, stress):
+def test_a_guard_that_refuses_nothing_makes_the_result_unknown(guarded, stress):
     """A hook that refuses no call may be broken, so the result is unknown."""
     guarded(QUIET)
 
@@ -101,7 +101,7 @@ def test_a_guard_that_refuses_nothing_tells_nothing(guarded, stress):
 
 
 @pytest.mark.slow
-def test_a_budget_that_is_over_is_no_good_sign(guarded, stress):
+def test_a_used_up_budget_makes_the_result_unknown(guarded, stress):
     """Mutations beyond the time budget are not tried, and the exit status is 2."""
     guarded()
 
@@ -121,7 +121,7 @@ def test_a_file_that_no_host_reads(project, stress):
 
 
 @pytest.mark.slow
-def test_an_interrupt_tells_what_was_found(guarded):
+def test_an_interrupt_prints_what_was_found(guarded):
     """Ctrl-C ends everything and prints the table of what was tried."""
     folder = guarded()
     command = ["-m", "pytest_hookharness", "check", "--stress", "--yes", SETTINGS]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.frontends.checkup import CLEAN, FOUND, UNKNOWN
-from pytest_hookharness.frontends.cli.check_stress import judge
+from pytest_hookharness.frontends.cli.check_campaigns import stress_status
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
 from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
@@ -51,31 +51,31 @@ def with_finding(outcome, code):
 
 
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SessionStart", "SessionEnd"])
-def test_who_only_takes_notes_is_as_declared(event):
+def test_hooks_that_only_take_notes_are_as_declared(event):
     """A hook that guards no tool call and refuses nothing is fine if every trial result is."""
-    assert judge(asked(event)) == CLEAN
+    assert stress_status(asked(event)) == CLEAN
 
 
 def test_a_guard_must_refuse_something():
     """Hooks before tools that refuse nothing make the result unknown, even if a stop was refused."""
-    assert judge(asked("PreToolUse")) == UNKNOWN
-    assert judge(asked("PreToolUse", refused=True)) == CLEAN
+    assert stress_status(asked("PreToolUse")) == UNKNOWN
+    assert stress_status(asked("PreToolUse", refused=True)) == CLEAN
 
 
 def test_an_author_says_that_nothing_is_refused():
     """Hooks before tools that are said to refuse nothing are fine if they do not, and wrong if they do."""
-    assert judge(asked("PreToolUse"), refuses_nothing=True) == CLEAN
-    assert judge(asked("PreToolUse", refused=True), refuses_nothing=True) == FOUND
+    assert stress_status(asked("PreToolUse"), refuses_nothing=True) == CLEAN
+    assert stress_status(asked("PreToolUse", refused=True), refuses_nothing=True) == FOUND
 
 
 @pytest.mark.parametrize("code", [NEVER_FIRED, UNREACHED])
 def test_a_hook_that_was_never_asked_is_not_known(code):
     """Findings only about hooks that never ran make the result unknown."""
-    assert judge(with_finding(asked("Stop"), code)) == UNKNOWN
+    assert stress_status(with_finding(asked("Stop"), code)) == UNKNOWN
 
 
-def test_a_cell_that_is_not_fine_is_told():
+def test_one_deviation_decides():
     """A single trial result that is not as declared decides."""
     odd = replace(FINE, outcome="fail-open")
 
-    assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == FOUND
+    assert stress_status(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == FOUND

@@ -18,7 +18,7 @@ SEVERAL = ("--hook-scenarios", ".", "--hook-report", "of today/page.html")
 
 
 def rows(file):
-    """What the list on a page says of each simulation: name, verdict, result."""
+    """Return name, verdict and result of each simulation in the list of a page."""
     index = re.search(r'id="index">(.*?)</script>', file.read_text())[1]
     return [(row["name"], row["verdict"], row["result"]) for row in json.loads(index)["rows"]]
 
@@ -96,7 +96,7 @@ def test_a_page_that_cannot_be_written(project):
 
 @pytest.mark.parametrize("before", ["", "of an earlier run"])
 def test_a_run_without_a_simulation(project, before):
-    """Where nothing is played no page is written, and one that is there stays."""
+    """If nothing is played, no page is written, and an earlier one stays."""
     file = project.path / "page.html"
     if before:
         file.write_text(before)
@@ -110,7 +110,7 @@ def test_a_run_without_a_simulation(project, before):
 
 @pytest.mark.slow
 def test_a_page_of_several_workers(project):
-    """Two workers hand over what they played, in a folder with trace files of others that are left out."""
+    """The page has the simulations of two workers, and none of the other trace files in the folder."""
     file = fill(project)
     project.write("traces/earlier.jsonl", "of an earlier run")
 

@@ -69,7 +69,7 @@ def test_every_simulation_has_a_file(project):
     assert [VALIDATOR.is_valid(line) for line in lines] == [True] * len(lines)
     assert {(run[0]["record"], run[-1]["record"]) for run in runs.values()} == {("begin", "end")}
     stubborn = next(run for name, run in runs.items() if "stubborn" in name)
-    assert [line["words"] for line in stubborn if line.get("kind") == "hooked"] == ["Stop: refused"] * 3
+    assert [line["words"] for line in stubborn if line.get("kind") == "hook-event"] == ["Stop: refused"] * 3
     assert {line["turn"]: line["digest"] for line in stubborn if line["record"] == "state"}.keys() == {
         1,
         2,
@@ -108,7 +108,7 @@ def test_what_was_seen_outlives_the_run(project, number, capsys):
         pytest_run.wait(timeout=60)
 
     seen = records(file)
-    assert [line["words"] for line in seen if line.get("kind") == "hooked"] == ["Stop: refused"]
+    assert [line["words"] for line in seen if line.get("kind") == "hook-event"] == ["Stop: refused"]
     assert [line["words"] for line in seen if line.get("kind") == "moved"] == ['stops: "Done."'] * 2
     assert seen[-1]["record"] == ("step" if number == signal.SIGKILL else "end")
     assert main.main(["report", str(file.parent)]) == (2 if number == signal.SIGKILL else 1)
@@ -141,7 +141,7 @@ expect: {verdict: terminated, reasons: [say SECRET]}
 
 
 def test_no_secret_is_written(project, monkeypatch):
-    """Secrets of the scenario and of the run's own environment stand in no trace and in no entry."""
+    """Secrets of the scenario and of the run's own environment are in no trace file or incident report."""
     monkeypatch.setenv("CI_JOB_TOKEN", "stop_hook_")
     project.scenario("secretive", text=SECRETIVE)
 
@@ -149,7 +149,7 @@ def test_no_secret_is_written(project, monkeypatch):
 
     result.assert_outcomes(failed=1)
     ((file,), (entry,)) = ([*(project.path / name).iterdir()] for name in ("traces", "entries"))
-    (fire,) = next(line for line in records(file) if line.get("kind") == "hooked")["hook_runs"]
+    (fire,) = next(line for line in records(file) if line.get("kind") == "hook-event")["hook_runs"]
     assert fire["reply"]["reason"]["text"] == "say [redacted: DEPLOY_TOKEN]"
     assert '"[redacted: CI_JOB_TOKEN]active":false' in fire["stdin"]["text"]
     assert all(VALIDATOR.is_valid(line) for line in records(file))
@@ -221,7 +221,7 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
 
 
 def kept_run(text="all is well"):
-    """The lines of a run that was as promised, and whose entry says something."""
+    """Return the lines of a passed run with a given incident report."""
     seen = Outcome(
         scenario=Scenario(name="lint"), host="claude-code", trace=Trace(), verdict=Terminated(turn=1)
     )
@@ -230,8 +230,8 @@ def kept_run(text="all is well"):
     return "".join(f"{json.dumps(record)}\n" for record in made)
 
 
-def test_a_run_that_was_killed_at_once_is_not_known(tmp_path, capsys):
-    """A file without a whole line is of a run that came to no end, whatever became of all others."""
+def test_a_run_that_was_killed_at_once_is_unknown(tmp_path, capsys):
+    """A file without a complete line is a run without an end, and makes the exit status 2."""
     (tmp_path / "kept.jsonl").write_text(kept_run())
     assert main.main(["report", str(tmp_path)]) == report.PASSED
     capsys.readouterr()
@@ -241,8 +241,8 @@ def test_a_run_that_was_killed_at_once_is_not_known(tmp_path, capsys):
     assert "killed\\x1b[31m.jsonl: has no complete line" in capsys.readouterr().out
 
 
-def test_an_entry_from_elsewhere_is_only_text(tmp_path, capsys):
-    """What acts on a terminal is shown, and not sent, where an entry is read back; its blanks stay."""
+def test_an_incident_report_from_elsewhere_is_only_text(tmp_path, capsys):
+    """Characters that act on a terminal are escaped if a report is read back; its blanks stay."""
     text = kept_run("# one\n\n    two   three \x1b]0;four\x07\n").replace('"passed": true', '"passed": false')
     (tmp_path / "a.jsonl").write_text(text)
 

@@ -16,7 +16,7 @@ def pytest_runtest_setup(item):
 INTERRUPTER = "def pytest_runtest_teardown(item): raise KeyboardInterrupt\n"
 
 
-def test_a_broken_promise_is_written(project):
+def test_a_broken_expectation_is_written(project):
     """A failed expectation is changed in its file, an endless loop is not, and both are printed."""
     polite = project.scenario("polite", verdict="terminated # soon\n  within: 1\n  blocks: 7")
     stubborn = project.scenario("stubborn", body=STUBBORN)
@@ -43,8 +43,8 @@ def test_a_broken_promise_is_written(project):
 
 
 @pytest.mark.slow
-def test_workers_tell_and_the_controller_writes(project):
-    """What items on two workers gave is written together at the end, endless loops on demand."""
+def test_workers_report_and_the_controller_writes(project):
+    """The results of items on two workers are written together at the end, endless loops on demand."""
     host = "host: [claude-code, codex]\n"
     for name, body in (("one", STUBBORN), ("two", STUBBORN)):
         text = project.scenario(name, body=body, verdict="terminated").read_text()

@@ -163,12 +163,16 @@ def told_once_for_all(project: Project, _: Path) -> None:
 def count_of_calls(project: Project, below: Path) -> None:
     script = project.root / ".claude" / "hooks" / "count.py"
     source = script.read_text()
-    # Two calls are held between reading and writing, until both have read.
+    # Two calls are held between reading and writing, until both have read: opening a named pipe waits for
+    # its other end.
+    os.mkfifo(below / "meeting")
     meeting = f"""
-import time
-Path({str(below)!r}, f"here-{{os.getpid()}}").touch()
-while len(list(Path({str(below)!r}).glob("here-*"))) < 2:
-    time.sleep(0.01)
+try:
+    Path({str(below)!r}, "first").touch(exist_ok=False)
+    end = "r"
+except FileExistsError:
+    end = "w"
+open(Path({str(below)!r}, "meeting"), end).close()
 """
     marked = source.replace("tool = asked", meeting + "tool = asked")
     assert marked != source

@@ -1,4 +1,4 @@
-"""Runs as they are read back from trace files, for tests of what is made from them."""
+"""Runs that are read back from trace files, for tests of reports."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult
+from pytest_hookharness.model.mutations import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
@@ -67,7 +68,7 @@ def _steps(text, turns, printed):
 
 @pytest.fixture
 def read_back():
-    """Makes the run of a loop of refusals in which a text stands wherever one can stand."""
+    """Makes a run with a loop of refusals that has a given text everywhere."""
 
     def make(
         text="no",
@@ -94,6 +95,11 @@ def read_back():
             else (Violation(path="expect.verdict", expected=text, seen=text),),
             assumptions=(text,),
             varied=(text,),
+            trial_results=(
+                TrialResult(
+                    family="tools", mutation="no jq", outcome="fail-open", payload="deny", evidence=text
+                ),
+            ),
             wall=1.5,
         )
         occasion = records.TraceHeader(

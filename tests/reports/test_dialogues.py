@@ -1,4 +1,4 @@
-"""What is told of a dialogue on the terminal."""
+"""How a dialogue on the terminal is reported."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pytest_hookharness.reports.terminal.turns import describe_dialogue
 ASKING = Activity(Process(3, "/bin/sh /a/bin/git fetch", 0.0), "S", asks="Username:")
 
 
-def test_an_answer_is_told_with_its_question() -> None:
-    """The story quotes what was asked and what was typed."""
+def test_an_answer_has_its_question() -> None:
+    """The story quotes the question and the typed answer."""
     run = ProcessResult(ending=Exited(0), dialogue=Dialogue(asked=(Asked("Name:", "robin"),)))
     assert [*describe_dialogue(run)] == ['asks "Name:" on the terminal and gets "robin"']
 
 
-def test_a_question_that_was_given_up_is_told() -> None:
-    """A hook that went on without an answer is told to have had none."""
+def test_an_unanswered_question_is_reported() -> None:
+    """The story says that nobody answered a hook that continued without an answer."""
     run = ProcessResult(ending=Exited(0), dialogue=Dialogue(unanswered="Go on?\x1b[2J"))
     (words,) = describe_dialogue(run)
     assert words.startswith('writes "Go on?')
@@ -27,8 +27,8 @@ def test_a_question_that_was_given_up_is_told() -> None:
     assert "\x1b" not in words
 
 
-def test_a_question_that_held_the_fire_up_is_told_of_its_process() -> None:
-    """The process that asked is named with its question, once."""
+def test_a_question_at_a_timeout_names_its_process() -> None:
+    """The process that asked until the timeout is named with its question, once."""
     ending = TimedOut(1.0, Cut.HOOK_TIMEOUT, doing=(ASKING,))
     assert [*describe_dialogue(ProcessResult(ending=ending, dialogue=Dialogue(unanswered="Username:")))] == []
     assert describe_activity(ASKING) == 'git (pid 3) asks on the terminal and nobody answers: "Username:"'
@@ -45,5 +45,5 @@ def test_a_question_that_held_the_fire_up_is_told_of_its_process() -> None:
     ],
 )
 def test_a_process_has_a_short_name(command: str, name: str) -> None:
-    """A script goes by its own name and not by that of its interpreter."""
+    """A script has its own name, not that of its interpreter."""
     assert Process(1, command, 0.0).name == name

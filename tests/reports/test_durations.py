@@ -1,4 +1,4 @@
-"""What the table of slow hooks says."""
+"""The table of slow hooks."""
 
 import json
 
@@ -11,8 +11,12 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.timings import RunTime, Timing
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
-from pytest_hookharness.reports.terminal.durations import read, render_durations, rows
-from pytest_hookharness.reports.terminal.table import properties
+from pytest_hookharness.reports.terminal.table import (
+    duration_rows,
+    properties,
+    read_durations,
+    render_durations,
+)
 
 RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
 DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
@@ -39,8 +43,8 @@ def outcome(*walls: float) -> Outcome:
     )
 
 
-def test_the_slowest_hook_stands_first():
-    """Each hook has a row with its median, its 95th percentile, the share of its limit, and its fires."""
+def test_the_slowest_hook_is_first():
+    """Each hook has a row with its median, 95th percentile, share of its limit, and number of runs."""
     found = [timing("./quick.sh", 0.004, limit=None), timing("./slow.sh", 0.2, 3.0)]
 
     assert render_durations(found) == [
@@ -50,24 +54,24 @@ def test_the_slowest_hook_stands_first():
     ]
 
 
-def test_quick_hooks_are_not_told_unasked():
-    """Hooks below the least time are left out, and without any other there is no table."""
+def test_quick_hooks_are_left_out():
+    """Hooks below the least time are left out; if no hook is left, there is no table."""
     found = [timing("./quick.sh", 0.004), timing("./slow.sh", 0.2)]
 
     assert [line.split()[-1] for line in render_durations(found, least=0.1)] == ["hook", "./slow.sh"]
     assert render_durations(found, least=1.0) == []
 
 
-def test_so_many_as_were_asked_for():
-    """A number keeps the table short, and zero stands for all."""
+def test_the_number_of_rows_can_be_chosen():
+    """A number limits the rows, and zero means all."""
     found = [timing(f"./{number}.sh", number / 10) for number in range(1, 9)]
 
     assert [line.split()[-1] for line in render_durations(found, most=2)] == ["hook", "./8.sh", "./7.sh"]
     assert len(render_durations(found)) == 9
 
 
-def test_a_hook_that_was_cut_is_the_slowest():
-    """What was cut stands before all that ended, and the sign before its time is explained."""
+def test_a_hook_that_timed_out_is_the_slowest():
+    """A hook that timed out comes before all that ended, and the sign before its time is explained."""
     lines = render_durations([timing("./long.sh", 30.0), timing("./stuck.sh", 10.0, cut=True)])
 
     assert lines[1].split()[:3] == [">", "10.00", "s"]
@@ -75,8 +79,8 @@ def test_a_hook_that_was_cut_is_the_slowest():
 
 
 @pytest.mark.parametrize(("limit", "share"), [(600.0, "unknown"), (10.0, "100 %")])
-def test_how_near_a_cut_fire_came_to_the_limit_is_not_known(limit, share):
-    """A fire that was cut below its host's limit says nothing of it; one cut there has reached it."""
+def test_the_share_of_a_timed_out_run_is_unknown_below_the_limit(limit, share):
+    """A run ended below its host's limit has no known share of it; one ended by the limit has reached it."""
     (_, line, _) = render_durations([timing("./stuck.sh", 10.0, cut=True, limit=limit)])
 
     assert share in line
@@ -90,18 +94,18 @@ def test_commands_are_hostile_text():
     assert "\x1b" not in "".join(render_durations([timing("a\x1b[31m\nb", 1.0)]))
 
 
-def test_fires_of_several_runs_are_one_row():
-    """Rows survive JSON, and the fires of one hook in several simulations are told together."""
-    crossed = json.loads(json.dumps(rows([outcome(0.3), outcome(0.1, 0.2)])))
+def test_runs_in_several_simulations_are_one_row():
+    """Rows survive JSON, and the runs of one hook in several simulations share a row."""
+    crossed = json.loads(json.dumps(duration_rows([outcome(0.3), outcome(0.1, 0.2)])))
 
-    (found,) = read([*crossed, *crossed])
+    (found,) = read_durations([*crossed, *crossed])
 
     assert [fire.seconds for fire in found.hook_runs] == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
     assert found.limit == 10.0
 
 
-def test_properties_leave_out_what_there_is_not():
-    """The slowest hook and the period of a proved loop are properties, where there are such."""
+def test_properties_without_a_value_are_left_out():
+    """The slowest hook and the period of a proved loop are properties if they exist."""
     seen = outcome(0.1, 0.25)
     endless = Outcome(
         scenario=seen.scenario, host=seen.host, trace=Trace(), verdict=Livelock(stem=1, period=2)

@@ -1,4 +1,4 @@
-"""What GitHub Actions is told, in its own words and within its limits."""
+"""Annotations and summaries for GitHub Actions, in its syntax and within its limits."""
 
 import re
 
@@ -20,7 +20,7 @@ def failure(name="lint[claude-code]", headline="livelock: 100 %", story="one\ntw
 
 
 def test_an_annotation_is_one_workflow_command():
-    """Percent signs are escaped everywhere, and colons and commas in properties, as GitHub wants it."""
+    """Percent signs are escaped everywhere, and colons and commas in properties, as GitHub requires."""
     assert annotation(failure()) == (
         "::error file=a%2Cb%3Ac.yaml,line=7,title=lint[claude-code]::livelock: 100 %25"
     )
@@ -35,7 +35,7 @@ def test_no_text_begins_another_command():
 
 
 def test_the_summary_is_a_table_with_folded_stories():
-    """Each simulation is a row, and each failure is folded below with its story as it was told."""
+    """Each simulation is a row, and each failure is folded below with its story."""
     broken = {**ROW, "scenario": "a|b", "passed": False, "verdict": "livelock"}
 
     lines = step_summary([ROW, broken], [failure(story="turn 1   agent\n  ::x")]).splitlines()
@@ -48,8 +48,8 @@ def test_the_summary_is_a_table_with_folded_stories():
     assert lines[start + 3 : start + 7] == ["```text", "turn 1   agent", "  ::x", "```"]
 
 
-def test_what_nobody_promised_is_not_known():
-    """A simulation of which nobody says how it should end is neither as promised nor otherwise."""
+def test_a_simulation_without_expectations_is_unknown():
+    """A simulation without expectations counts neither as passed nor as failed."""
     lines = step_summary([ROW, {**ROW, "passed": None}], []).splitlines()
 
     assert "2 simulations: 1 as expected, 1 unknown" in lines
@@ -57,7 +57,7 @@ def test_what_nobody_promised_is_not_known():
 
 
 def test_hostile_text_stays_in_its_place():
-    """Neither tags, nor fences, nor bars and new lines leave the place that a text was put in."""
+    """Tags, fences, bars and line ends in a text do not change the structure of the summary."""
     hostile = "</code><script>|```\x1b[31m"
     text = step_summary([{**ROW, "scenario": hostile}], [failure(hostile, hostile, f"{hostile}\n```\n# big")])
 
@@ -69,7 +69,7 @@ def test_hostile_text_stays_in_its_place():
 
 
 def test_the_summary_keeps_to_its_limit():
-    """Stories that find no room are counted, those that do are whole, and no byte is above the limit."""
+    """Stories that do not fit are counted, the others are complete, and the limit is kept."""
     failures = [failure(str(number), story="ü" * 1000) for number in range(50)]
 
     for most in (10_000, 20_000, 30_000):
@@ -82,13 +82,13 @@ def test_the_summary_keeps_to_its_limit():
 
 
 def test_a_full_summary_is_left_alone():
-    """Where earlier runs left no room, nothing is written."""
+    """If earlier runs left no room, nothing is written."""
     assert step_summary([ROW], [failure()], most=0) == ""
     assert step_summary([ROW], [failure()], most=-5) == ""
 
 
-def test_failures_have_room_before_all_others():
-    """Of more rows than a table should have, those that were not as promised are told."""
+def test_failures_have_room_before_other_rows():
+    """If there are more rows than the table may have, it shows the failures."""
     rows = [ROW] * 600 + [{**ROW, "scenario": "last", "passed": False}]
 
     assert "`last`" in step_summary(rows, [])

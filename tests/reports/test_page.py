@@ -1,4 +1,4 @@
-"""The trace page as text: one file that needs nothing else, in which nothing hostile is more than data."""
+"""The trace page as text: one file that needs nothing else, in which hostile text is only data."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ REACHING_OUT = ("src", "data", "action", "srcset", "ping", "manifest", "poster",
 
 
 class Outline(HTMLParser):
-    """The tags of a page, with their attributes, and what stands in scripts and styles."""
+    """The tags of a page, with their attributes, and the contents of scripts and styles."""
 
     def __init__(self, text):
         super().__init__()
@@ -51,7 +51,7 @@ class Outline(HTMLParser):
 
 
 def shape(text):
-    """The tags of a page without what is told to its readers."""
+    """The tags of a page without its text."""
     return [tag for tag in Outline(text).tags if tag[0] != "title"]
 
 
@@ -75,7 +75,7 @@ def test_one_file_that_needs_nothing_else(read_back):
 
 
 def test_the_script_writes_text_alone():
-    """The script has no way to turn a text into markup or into code, and could not end its own element."""
+    """The script cannot turn a text into markup or code, and cannot end its own element."""
     script = "".join(map(pages._asset, pages.SCRIPTS))
     ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|DOMParser|</|<!--"
 
@@ -84,7 +84,7 @@ def test_the_script_writes_text_alone():
 
 
 def test_records_are_read_back(read_back):
-    """What stands in the page's data is what stood in the records, whatever text they hold."""
+    """The page's data equal the records, with any text in them."""
     run = read_back(EVIL)
     outline = Outline(page([run]))
     read = outline.data("run-0")
@@ -98,12 +98,12 @@ def test_records_are_read_back(read_back):
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60) | st.lists(st.sampled_from(list("<>/!-&\"'=")) | st.just(EVIL)).map("".join))
 def test_no_text_becomes_markup(read_back, text):
-    """A page has the same tags whatever hooks, agents and scenarios say."""
+    """A page has the same tags with any text of hooks, agents and scenarios."""
     assert shape(page([read_back(text, name=text or "-")])) == shape(page([read_back()]))
 
 
-def test_a_careless_page_is_told_from_ours(read_back, monkeypatch):
-    """The comparison of tags sees it when data is written without care."""
+def test_unescaped_data_would_be_noticed(read_back, monkeypatch):
+    """The comparison of tags notices data that are written without escapes."""
     monkeypatch.setattr(pages, "embedded", json.dumps)
 
     assert shape(page([read_back(EVIL)])) != shape(page([read_back()]))
@@ -115,7 +115,7 @@ def test_halves_of_pairs_can_be_written():
 
 
 def test_each_run_has_a_row_of_its_own(read_back):
-    """Rows say what came of each run, and runs of one item have different names in addresses."""
+    """Each run has a row with its result, and runs of one item have different names in addresses."""
     runs = [
         read_back(),
         read_back(),
@@ -143,8 +143,8 @@ def test_each_run_has_a_row_of_its_own(read_back):
         (False, {"t.py::test_other": True}, "decided by its test"),
     ],
 )
-def test_what_a_test_in_python_expects(read_back, kept_workspace, passed, result):
-    """A simulation without a scenario file is as promised if its test passed, and is left to it otherwise."""
+def test_a_python_test_decides_about_its_simulation(read_back, kept_workspace, passed, result):
+    """A simulation without a scenario file has the result of its test; a failed one waits for that result."""
     run = read_back(kept_workspace=kept_workspace)
     run.begin.update(file=None, id="t.py::test_it")
     (row,) = rows_of([run], passed)
@@ -152,8 +152,8 @@ def test_what_a_test_in_python_expects(read_back, kept_workspace, passed, result
     assert (row.result, row.name, row.file) == (result, "test_it", "t.py")
 
 
-def test_what_the_shell_plays_is_left_to_no_test(read_back):
-    """A simulation of the shell command without a scenario file keeps the usual result, or breaks it."""
+def test_a_simulation_of_the_shell_command_needs_no_test(read_back):
+    """A simulation of the shell command without a scenario file passes or fails by itself."""
     runs = [read_back(kept_workspace=kept) for kept in (True, False)]
     for run in runs:
         run.begin.update(file=None, id="try[claude-code]", front_end="hookharness")
@@ -173,7 +173,7 @@ def test_a_page_without_a_script(read_back):
 
 
 def test_no_turn_is_left_out(read_back):
-    """However many steps a run has, they are all on the page; only their texts may be shortened."""
+    """All steps of a long run are on the page; only their texts may be shortened."""
     run = read_back("x" * 60, turns=400)
     read = Outline(page([run])).data("run-0")
 
@@ -183,7 +183,7 @@ def test_no_turn_is_left_out(read_back):
 
 @pytest.mark.parametrize(("most", "longest"), [(10**9, 8000), (170_000, 4096), (10, 1024)])
 def test_texts_are_shortened_until_a_browser_can_open_it(read_back, monkeypatch, most, longest):
-    """Where all texts together are too much for a browser each is cut shorter, and says so."""
+    """If all texts together are too much for a browser, each is cut shorter, and marked as cut."""
     monkeypatch.setattr(pages, "_MOST", most)
     read = Outline(page([read_back("x" * 8000, turns=1)])).data("run-0")
     (fire,) = read["steps"][-1]["hook_runs"]

@@ -1,4 +1,4 @@
-"""What stands in the records of a trace file."""
+"""The records of a trace file."""
 
 import json
 from dataclasses import replace
@@ -65,9 +65,9 @@ from pytest_hookharness.model.verdicts import (
 )
 from pytest_hookharness.reports.trace import records
 from pytest_hookharness.reports.trace.hook_runs import LONGEST, bound, excerpt, of_bytes, of_output
+from pytest_hookharness.reports.trace.read import first_mismatch
 from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS, schema
 from pytest_hookharness.reports.trace.steps import Versions, step
-from pytest_hookharness.reports.trace.validate import first_mismatch
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
@@ -174,7 +174,7 @@ OTHERS = [
 
 
 def closed(schema):
-    """The same schema, in which nothing stands that it does not name."""
+    """The same schema without additional properties."""
     match schema:
         case {"properties": dict(properties)}:
             rest = {key: closed(value) for key, value in schema.items() if key != "properties"}
@@ -195,8 +195,8 @@ OPEN = {"verdict": {"name"}, "probe_reports": None, "trial_results": None, "back
 
 
 @pytest.mark.parametrize("made", [*STEPS, *OTHERS])
-def test_records_are_as_the_schema_says(made):
-    """Each kind of record, ending and verdict fits the schema, by a library and by our own reader."""
+def test_records_match_the_schema(made):
+    """Each kind of record, ending and verdict is valid for a schema library and for our own reader."""
     line = json.loads(json.dumps(bound(made), allow_nan=False))
     kind = line.get("kind", line["record"])
 
@@ -206,8 +206,8 @@ def test_records_are_as_the_schema_says(made):
 
 
 @pytest.mark.parametrize("made", STEPS)
-def test_steps_hold_nothing_that_the_schema_does_not_name(made):
-    """In a step every key, however deep, is one that the schema names."""
+def test_steps_have_only_keys_of_the_schema(made):
+    """Every key of a step, at any depth, is in the schema."""
     line = json.loads(json.dumps(made))
 
     whole = closed({**schema(), "anyOf": [{"$ref": f"#/$defs/{line['kind']}"}]})
@@ -229,17 +229,17 @@ def test_steps_hold_nothing_that_the_schema_does_not_name(made):
         (lambda line: line.update(changes={}), "/changes is not of type array"),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_place(harm, said):
-    """A record that lacks something, or has it otherwise, is refused, and our own reader says where."""
+def test_a_mismatch_is_reported_with_its_path(harm, said):
+    """A record with a missing or wrong value is refused, and our own reader says where it is."""
     line = json.loads(json.dumps(record(hooked(fire()))))
     harm(line)
 
-    assert said in first_mismatch(line, RECORDS["hooked"], DEFINITIONS)
+    assert said in first_mismatch(line, RECORDS["hook-event"], DEFINITIONS)
     assert not jsonschema.Draft202012Validator(schema()).is_valid(line)
 
 
-def test_a_fire_is_told_raw_and_in_words():
-    """Of a fire stand there its bytes, its ending as data and in words, the decision and its rule."""
+def test_a_hook_run_is_recorded_as_data_and_in_words():
+    """A hook run has its bytes, its ending as data and in words, the decision and its rule."""
     told = record(hooked(fire()))
     (one,) = told["hook_runs"]
 
@@ -255,13 +255,13 @@ def test_a_fire_is_told_raw_and_in_words():
     }
 
 
-def test_an_environment_is_never_told():
-    """The environment of a session that a stand-in played stands nowhere."""
+def test_an_environment_is_never_recorded():
+    """The environment of a fake agent's session is not in the records."""
     assert "API_KEY" not in json.dumps(STEPS)
 
 
-def test_what_was_promised_is_told_in_words():
-    """Each key that was promised is a line, and what was not promised is none."""
+def test_expectations_are_recorded_in_words():
+    """Each expectation of the scenario is a line, and there are no others."""
     expect = Expectation(verdict="livelock", hook_runs={"./hook": Range(min=2)}, findings=("HH001",))
 
     assert records.begin(replace(SCENARIO, expect=expect), OCCASION)["expected"] == [
@@ -271,8 +271,8 @@ def test_what_was_promised_is_told_in_words():
     ]
 
 
-def test_a_promised_way_is_told_as_moves():
-    """Moves on a promised way are told as everywhere, without what a value is made of."""
+def test_an_expected_path_is_recorded_as_moves():
+    """Moves of an expected path are described as everywhere else, not as Python values."""
     lockout = Expectation(
         verdict="lockout", way_in=(moves.RunCommand(command="./release", label="expect.way_in[0]"),)
     )
@@ -283,7 +283,7 @@ def test_a_promised_way_is_told_as_moves():
 
 
 def test_a_finding_has_its_page():
-    """What a finding is, why it matters and how it is mended stand beside it."""
+    """A finding has with it what it is, why it matters and how to fix it."""
     (finding,) = ended(VERDICTS[0])["findings"]
 
     assert finding["page"]["what"].startswith("A hook did not end")
@@ -305,8 +305,8 @@ def test_a_finding_has_its_page():
         ("mode", b"a", b"a", None),
     ],
 )
-def test_changes_of_texts_are_told_line_by_line(how, before, after, diff):
-    """A change is told as a difference where both texts are known and small, and not otherwise."""
+def test_changed_texts_have_a_diff(how, before, after, diff):
+    """A change has a diff only if both texts are known and small."""
     made = hooked(changes=(replace(CHANGE, how=how),))
     (told,) = record(made, contents={"workspace/a": Versions(before, after)})["changes"]
 
@@ -314,8 +314,8 @@ def test_changes_of_texts_are_told_line_by_line(how, before, after, diff):
     assert found == diff or (diff is not None and found.endswith(diff))
 
 
-def test_a_name_with_a_line_end_makes_no_line_of_a_difference():
-    """A path cannot look like a line of the difference."""
+def test_a_name_with_a_line_end_adds_no_line_to_a_diff():
+    """A path cannot look like a line of the diff."""
     path = "workspace/a\n+stolen"
     made = hooked(changes=(replace(CHANGE, path=path),))
     (told,) = record(made, contents={path: Versions(b"a\n", b"b\n")})["changes"]
@@ -324,7 +324,7 @@ def test_a_name_with_a_line_end_makes_no_line_of_a_difference():
 
 
 def test_long_texts_are_cut_and_say_so():
-    """A stream of ten megabytes is told by its beginning, with its size and where it was cut."""
+    """A stream of ten megabytes is recorded as its beginning, with its size and where it was cut."""
     flood = record(
         hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"\xc3\xa4" * (1 << 19), 10_000_000))))
     )
@@ -336,8 +336,8 @@ def test_long_texts_are_cut_and_say_so():
     assert bound({"far": float("inf")}) == {"far": None}
 
 
-def test_what_is_no_utf_8_is_replaced_and_said():
-    """Bytes that are no text are replaced, and that is said; a sign for that is none."""
+def test_invalid_utf_8_is_replaced_and_marked():
+    """Invalid bytes are replaced and marked; a valid replacement character is not marked."""
     assert of_bytes(b"a\xff") == {
         "text": "a\N{REPLACEMENT CHARACTER}",
         "bytes": 2,
@@ -350,6 +350,6 @@ def test_what_is_no_utf_8_is_replaced_and_said():
 
 
 def test_a_stream_that_was_cut_by_the_harness_says_so():
-    """What the harness itself did not keep is said to be missing."""
+    """Output that the harness did not keep is marked as missing."""
     assert of_output(Output(b"abc", 9))["cut_at"] == 3
     assert of_output(Output(b"abc", 3))["cut_at"] is None

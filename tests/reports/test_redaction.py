@@ -1,4 +1,4 @@
-"""What is taken out of texts before they are written down, and what is left alone."""
+"""Which texts are redacted before they are written, and which are not."""
 
 import base64
 import json
@@ -115,8 +115,8 @@ def test_variables_are_secret_by_their_names(name, secret):
     assert told == (f"it is [redacted: {name}]!" if secret else "it is open sesame!")
 
 
-def test_values_that_stand_everywhere_are_no_secrets():
-    """A value that is short, a count of tokens, or a word of the format itself is left alone."""
+def test_common_values_are_no_secrets():
+    """A value that is short, a number of tokens, or a word of the format itself is not redacted."""
     environment = {"A_TOKEN": "short", "MAX_TOKENS": "128000", "B_TOKEN": "terminated"}
 
     assert find_secrets(environment, words=words()) == NONE
@@ -132,7 +132,7 @@ AROUND = st.text(alphabet=LETTERS + " \n\"'{}:,", max_size=30)
 
 
 def forms(secret):
-    """The ways in which a program may print a secret."""
+    """The forms in which a program may print a secret."""
     raw = secret.encode()
     yield secret
     yield json.dumps(secret)
@@ -153,7 +153,7 @@ def forms(secret):
 @given(SECRETS, AROUND, AROUND)
 @example('a"b\\c\nd', "", "")
 def test_no_known_secret_survives_in_any_form(secret, before, after):
-    """However a program prints a known secret, escaped twice or encoded, nothing is left that tells it."""
+    """A known secret is removed in every form in which a program prints it, also escaped twice or encoded."""
     known = find_secrets({"THE_TOKEN": secret})
     assume(secret not in before + after)
     for form in forms(secret):
@@ -176,7 +176,7 @@ def decoded(text):
 
 
 def test_a_control_would_show_a_secret_that_is_left():
-    """The ways in which secrets are printed do show them where nothing is redacted."""
+    """Without redaction, these forms do show the secret."""
     assert all(redact(form, NONE) == form for form in forms("open sesame, please"))
     assert b"open sesame" in decoded(base64.b64encode(b"open sesame").decode())
 
@@ -220,7 +220,7 @@ def test_lines_of_a_long_secret_are_secrets():
 
 
 def test_every_text_of_a_value_is_redacted():
-    """Texts, bytes, keys and paths are redacted wherever they stand, and sizes of streams stay right."""
+    """Texts, bytes, keys and paths are redacted everywhere in a value, and sizes of streams stay right."""
     secret, known = "open sesame", find_secrets({"A_TOKEN": "open sesame"})
     shown = f"say {secret}".encode()
     run = ProcessResult(

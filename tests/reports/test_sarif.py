@@ -130,7 +130,7 @@ def test_a_run_without_failures_is_a_log_too():
 
 
 def test_every_result_has_a_rule():
-    """The rules are all kinds of findings with verdicts and promises, and each result names one of them."""
+    """The rules are all findings, verdicts and other expectations, and each result names one of them."""
     seen = outcome(FINDING, violations=(BROKEN,), verdict=Livelock(stem=1, period=1))
     run = whole(found(seen))["runs"][0]
     rules = run["tool"]["driver"]["rules"]
@@ -146,7 +146,7 @@ def test_every_result_has_a_rule():
 
 
 def test_places_are_relative_to_the_repository():
-    """A verdict stands at the line of its promise, a finding at its script and then at the scenario."""
+    """A verdict is at the line of its expectation, a finding at its script and then at the scenario."""
     seen = outcome(FINDING, violations=(BROKEN,), verdict=Livelock(stem=1, period=1))
 
     verdict, finding = found(seen, SarifLocation(ROOT / "hooks" / "check.sh"))
@@ -165,8 +165,8 @@ def test_places_are_relative_to_the_repository():
     assert found(seen)[1]["locations"][0]["physicalLocation"]["region"] == {"startLine": 7}
 
 
-def test_what_is_promised_is_no_result():
-    """A finding that the scenario names, and a verdict that it promises, are no defects."""
+def test_what_is_expected_is_no_result():
+    """A finding or a verdict that the scenario expects is no defect."""
     expect = Expectation(verdict="livelock", findings=("CRASHED",))
 
     assert found(outcome(FINDING, verdict=Livelock(stem=1, period=1), expect=expect)) == []

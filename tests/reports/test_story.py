@@ -1,4 +1,4 @@
-"""How an outcome is told."""
+"""The story of an outcome."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -50,8 +50,8 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.safe_text import columns
-from pytest_hookharness.reports.terminal.headline import most_severe
 from pytest_hookharness.reports.terminal.story import first_line, story
+from pytest_hookharness.reports.terminal.verdict_text import most_severe
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
@@ -192,29 +192,29 @@ def outcome(verdict: Verdict, seen: Trace = BLOCKED_ONCE, **others: object) -> O
 
 
 @pytest.mark.parametrize("verdict,expected", VERDICTS)
-def test_the_first_line_stands_alone(verdict: Verdict, expected: str) -> None:
+def test_the_first_line_is_enough(verdict: Verdict, expected: str) -> None:
     """The first line says the verdict with its turn, its cause and what changed."""
     assert first_line(outcome(verdict)) == expected
 
 
 @pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
 @pytest.mark.parametrize("verdict", [verdict for verdict, _ in VERDICTS])
-def test_every_verdict_is_told_with_every_ending(verdict: Verdict, ending: Ending) -> None:
-    """Every verdict with every ending gives a story from its first line to the way to repeat it."""
+def test_every_verdict_has_a_story_with_every_ending(verdict: Verdict, ending: Ending) -> None:
+    """Every verdict with every ending gives a story from its first line to its replay command."""
     lines = story(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending)))).splitlines()
     assert lines[0] == first_line(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending))))
     assert lines[-1].startswith("  replay:")
 
 
 @pytest.mark.parametrize("ending,expected", ENDINGS)
-def test_every_ending_is_said_in_words(ending: Ending, expected: str) -> None:
-    """How a process ended is said in words, with who cut it or who holds its output."""
+def test_every_ending_is_described(ending: Ending, expected: str) -> None:
+    """The ending of a process is described, with what ended it or what holds its output open."""
     told = story(outcome(Terminated(turn=1), trace(STOP, asked(Ruling.NONE, ending=ending))), width=200)
     assert f"Stop   ./lint_or_die.sh  {expected}" in told
 
 
-def test_tells_a_livelock_to_the_end() -> None:
-    """A livelock is told in full, from its turns to its assumptions and to how it can be repeated."""
+def test_the_story_of_a_livelock() -> None:
+    """A livelock has a complete story, from its turns to its assumptions and its replay command."""
     seen = trace(PROMPT, STOP, asked(wall=0.3, told=False), *(STOP, asked()) * 3)
     made = outcome(
         Livelock(stem=2, period=1, cap=GUARD, assumptions=("Ids are derived.",)),
@@ -222,7 +222,7 @@ def test_tells_a_livelock_to_the_end() -> None:
         violations=(Violation(path="expect.verdict", expected="terminated within 3", seen="livelock"),),
         assumptions=("Ids are derived.", "The network is not watched."),
     )
-    assert story(made, root=Path("/work place")).splitlines() == [
+    assert story(made).splitlines() == [
         (
             "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn from turn "
             "2; confirmed in turn 4)"
@@ -231,7 +231,10 @@ def test_tells_a_livelock_to_the_end() -> None:
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
         "  turns 2 to 4  the same, and so on forever      (claude-code would override it at block 9)",
-        "  expected: terminated within 3                   scenarios/lint.scenario.yaml:14  expect.verdict",
+        (
+            "  expected: terminated within 3                   "
+            "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"
+        ),
         "  seen:     livelock",
         "  The same stop will be refused forever. Let the hook allow when nothing changed since its last",
         "  refusal, or read `stop_hook_active` from its input.",
@@ -239,12 +242,12 @@ def test_tells_a_livelock_to_the_end() -> None:
         "  assumed: The network is not watched.",
         "  tier:    process group: a process that leaves its group is not seen; /tmp is shared with the",
         "           machine",
-        "  replay: hookharness run 'scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
+        "  replay: hookharness run '/work place/scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
     ]
 
 
 def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
-    """Turns that repeat in pairs are told once and then named together."""
+    """Turns that repeat in pairs are shown once and then named together."""
     call = Moved(move=moves.RunCommand(command="true"))
     told = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
     assert "  turns 3 to 6  the same as turns 1 and 2\n  and so on forever" in told
@@ -252,7 +255,7 @@ def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
 
 
 def test_turns_that_differ_are_never_folded() -> None:
-    """A turn whose reason differs by one letter is told for itself."""
+    """A turn whose reason differs by one letter is shown in full."""
     seen = trace(*(item for reason in "aab" for item in (STOP, asked(reason=reason))))
     told = story(outcome(Terminated(turn=3), seen))
     assert '-> block "a"' in told
@@ -260,8 +263,8 @@ def test_turns_that_differ_are_never_folded() -> None:
     assert '-> block "b"' in told
 
 
-def test_a_long_trace_is_told_by_its_ends() -> None:
-    """Of many turns that all differ the first and the last are told and the rest are counted."""
+def test_a_long_trace_is_shortened_in_the_middle() -> None:
+    """Of many different turns the first and the last are shown, and the rest are counted."""
     seen = trace(*(item for turn in range(1, 201) for item in (STOP, asked(reason=f"number {turn}"))))
     lines = story(outcome(Undecided(turn=200, why="no end"), seen)).splitlines()
     assert "  ... 190 turns ..." in lines
@@ -271,15 +274,15 @@ def test_a_long_trace_is_told_by_its_ends() -> None:
     assert len(lines) < 50
 
 
-def test_a_long_turn_is_told_by_its_ends() -> None:
-    """Of a turn with very many fires the first and the last are told and the rest are counted."""
+def test_a_long_turn_is_shortened_in_the_middle() -> None:
+    """Of a turn with very many hook runs the first and the last are shown, and the rest are counted."""
     hooked = replace(asked(), hook_runs=asked().hook_runs * 500)
     told = story(outcome(Terminated(turn=1), trace(STOP, hooked)))
     assert "... 487 lines ..." in told
 
 
-def test_says_what_a_cut_tree_was_doing() -> None:
-    """Under a fire that was cut stands what each process was waiting for."""
+def test_a_timeout_shows_what_each_process_was_doing() -> None:
+    """Below a hook run that timed out is what each process was waiting for."""
     doing = (
         Activity(Process(12, "cat", 0), "S", "read", "end of file on stdin"),
         Activity(Process(13, "git", 0), "S", "wait4"),
@@ -305,8 +308,8 @@ MOVES: list[tuple[Move, str]] = [
 
 
 @pytest.mark.parametrize("move,expected", MOVES)
-def test_every_move_is_said_in_words(move: Move, expected: str) -> None:
-    """What the agent does is said in words."""
+def test_every_move_is_described(move: Move, expected: str) -> None:
+    """Every move of the agent is described."""
     assert f"agent  {expected}" in story(outcome(Terminated(turn=1), trace(Moved(move=move))))
 
 
@@ -321,8 +324,8 @@ EVENTS: list[tuple[Event, str]] = [
 
 
 @pytest.mark.parametrize("event,expected", EVENTS)
-def test_every_event_is_said_in_words(event: Event, expected: str) -> None:
-    """What happens to the agent is said in words."""
+def test_every_event_is_described(event: Event, expected: str) -> None:
+    """Every event that happens to the agent is described."""
     assert f"script  {expected}" in story(outcome(Terminated(turn=1), trace(Happened(event=event))))
 
 
@@ -339,21 +342,21 @@ def test_every_event_is_said_in_words(event: Event, expected: str) -> None:
         (asked(Ruling.NONE, fault="mangled: no JSON"), "(mangled: no JSON)"),
     ],
 )
-def test_every_reply_is_said_with_what_the_host_made_of_it(hooked: HookEvent, expected: str) -> None:
-    """What a hook said is told together with whether the host honoured it."""
+def test_every_reply_is_described_with_its_effect(hooked: HookEvent, expected: str) -> None:
+    """A reply is described together with whether the host honoured it."""
     assert expected in story(outcome(Terminated(turn=1), trace(STOP, hooked)), width=200)
 
 
-def test_a_block_that_no_fire_spoke_is_told() -> None:
-    """Where the host continues the turn by its own rule, the block stands on a line of its own."""
+def test_a_block_without_a_refusing_hook_is_shown() -> None:
+    """If the host continues the turn by its own rule, the block has a line of its own."""
     hooked = asked(Ruling.NONE)
     decision = replace(hooked.decision, ruling=Ruling.DENY, refused=True, reasons=("go on",))
     told = story(outcome(Terminated(turn=1), trace(STOP, replace(hooked, decision=decision))))
     assert 'Stop   -> block: "go on"' in told
 
 
-def test_tells_tools_that_were_refused_or_failed() -> None:
-    """A call that was not carried out or that failed is told, one that went well is not."""
+def test_refused_and_failed_tool_calls_are_shown() -> None:
+    """A call that was not carried out or that failed is shown; one that succeeded is not."""
     call = ToolCall(name="Bash", input={})
     performed = [
         Performed(call=call, result=ToolResult(), refused=True),
@@ -378,13 +381,13 @@ def test_tells_tools_that_were_refused_or_failed() -> None:
         (trace(STOP, asked(Ruling.NONE)), Terminated(turn=1), "allowed the stop in turn 1 without a block"),
     ],
 )
-def test_the_ways_to_terminate_are_told_apart(seen: Trace, verdict: Verdict, expected: str) -> None:
-    """A refused prompt, a hook that halted everything and a stop that was let through read differently."""
+def test_the_kinds_of_termination_differ(seen: Trace, verdict: Verdict, expected: str) -> None:
+    """A refused prompt, a hook that halted everything and an allowed stop read differently."""
     assert expected in first_line(outcome(verdict, seen))
 
 
-def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() -> None:
-    """Where the verdict is as promised, the first line still says what was not."""
+def test_the_first_line_names_a_broken_expectation_that_the_verdict_does_not_show() -> None:
+    """If the verdict is as expected, the first line still names what was not."""
     broken = (
         Violation(path="expect.blocks", expected="2 blocks", seen="1"),
         Violation(path="expect.leftovers", expected="0 processes left over", seen="1"),
@@ -393,8 +396,8 @@ def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() 
     assert line.endswith("after 1 block; expect.blocks: expected 2 blocks, seen 1 (and 1 more)")
 
 
-def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> None:
-    """A call that went otherwise stands before findings, and before a loop that was promised."""
+def test_the_most_severe_broken_expectation_comes_first() -> None:
+    """An unexpected call comes before findings, and before a loop that was expected."""
     broken = (
         Violation(path="expect.findings", expected="no MANGLED", seen="HH005 MANGLED"),
         Violation(path="agent[1].expect", expected="deny", seen="allow"),
@@ -449,11 +452,11 @@ def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> Non
     ],
 )
 def test_advice_fits_what_was_seen(verdict: Verdict, seen: Trace, expected: str) -> None:
-    """The advice names what this very hook could read, or what this very run could be given."""
+    """The advice names what this hook could read, or what this run could be given."""
     assert expected in story(outcome(verdict, seen), width=300)
 
 
-def test_findings_are_told_with_what_to_do() -> None:
+def test_findings_have_advice() -> None:
     """
     A finding is told with its code, its turn, how often it was seen and what to do, and many are counted.
     """
@@ -467,19 +470,19 @@ def test_findings_are_told_with_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("tier", Tier)
-def test_every_tier_is_said_where_it_matters(tier: Tier) -> None:
-    """How fires were kept apart stands under a livelock, and not under what needs no assumption."""
+def test_every_tier_is_described_if_it_matters(tier: Tier) -> None:
+    """The isolation of hook runs is below a livelock, and not below a verdict without assumptions."""
     assert "tier:" in story(outcome(Livelock(stem=1, period=1), tier=tier))
     assert "tier:" not in story(outcome(Terminated(turn=2), tier=tier))
 
 
-def test_says_where_the_workspace_was_kept() -> None:
+def test_a_kept_workspace_is_named() -> None:
     """A workspace that was kept is named."""
     assert "  workspace: /tmp/kept" in story(outcome(Terminated(turn=2), kept_workspace="/tmp/kept"))
 
 
 def test_a_scenario_without_a_file_is_repeated_by_its_seed() -> None:
-    """Where there is no file to name, the scenario and its seed are named."""
+    """Without a file, the scenario and its seed are named."""
     made = outcome(Terminated(turn=2))
     made = replace(made, scenario=replace(made.scenario, origin=None))
     assert story(made).endswith("replay: the same scenario (lint[claude-code]) with seed 7")
@@ -552,7 +555,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
 
 
 def test_no_line_of_a_story_commands_a_runner() -> None:
-    """A word that a runner would obey at the beginning of a line is escaped where wrapping puts it there."""
+    """A word that a runner would obey at the beginning of a line is escaped if wrapping puts it there."""
     text = " ".join(["::error::no"] * 30)
     finding = Finding(code="HH005", name="CRASHED", text=text, advice=text)
 
@@ -566,10 +569,3 @@ def test_the_turns_keep_to_the_terminal() -> None:
     """No line of a turn is wider than the terminal."""
     lines = story(outcome(Terminated(turn=1), trace(STOP, asked(reason="漢" * 200))), width=60).splitlines()
     assert max(columns(line) for line in lines[1:-1]) <= 60
-
-
-def test_only_the_first_line_is_coloured() -> None:
-    """Colour begins and ends on the first line, and is left out unless asked for."""
-    coloured = story(outcome(Terminated(turn=2)), colour=True)
-    assert coloured.count("\x1b") == coloured.splitlines()[0].count("\x1b") == 2
-    assert "\x1b" not in story(outcome(Terminated(turn=2)))

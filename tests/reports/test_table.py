@@ -1,4 +1,4 @@
-"""What the table of a run says."""
+"""The summary table of a run."""
 
 import json
 
@@ -9,7 +9,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict, Violation
 from pytest_hookharness.reports.safe_text import columns
-from pytest_hookharness.reports.terminal.table import properties, render_table, row, rows
+from pytest_hookharness.reports.terminal.table import properties, render_table, row
 
 
 def outcome(
@@ -29,10 +29,10 @@ def outcome(
     )
 
 
-def test_a_row_says_what_became_of_a_scenario() -> None:
+def test_each_simulation_has_a_row() -> None:
     """The table has a row for each simulation with aligned columns, and a line that counts them."""
     assert render_table(
-        rows([outcome(), outcome("loop", variant="old", broken=True)]), width=100
+        [row(outcome()), row(outcome("loop", variant="old", broken=True))], width=100
     ).splitlines() == [
         "scenario   host           iterations  blocks  verdict      time  result",
         "lint       claude-code@2           0       0  terminated  1.2 s  passed",
@@ -42,13 +42,13 @@ def test_a_row_says_what_became_of_a_scenario() -> None:
 
 
 def test_an_empty_table_says_so() -> None:
-    """Without simulations there is no table but a sentence."""
+    """Without simulations there is a sentence instead of a table."""
     assert render_table([]) == "no simulations"
 
 
 @pytest.mark.parametrize("width", [40, 75, 80, 100, 200])
 def test_the_table_keeps_to_the_terminal(width: int) -> None:
-    """Long names give way so that no line is wider than the terminal."""
+    """Long names are shortened so that no line is wider than the terminal."""
     table = render_table([row(outcome("n" * 300, host="漢" * 60)), row(outcome())], width=width)
     assert max(map(columns, table.splitlines())) <= width
     assert width < 80 or table.splitlines()[2].endswith("passed")
@@ -63,7 +63,7 @@ def test_names_in_the_table_are_hostile_text() -> None:
 
 
 def test_rows_and_properties_survive_json() -> None:
-    """What crosses from a worker to its controller comes back as it was."""
+    """Rows and properties that a worker sends to its controller stay equal."""
     for value in (row(outcome()), properties(outcome())):
         assert json.loads(json.dumps(value)) == value
     assert properties(outcome())["findings"] == "HH005"

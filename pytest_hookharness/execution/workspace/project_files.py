@@ -33,7 +33,7 @@ _HARDENED = (
     "gc.auto=0",
     "maintenance.auto=false",
     "init.defaultBranch=main",
-    # No program of a repository is run, whoever owns it.
+    # Git refuses a repository of another user, whose settings may name programs; those are off above.
     "safe.directory=*",
 )
 _TIMEOUT = 120.0

@@ -19,11 +19,12 @@ from pathlib import Path
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
 from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, status_of, worst
-from pytest_hookharness.frontends.cli.run_command import add_settings, settings_of, whole_number
+from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.frontends.option_types import OptionError, make_folder
+from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
+from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
@@ -46,7 +47,7 @@ _STRESS_OPTIONS: Mapping[str, object] = {"refused": [], "refuses_nothing": False
 _EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "time": None}
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def declare_check(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness check``."""
     parser.description = _DESCRIPTION
     parser.add_argument(
@@ -136,17 +137,14 @@ def _is_item(path: str) -> bool:
 
 def _try_item(arguments: argparse.Namespace, settings: Settings) -> int:
     """Stress or explore an item of a scenario file. Nobody is asked: its author wrote what it runs."""
+    from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
+    from pytest_hookharness.frontends.cli.check_campaigns import explore, stress
     from pytest_hookharness.frontends.node_ids import pick
 
     scenario = pick(arguments.path)
     if arguments.stress:
-        from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
-        from pytest_hookharness.frontends.cli.check_stress import stress
-
         return stress(with_all_trials(scenario), arguments, settings, [arguments.path])
-    from pytest_hookharness.frontends.cli.check_explore import explore_item
-
-    return explore_item(scenario, arguments, settings, [arguments.path])
+    return explore(scenario, arguments, settings, [arguments.path])
 
 
 def _try_hook_sets(
@@ -154,6 +152,7 @@ def _try_hook_sets(
 ) -> Iterator[int]:
     """Stress or explore each hook set in a session of its own, and yield the exit status of each."""
     from pytest_hookharness.campaigns.scenario_from_settings import scenario_from_settings
+    from pytest_hookharness.frontends.cli.check_campaigns import explore, stress
 
     for place, hook_set in enumerate(hook_sets):
         if place:
@@ -164,13 +163,11 @@ def _try_hook_sets(
         target = [arguments.path, "--yes"]
         target += ["--host", host] if arguments.host or not hook_set.only else []
         if arguments.stress:
-            from pytest_hookharness.frontends.cli.check_stress import stress
-
             yield stress(scenario, arguments, settings, target)
         else:
-            from pytest_hookharness.frontends.cli.check_explore import explore_hook_set
-
-            yield explore_hook_set(scenario, arguments, settings, target)
+            # The agent has a prompt, and may do what the options name.
+            scenario = replace(scenario, vary=(), script=Script(acts=(FIRST_PROMPT,)))
+            yield explore(scenario, arguments, settings, target)
 
 
 def _check(

@@ -1,8 +1,4 @@
-"""
-``hookharness init``: write first scenarios for the hooks of a project.
-
-No hook is run, and no file is overwritten.
-"""
+"""``hookharness init``: write first scenarios for a project. No hook is run, and no file is overwritten."""
 
 from __future__ import annotations
 
@@ -49,16 +45,11 @@ _GUARDS = """\
 """
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def declare_init(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness init``."""
     parser.description = _DESCRIPTION
     parser.add_argument(
-        "path",
-        metavar="PATH",
-        nargs="?",
-        type=Path,
-        default=Path(),
-        help="a project folder, a repository (.)",
+        "path", metavar="PATH", nargs="?", type=Path, default=Path(), help="a project, a repository (.)"
     )
     parser.add_argument("--host", default="", help="only for the hooks of this host")
     parser.add_argument(

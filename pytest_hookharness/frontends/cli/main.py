@@ -11,91 +11,43 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from pytest_hookharness import __version__
 from pytest_hookharness.frontends.option_types import OptionError
 
 UNUSABLE = 2
-# Every command, with what `--help` says of it. `_declare` knows its module.
-_COMMANDS: Mapping[str, str] = {
-    "run": "play one item of a scenario file",
-    "try": "play a session around one hook, without any file",
-    "check": "find what is wrong with the hooks of a project",
-    "init": "write first scenarios for the hooks of a project",
-    "record": "record the payloads that a real agent sends to its hooks",
-    "report": "summarise trace files",
-    "analyze": "find loops in the transcript of a real agent",
-    "hosts": "list the hosts that can be simulated, and how well each is known",
-    "explain": "show how a host interprets exit codes and output",
-    "findings": "list all kinds of findings, or explain some",
-    "schema": "print the JSON Schema of scenario files, or of trace files",
+_PACKAGE = "pytest_hookharness.frontends.cli"
+# Every command: the module that declares it, in a function `declare_COMMAND`, and what `--help` says of it.
+_COMMANDS: Mapping[str, tuple[str, str]] = {
+    "run": ("play", "play one item of a scenario file"),
+    "try": ("play", "play a session around one hook, without any file"),
+    "check": ("check_command", "find what is wrong with the hooks of a project"),
+    "init": ("init", "write first scenarios for the hooks of a project"),
+    "record": ("record", "record the payloads that a real agent sends to its hooks"),
+    "report": ("report", "summarise trace files"),
+    "analyze": ("report", "find loops in the transcript of a real agent"),
+    "hosts": ("reference", "list the hosts that can be simulated, and how well each is known"),
+    "explain": ("reference", "show how a host interprets exit codes and output"),
+    "findings": ("reference", "list all kinds of findings, or explain some"),
+    "schema": ("reference", "print the JSON Schema of scenario files, or of trace files"),
 }
-
-
-def _declare(name: str, parser: argparse.ArgumentParser) -> None:
-    """Import a command, and declare its arguments."""
-    match name:
-        case "run":
-            from pytest_hookharness.frontends.cli.run_command import declare
-
-            declare(parser)
-        case "try":
-            from pytest_hookharness.frontends.cli.try_hook import declare
-
-            declare(parser)
-        case "check":
-            from pytest_hookharness.frontends.cli.check_command import declare
-
-            declare(parser)
-        case "init":
-            from pytest_hookharness.frontends.cli.init import declare
-
-            declare(parser)
-        case "record":
-            from pytest_hookharness.frontends.cli.record import declare
-
-            declare(parser)
-        case "report":
-            from pytest_hookharness.frontends.cli.report import declare
-
-            declare(parser)
-        case "analyze":
-            from pytest_hookharness.frontends.cli.report import declare_analyze
-
-            declare_analyze(parser)
-        case "hosts":
-            from pytest_hookharness.frontends.cli.reference import declare_hosts
-
-            declare_hosts(parser)
-        case "explain":
-            from pytest_hookharness.frontends.cli.reference import declare_explain
-
-            declare_explain(parser)
-        case "findings":
-            from pytest_hookharness.frontends.cli.reference import declare_findings
-
-            declare_findings(parser)
-        case "schema":
-            from pytest_hookharness.frontends.cli.reference import declare_schema
-
-            declare_schema(parser)
-        case _:
-            raise KeyError(name)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hookharness",
-        description="Simulate agent hosts, run real hooks, and tell whether the session ends.",
+        description="Simulate agent hosts, run real hooks, and report whether the session ends.",
     )
     parser.add_argument("--version", action="version", version=f"hookharness {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     # No option before the command takes a value, so the first other word is the command.
     called = next((word for word in words if not word.startswith("-")), "")
-    for name, text in _COMMANDS.items():
+    for name, (module, text) in _COMMANDS.items():
         command = commands.add_parser(name, help=text)
         if name == called:
-            _declare(name, command)
+            declaring = import_module(f"{_PACKAGE}.{module}")
+            getattr(declaring, f"declare_{name}")(command)
     return parser
 
 

@@ -64,7 +64,7 @@ class WrappedSettings:
     commands: Mapping[str, str]
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def declare_record(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness record``."""
     parser.description = _DESCRIPTION
     parser.add_argument(

@@ -9,12 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
-from pytest_hookharness.frontends.option_types import require_new, whole
+from pytest_hookharness.frontends.option_types import require_new, whole_number
 from pytest_hookharness.frontends.output.files import write_new
-from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
+from pytest_hookharness.frontends.output.simulation_files import SUFFIX, read_file
 from pytest_hookharness.hosts.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.streams import detect, is_guard_refusal
@@ -67,7 +66,7 @@ _ANALYZE = (
 )
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
+def declare_report(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness report``."""
     parser.description = _DESCRIPTION
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder with trace files, or one of them")
@@ -118,31 +117,18 @@ def judge(runs: Sequence[TraceRun | None]) -> int:
 def _files(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
+    found: list[Path] = []
     if not folder.is_dir():
-        if folder.exists():
-            raise ValueError(
-                f"report: {folder} is neither a file nor a folder; name the folder of --hook-trace-dir"
-            )
-        raise ValueError(
-            f"report: {folder} does not exist; name the folder that was given to --hook-trace-dir"
-        )
-    found = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file())
+        problem = "is neither a file nor a folder" if folder.exists() else "does not exist"
+    else:
+        problem = f"has no trace file (*{SUFFIX})"
+        found = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file())
     if not found:
-        raise ValueError(
-            f"report: {folder} has no trace file (*{SUFFIX}); name the folder of --hook-trace-dir"
-        )
+        raise ValueError(f"report: {folder} {problem}; name the folder of --hook-trace-dir")
     return found
 
 
-def _table(runs: Sequence[TraceRun]) -> str:
-    return render_table([row(run) for run in runs], width=_WIDTH)
-
-
-def _incidents(runs: Sequence[TraceRun]) -> str:
-    return "\n".join(_each_incident(runs))
-
-
-def _each_incident(runs: Sequence[TraceRun]) -> Iterator[str]:
+def _incidents(runs: Sequence[TraceRun]) -> Iterator[str]:
     """Yield an incident report for each run that failed or has no end."""
     for run in runs:
         if run.end is None:
@@ -154,8 +140,8 @@ def _each_incident(runs: Sequence[TraceRun]) -> Iterator[str]:
 
 
 _FORMATS: Mapping[str, Callable[[Sequence[TraceRun]], str]] = {
-    "table": _table,
-    "incident": _incidents,
+    "table": lambda runs: render_table([row(run) for run in runs], width=_WIDTH),
+    "incident": lambda runs: "\n".join(_incidents(runs)),
     "page": page,
 }
 
@@ -171,13 +157,9 @@ def declare_analyze(parser: argparse.ArgumentParser) -> None:
         ("--window", "most actions that a loop may span", 24, 1),
     ):
         parser.add_argument(
-            option, type=partial(_whole, option, least), default=default, help=f"{text} ({default})"
+            option, type=whole_number(option, least), default=default, help=f"{text} ({default})"
         )
     parser.set_defaults(call=_analyze)
-
-
-def _whole(option: str, least: int, text: str) -> int:
-    return whole(text, option, least)
 
 
 def _analyze(arguments: argparse.Namespace) -> int:

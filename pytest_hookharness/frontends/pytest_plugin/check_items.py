@@ -1,8 +1,4 @@
-"""
-``pytest --hook-check``: the checks of a project's hook sets as items of a run.
-
-A pytest plugin of its own, registered only if the option is given.
-"""
+"""``pytest --hook-check``: the checks of a project's hook sets as items of a run."""
 
 from __future__ import annotations
 
@@ -11,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.frontends import checkup as checkups
 from pytest_hookharness.frontends.harness import USER_ERRORS, Harness
 from pytest_hookharness.frontends.pytest_plugin import options
+from pytest_hookharness.frontends.pytest_plugin.collection import failure
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import check_report as reports
@@ -72,24 +68,16 @@ class CheckItem(pytest.Item):
         """Return the report, without a frame of the harness."""
         problem = excinfo.value
         if isinstance(problem, CheckFailed):
-            return self._failure(
-                reports.headline(problem.report), reports.render_check(problem.report, self._replay)
-            )
+            text = reports.render_check(problem.report, self._replay)
+            return failure(self.path, 1, reports.headline(problem.report), text)
         if isinstance(problem, USER_ERRORS):
             message = plain(str(problem), 1000)
-            return self._failure(message, f"{self.name} could not be checked: {message}")
+            return failure(self.path, 1, message, f"{self.name} could not be checked: {message}")
         return super().repr_failure(excinfo)
 
     def _replay(self, problem: Problem) -> str:
         return checkups.problem_command(
             problem, self.hook_set.root, self.hook_set.host, options.settings(self.config)
-        )
-
-    def _failure(self, line: str, text: str) -> ReprExceptionInfo:
-        # xdist transfers only these classes from a worker to the controller.
-        return ReprExceptionInfo(
-            reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
-            reprcrash=ReprFileLocation(str(self.path), 1, line),
         )
 
 

@@ -54,9 +54,7 @@ def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> 
 
 
 def repository(config: pytest.Config) -> Path:
-    """
-    Return the folder that printed paths are relative to: the checkout of the run, or pytest's root folder.
-    """
+    """Return the folder that printed paths are relative to: the checkout, or pytest's root folder."""
     checkout = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath).resolve()
     return checkout if config.rootpath.resolve().is_relative_to(checkout) else config.rootpath.resolve()
 
@@ -143,13 +141,8 @@ class SarifFile:
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Write the file."""
-        whole = log(
-            self._found,
-            catalogue(),
-            version=__version__,
-            status=int(exitstatus),
-            trouble=self._errors,
-        )
+        version, status = __version__, int(exitstatus)
+        whole = log(self._found, catalogue(), version=version, status=status, trouble=self._errors)
         self._file.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
 
 
@@ -159,18 +152,16 @@ def sarif_results(item: pytest.Item, outcomes: Sequence[Outcome], message: str) 
     _, line, _ = item.location
     place = SarifLocation(item.path.resolve(), (line or 0) + 1)
 
-    def around(scenario: Scenario) -> SarifRunInfo:
+    def info(scenario: Scenario) -> SarifRunInfo:
         return SarifRunInfo(item.nodeid, place, root, lambda command: find_script(command, scenario, root))
 
-    found = [result for outcome in outcomes for result in results(outcome, around(outcome.scenario))]
+    found = [result for outcome in outcomes for result in results(outcome, info(outcome.scenario))]
     # A scenario without results could not be played, which is an error and not a result.
-    return found if found or hasattr(item, "scenario") else [of_test(message, around(outcomes[-1].scenario))]
+    return found if found or hasattr(item, "scenario") else [of_test(message, info(outcomes[-1].scenario))]
 
 
 def find_script(command: str, scenario: Scenario, root: Path) -> SarifLocation | None:
-    """
-    Return where the script of a command is in the repository: a file of the project, or in the scenario.
-    """
+    """Return where the script of a command is in the repository: in the project, or in the scenario file."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
-from pytest_hookharness import scenario_files
+from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.frontends import harness
 from pytest_hookharness.frontends.pytest_plugin import options
 from pytest_hookharness.frontends.replay_command import replay_command
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.headline import first_line, most_severe
+from pytest_hookharness.reports.terminal.verdict_text import first_line, most_severe
 
 # Markers of items that may not be run.
 _SKIPPING = frozenset({"skip", "skipif", "xfail"})
@@ -51,12 +51,12 @@ class ScenarioFile(pytest.Module):
         """Yield one item for each variant and host."""
         wanted = self.config.getoption("--hook-host") or []
         if harness.ALL_HOSTS in wanted:
-            wanted = [name for name in harness.host_names() if "@" in name]
+            wanted = [name for name in hosts.names() if "@" in name]
         try:
             scenarios = scenario_files.load(
                 _short(self.path),
                 hosts=wanted or None,
-                known_hosts=harness.host_names(),
+                known_hosts=hosts.names(),
                 known_findings=harness.finding_names(),
                 known_behaviours=harness.known_behaviours(self.config.hook),
             )
@@ -136,18 +136,22 @@ class ScenarioItem(pytest.Function):
             broken = most_severe(outcome)
             replay = replay_command(self.scenario, options.settings(self.config))
             text = story.story(outcome, replay_command=replay)
-            return self._failure(broken.path if broken else "expect", first_line(outcome), text)
+            place = _line(self.scenario, broken.path if broken else "expect")
+            return failure(self.path, place, first_line(outcome), text)
         if isinstance(problem, harness.USER_ERRORS):
             message = plain(str(problem), 1000)
-            return self._failure("name", message, f"{self.name} could not be played: {message}")
+            place = _line(self.scenario, "name")
+            return failure(self.path, place, message, f"{self.name} could not be played: {message}")
         return super().repr_failure(excinfo)
 
-    def _failure(self, path: str, line: str, text: str) -> ReprExceptionInfo:
-        # xdist transfers only these classes from a worker to the controller.
-        return ReprExceptionInfo(
-            reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
-            reprcrash=ReprFileLocation(str(self.path), _line(self.scenario, path), line),
-        )
+
+def failure(path: Path, line: int, message: str, text: str) -> ReprExceptionInfo:
+    """Return a failure as pytest represents it: where it is, in one line and in full."""
+    # xdist transfers only these classes from a worker to the controller.
+    return ReprExceptionInfo(
+        reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
+        reprcrash=ReprFileLocation(str(path), line, message),
+    )
 
 
 def _line(scenario: Scenario, path: str) -> int:
@@ -172,9 +176,7 @@ def scenario_folders(config: pytest.Config) -> list[str]:
 
 
 def is_material(folder: Path) -> bool:
-    """
-    Return whether a folder is the project or plugin of a scenario next to it, and has no tests to collect.
-    """
+    """Return whether a folder is the project or plugin of a scenario next to it."""
     return any(folder.resolve() in _material(file) for file in folder.parent.glob("*.scenario.yaml"))
 
 

@@ -1,30 +1,126 @@
-"""The objects that the fixtures give to a test."""
+"""The objects that the fixtures give to a test, and the state that those of one test share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.agents.payloads import make_payload
-from pytest_hookharness.frontends.node_ids import pick
-from pytest_hookharness.frontends.pytest_plugin.test_context import TestContext
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.frontends.node_ids import anchored, pick
+from pytest_hookharness.frontends.replay_command import TraceItem
+from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
-from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation.testbed.host_actions import run_event
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
-class HookLoop:
-    """Simulates a whole session and returns its outcome."""
+@dataclass(slots=True)
+class TestResults:
+    """
+    What the simulations of a test gave, for its report.
 
+    Attributes:
+        outcomes: The outcomes of its simulations.
+        responses: The responses to single events.
+        seconds: The duration of a simulation that ran beside others; ``None`` for that of the test.
+    """
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    seconds: float | None = None
+
+
+class TestContext(AbstractContextManager["TestContext"]):
+    """
+    The state that the hook fixtures of one test share: test doubles, files and results.
+
+    Attributes:
+        harness: The harness of the run.
+        folder: The folder of the test file; commands are relative to it.
+        test: The node id of the test.
+        results: What its simulations gave so far.
+        keys: Scenario keys that every simulation of this test starts from.
+        commands: The test doubles, by command name.
+    """
+
+    def __init__(self, harness: Harness, folder: Path, test: str = "") -> None:
+        self.harness = harness
+        self.folder = folder
+        self.test = test
+        self.results = TestResults()
+        self.keys: dict[str, Any] = {}
+        self.commands: dict[str, Double] = {}
+        self._testbed: tuple[Scenario, Testbed] | None = None
+
+    def __exit__(self, *_: object) -> None:
+        if self._testbed is not None:
+            self._testbed[1].close()
+
+    def calls(self, name: str) -> tuple[DoubleCall, ...]:
+        """Return every call of a test double so far, in simulations and single events."""
+        played = [call for outcome in self.results.outcomes for call in outcome.calls.get(name, ())]
+        single = self._testbed[1].workspace.doubles.calls(name) if self._testbed is not None else ()
+        return (*played, *single)
+
+    def scenario(self, given: Mapping[str, Any]) -> Scenario:
+        """Return a scenario from the keywords of a test, on top of what its fixtures set up."""
+        keys: dict[str, Any] = {"name": "test", **self.keys}
+        hooks: dict[str, Any] = {}
+        for key, value in given.items():
+            if key[:1].isupper():
+                hooks[key] = anchored(value, self.folder)
+            else:
+                keys[key] = value
+        if hooks:
+            keys["hooks"] = hooks
+        agent, then = keys.pop("agent", None), keys.pop("then", None)
+        scripted = isinstance(agent, Script)
+        script = agent if scripted else scenario_files.script_from(list(agent or []), then=then)
+        scenario = scenario_files.scenario_from(keys, path=self.folder / "test")
+        commands, reach = {**self.commands, **scenario.commands}, (str(self.folder),)
+        return replace(scenario, script=script, commands=commands, origin=None, reach=reach)
+
+    def simulate(self, scenario: Scenario) -> Outcome:
+        """Play a scenario, and keep its outcome for the report of this test."""
+        item = TraceItem.of_test(self.test, self.harness.settings.seed)
+        outcome = self.harness.simulate(scenario, item=item)
+        self.results.outcomes.append(outcome)
+        return outcome
+
+    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Outcome:
+        """Play a scenario concurrently with those that will be played next, and keep its outcome."""
+        played = self.harness.play(scenario, siblings)
+        self.results.outcomes.append(played.outcome)
+        self.results.seconds = played.seconds
+        return played.outcome
+
+    def testbed(self, scenario: Scenario) -> Testbed:
+        """Return the testbed for single events; calls with the same scenario share it."""
+        if self._testbed is not None:
+            if self._testbed[0] == scenario:
+                return self._testbed[1]
+            self._testbed[1].close()
+        self._testbed = (scenario, self.harness.open_testbed(scenario))
+        return self._testbed[1]
+
+
+class _ContextTool:
     def __init__(self, context: TestContext) -> None:
         self._context = context
+
+
+class HookLoop(_ContextTool):
+    """Simulates a whole session and returns its outcome."""
 
     def __call__(self, scenario: Scenario | str | Path | None = None, /, **keys: Any) -> Outcome:
         """
@@ -49,11 +145,8 @@ class HookLoop:
         return self._context.simulate(pick(name, self._context.folder))
 
 
-class HookFire:
+class HookFire(_ContextTool):
     """Runs the hooks of one event once and returns the host's decision."""
-
-    def __init__(self, context: TestContext) -> None:
-        self._context = context
 
     def __call__(self, event: str, command: Json = None, /, **fields: Any) -> Response:
         """
@@ -75,11 +168,8 @@ class HookFire:
         return response
 
 
-class HookPayload:
+class HookPayload(_ContextTool):
     """Generates the payload of an event, as its host would write it."""
-
-    def __init__(self, context: TestContext) -> None:
-        self._context = context
 
     def __call__(self, event: str, /, *, host: str = "claude-code", **fields: Any) -> dict[str, Any]:
         """
@@ -98,11 +188,8 @@ class HookPayload:
         return make_payload(rule.fields, seed=seed, sample=sample, **fields)
 
 
-class HookWorkspace:
+class HookWorkspace(_ContextTool):
     """Sets up the workspace that the other hook fixtures of a test start from."""
-
-    def __init__(self, context: TestContext) -> None:
-        self._context = context
 
     def __call__(self, **keys: Any) -> HookWorkspace:
         """Set keys of a scenario for every simulation of this test, such as ``git=True``."""
@@ -128,11 +215,11 @@ class ScriptMaker:
         return scenario_files.script_from(list(acts), then=then, when=when)
 
 
-class Command:
+class Command(_ContextTool):
     """A test double for a command, with its calls."""
 
     def __init__(self, context: TestContext, name: str) -> None:
-        self._context = context
+        super().__init__(context)
         self.name = name
 
     @property
@@ -141,11 +228,11 @@ class Command:
         return self._context.calls(self.name)
 
 
-class CommandMaker:
+class CommandMaker(_ContextTool):
     """Puts test doubles first on the PATH of the hooks and of the agent's shell."""
 
     def __init__(self, context: TestContext, defaults: Mapping[str, Any]) -> None:
-        self._context = context
+        super().__init__(context)
         self._defaults = defaults
 
     def __call__(self, name: str, **how: Any) -> Command:

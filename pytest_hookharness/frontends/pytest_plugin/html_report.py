@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
+from pytest_hookharness.frontends.output.simulation_files import SUFFIX, read_file
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.safe_text import plain
@@ -93,7 +93,7 @@ class HtmlReport:
         runs: list[TraceRun] = []
         # The folder may also have incident reports.
         fresh = (path for path in self._folder.glob(f"*{SUFFIX}") if path not in self._earlier)
-        for path in sorted(fresh, key=_last_written):
+        for path in sorted(fresh, key=lambda path: path.stat().st_mtime_ns):
             try:
                 run = read_file(path)
             except (UnreadableTrace, OSError) as error:
@@ -101,10 +101,6 @@ class HtmlReport:
             else:
                 runs += [run] if run is not None else []
         return sorted(runs, key=lambda run: str(run.begin["id"]))
-
-
-def _last_written(path: Path) -> int:
-    return path.stat().st_mtime_ns
 
 
 def _writable(here: Path, named: str) -> Path:

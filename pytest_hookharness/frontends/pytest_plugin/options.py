@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.frontends.harness import ALL_HOSTS, host_names
+from pytest_hookharness import hosts
+from pytest_hookharness.frontends.harness import ALL_HOSTS
 from pytest_hookharness.frontends.option_types import OptionError, seconds, whole
 from pytest_hookharness.frontends.replay_command import TIERS
 from pytest_hookharness.simulation.testbed.run_settings import Settings, TrialSelection
@@ -54,9 +55,9 @@ def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> 
 
 
 def _check_host(name: str) -> None:
-    if name in (ALL_HOSTS, *host_names()):
+    if name in (ALL_HOSTS, *hosts.names()):
         return
-    near = difflib.get_close_matches(name.partition(",")[0], host_names(), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.partition(",")[0], hosts.names(), n=1, cutoff=0.5)
     meant = f"did you mean {near[0]!r}? " if near else ""
     raise OptionError(
         f"--hook-host: there is no host {name!r}; {meant}`hookharness hosts` lists them, and {ALL_HOSTS} "

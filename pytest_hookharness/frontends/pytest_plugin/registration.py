@@ -13,7 +13,7 @@ from pytest_hookharness.frontends.pytest_plugin.options import COVERAGE_PLUGIN, 
 
 # Options that are checked before anything is collected.
 _CHECKED = ("durations", "seed", "turns", "timeout", "budget", "host")
-FOLDERS = ("incident-dir", "trace-dir")
+_FOLDERS = ("incident-dir", "trace-dir")
 
 
 def configure(config: pytest.Config) -> None:
@@ -33,7 +33,7 @@ def configure(config: pytest.Config) -> None:
 def _check(config: pytest.Config) -> None:
     if any(config.getoption(f"--hook-{name}") is not None for name in _CHECKED):
         settings(config)
-    for name in FOLDERS:
+    for name in _FOLDERS:
         if (named := config.getoption(f"--hook-{name}")) is not None:
             folder = make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
             setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))

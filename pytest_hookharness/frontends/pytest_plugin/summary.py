@@ -1,42 +1,46 @@
 """
-What a pytest run prints about its simulations.
+What a pytest run reports about its simulations: in the report of each test, and at the end.
 
-An xdist worker sends it to the controller as JSON in ``user_properties``.
+An xdist worker sends it to the controller as JSON in ``user_properties``. What only a failed test needs is
+imported when one fails.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_hookharness.frontends.pytest_plugin.test_context import TestResults
+from pytest_hookharness.frontends.pytest_plugin import options
+from pytest_hookharness.frontends.pytest_plugin.fixtures import TestResults
+from pytest_hookharness.frontends.replay_command import TraceItem, replay_command, stress_command
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import durations, table
+from pytest_hookharness.reports.terminal import table
 
 # Without --hook-durations: the number of slowest hooks that are printed, and their least duration in seconds.
 USUAL, LEAST = 5, 0.1
+# A test that plays hundreds of simulations still needs a readable report.
+MOST_STORIES = 5
 
 
 def enrich(
     item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, seen: TestResults
 ) -> None:
     """Add to the report of a test what the tables need and, if it failed, its stories."""
-    is_scenario = hasattr(item, "scenario")
     # A scenario fails only by its expectations; any other exception is an error of the harness.
     broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
-    if is_scenario and report.failed and not broken:
+    if hasattr(item, "scenario") and report.failed and not broken:
         report.user_properties.append(("hook_error", True))
     if seen.outcomes:
         _add_properties(item, report, seen)
     if report.failed:
-        from pytest_hookharness.frontends.pytest_plugin import failure_report
-
-        failure_report.attach(item, call, report, seen)
+        _add_failure(item, call, report, seen)
 
 
 def _add_properties(item: pytest.Item, report: pytest.TestReport, seen: TestResults) -> None:
@@ -49,14 +53,14 @@ def _add_properties(item: pytest.Item, report: pytest.TestReport, seen: TestResu
         if last.varied:
             report.user_properties.append(("hook_varied", list(last.varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
-            from pytest_hookharness.reports.terminal import host_paths
+            from pytest_hookharness.reports.terminal import host_matrix
 
-            report.user_properties.append(("hook_way", host_paths.path_of(last)))
+            report.user_properties.append(("hook_path", host_matrix.path_of(last)))
         if item.config.getoption("--hook-update"):
             from pytest_hookharness.frontends.pytest_plugin import update_files
 
             report.user_properties.append((update_files.PROPERTY, update_files.result_of(item, last)))
-    report.user_properties.append(("hook_timings", durations.rows(seen.outcomes)))
+    report.user_properties.append(("hook_timings", table.duration_rows(seen.outcomes)))
     properties = [(f"hook.{name}", value) for name, value in table.properties(last).items()]
     report.user_properties.extend(properties)
     # The JUnit report has the item's properties at teardown; after a rerun, only the last may remain.
@@ -64,100 +68,116 @@ def _add_properties(item: pytest.Item, report: pytest.TestReport, seen: TestResu
     item.user_properties[:] = [*others, *properties]
 
 
-def _write_incidents_line(terminalreporter: pytest.TerminalReporter) -> None:
-    paths = {
-        value
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        for name, value in getattr(report, "user_properties", ())
-        if name == "hook_incident"
-    }
-    folder = terminalreporter.config.getoption("--hook-incident-dir")
-    number = "1 incident report" if len(paths) == 1 else f"{len(paths)} incident reports"
-    terminalreporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
-
-
-def write(
-    terminalreporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None
+def _add_failure(
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, seen: TestResults
 ) -> None:
+    """Add stories, tables, SARIF results and an incident report."""
+    from pytest_hookharness.reports.terminal import story, turns
+
+    for response in seen.responses[-MOST_STORIES:]:
+        report.sections.append(("hook fire", turns.render_response(response)))
+    if not seen.outcomes:
+        return
+    if not hasattr(item, "scenario"):
+        for outcome in seen.outcomes[-MOST_STORIES:]:
+            replay = TraceItem.of_test(item.nodeid, outcome.seed).replay
+            report.sections.append(("hook story", story.story(outcome, replay_command=replay)))
+    if item.config.getoption("--hook-stress"):
+        report.sections.append(("hook stress", _stress_table(item, seen.outcomes[-1])))
+    if item.config.getoption("--hook-sarif") is not None:
+        from pytest_hookharness.frontends.pytest_plugin import ci_files
+
+        message = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
+        report.user_properties.append((ci_files.NAME, ci_files.sarif_results(item, seen.outcomes, message)))
+    folder = item.config.getoption("--hook-incident-dir")
+    if folder is not None:
+        report.user_properties.append(("hook_incident", _write_incident(item, Path(folder), seen)))
+    for outcome in seen.outcomes:
+        if outcome.kept_workspace:
+            report.sections.append(("hook workspace", f"kept in {plain(outcome.kept_workspace, 400)}"))
+
+
+def _stress_table(item: pytest.Item, outcome: Outcome) -> str:
+    from pytest_hookharness.reports.terminal.stress_table import table
+
+    settings = options.settings(item.config)
+    return table(outcome, lambda words: stress_command(words, outcome.scenario, settings), width=160)
+
+
+def _write_incident(item: pytest.Item, folder: Path, seen: TestResults) -> str:
+    from pytest_hookharness.frontends.output import simulation_files
+    from pytest_hookharness.reports.redaction import redacted
+
+    # The first outcome that failed its expectations, or else the last.
+    outcome = next((outcome for outcome in seen.outcomes if not outcome.passed), seen.outcomes[-1])
+    by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).replay
+    replay = replay_command(outcome.scenario, options.settings(item.config)) or by_pytest
+    name = redacted(item.nodeid, simulation_files.secrets_of(outcome.scenario))
+    return str(
+        simulation_files.write_incident(
+            folder, name, simulation_files.compose_incident(outcome, replay, seen.responses)
+        )
+    )
+
+
+def write(reporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None) -> None:
     """Write the tables and lines about the simulations of a run."""
     found = [dict(getattr(report, "user_properties", ())) for report in reports]
     played = [properties for properties in found if "hook_row" in properties]
     if played:
-        _write_table(terminalreporter, played)
-    _write_durations(terminalreporter, [row for each in found for row in each.get("hook_timings", ())])
-    if reports and _is_for_github(terminalreporter.config):
+        _write_tables(reporter, played)
+    _write_durations(reporter, [row for each in found for row in each.get("hook_timings", ())])
+    if reports and _is_for_github(reporter.config):
         from pytest_hookharness.frontends.pytest_plugin import ci_files
 
-        ci_files.write(terminalreporter, reports)
-    if terminalreporter.config.getoption("--hook-incident-dir") is not None:
-        _write_incidents_line(terminalreporter)
-    traces = terminalreporter.config.getoption("--hook-trace-dir")
-    if traces is not None:
-        where = plain(str(traces), 400)
-        terminalreporter.write_line(
-            f"hook harness: trace files are in {where}; hookharness report reads them"
+        ci_files.write(reporter, reports)
+    if (folder := reporter.config.getoption("--hook-incident-dir")) is not None:
+        number = counted(
+            len({each["hook_incident"] for each in found if "hook_incident" in each}), "incident report"
         )
+        reporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
+    if (traces := reporter.config.getoption("--hook-trace-dir")) is not None:
+        where = plain(str(traces), 400)
+        reporter.write_line(f"hook harness: trace files are in {where}; hookharness report reads them")
     if interrupted is not None:
-        _write_interrupted(terminalreporter, interrupted)
+        from pytest_hookharness.reports.terminal import story
+
+        _write_section(reporter, "interrupted simulation", story.story(interrupted).splitlines())
 
 
-def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
-    rows = [found["hook_row"] for found in properties]
-    terminalreporter.section("hook scenarios")
+def _write_section(reporter: pytest.TerminalReporter, title: str, lines: Iterable[str]) -> None:
+    """Write lines below a title; nothing if there are none."""
+    for place, line in enumerate(lines):
+        if not place:
+            reporter.section(title)
+        reporter.write_line(line)
+
+
+def _write_tables(reporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
     # A file or a CI log has no width that names must fit.
-    width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
-    for line in table.render_table(rows, width=width).splitlines():
-        terminalreporter.write_line(line)
-    if terminalreporter.verbosity > 0:
-        _write_varied(terminalreporter, properties)
-    if any("hook_way" in found for found in properties):
-        _write_comparison(terminalreporter, properties, width)
+    width = shutil.get_terminal_size().columns if reporter.isatty else 1000
+    lines = table.render_table([found["hook_row"] for found in properties], width=width).splitlines()
+    if reporter.verbosity > 0:
+        lines += [
+            f"{plain(row['scenario'], 100)} on {plain(row['host'], 40)}: {plain(sentence, 400)}"
+            for row, found in ((found["hook_row"], found) for found in properties)
+            for sentence in found.get("hook_varied", ())
+        ]
+    _write_section(reporter, "hook scenarios", lines)
+    paths = [(found["hook_row"], found["hook_path"]) for found in properties if "hook_path" in found]
+    if paths:
+        from pytest_hookharness.reports.terminal import host_matrix
+
+        matrix = host_matrix.render_matrix([host_matrix.HostRun(*each) for each in paths], width=width)
+        _write_section(reporter, "hosts compared", matrix.splitlines())
 
 
-def _write_comparison(
-    terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]], width: int
-) -> None:
-    from pytest_hookharness.reports.terminal import host_matrix
-
-    runs = [
-        host_matrix.HostRun(found["hook_row"], found["hook_way"])
-        for found in properties
-        if "hook_way" in found
-    ]
-    compared = host_matrix.render_matrix(runs, width=width)
-    if compared:
-        terminalreporter.section("hosts compared")
-    for line in compared.splitlines():
-        terminalreporter.write_line(line)
-
-
-def _write_durations(terminalreporter: pytest.TerminalReporter, rows: Sequence[durations.Row]) -> None:
-    most = terminalreporter.config.getoption("--hook-durations")
-    least = LEAST if most is None and terminalreporter.verbosity <= 0 else 0.0
-    lines = durations.render_durations(
-        durations.read(rows), most=USUAL if most is None else most, least=least
-    )
-    if lines:
-        terminalreporter.section("slowest hooks")
-    for line in lines:
-        terminalreporter.write_line(line)
-
-
-def _write_varied(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
-    for found in properties:
-        row = found["hook_row"]
-        for sentence in found.get("hook_varied", ()):
-            name = f"{plain(row['scenario'], 100)} on {plain(row['host'], 40)}"
-            terminalreporter.write_line(f"{name}: {plain(sentence, 400)}")
-
-
-def _write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outcome) -> None:
-    from pytest_hookharness.reports.terminal import story
-
-    terminalreporter.section("interrupted simulation")
-    for line in story.story(outcome).splitlines():
-        terminalreporter.write_line(line)
+def _write_durations(reporter: pytest.TerminalReporter, rows: Sequence[table.DurationRow]) -> None:
+    most = reporter.config.getoption("--hook-durations")
+    least = LEAST if most is None and reporter.verbosity <= 0 else 0.0
+    number = USUAL if most is None else most
+    lines = table.render_durations(table.read_durations(rows), most=number, least=least)
+    _write_section(reporter, "slowest hooks", lines)
 
 
 def _is_for_github(config: pytest.Config) -> bool:

@@ -11,7 +11,7 @@ function outcomeOf(step) {
 }
 
 function eventsOf(run, turn) {
-  return run.steps.filter((step) => step.turn === turn && step.kind === "hooked" && step.hook_runs.length);
+  return run.steps.filter((step) => step.turn === turn && step.kind === "hook-event" && step.hook_runs.length);
 }
 
 function moodOf(run, turn) {

@@ -97,7 +97,7 @@ function drawnStep(step) {
     case "moved": return said("agent", step.words);
     case "happened": return said("script", step.words);
     case "performed": return [said("tool", step.words), step.result.text ? stream("Result", step.result) : null, traces(step)];
-    default: return hooked(step);
+    default: return hookEvent(step);
   }
 }
 
@@ -105,7 +105,7 @@ function said(who, words) {
   return html("p", {class: "step"}, html("span", {class: "who"}, who), html("bdi", {}, words));
 }
 
-function hooked(step) {
+function hookEvent(step) {
   if (!step.hook_runs.length && !step.decision.refused && !step.changes.length) return null;
   return html("div", {class: "step"}, html("span", {class: "who"}, "event"), html("strong", {}, step.event),
     step.target ? html("span", {class: "soft"}, ` on ${oneLine(step.target)}`) : null,
@@ -128,7 +128,7 @@ function traces(step) {
 }
 
 function childWords(child) {
-  const runs = child.hook_runs.map((fire) => `${fire.event} ${fire.command}: ${fire.ruling}`).join(", ");
+  const runs = child.hook_runs.map((run) => `${run.event} ${run.command}: ${run.ruling}`).join(", ");
   const ended = child.refused ? "was refused" : child.trouble || child.ended || "did not end";
   return `session ${child.number} of ${child.host}, ${child.argv.join(" ")}, ${ended}${runs ? `; ${runs}` : ""}`;
 }
@@ -151,8 +151,8 @@ function trialTable(results) {
   const heads = ["mutation", "payload", "result", "what was seen"];
   const asked = {deny: "to be refused", allow: "to be allowed"};
   return html("div", {class: "wide"}, html("table", {}, html("thead", {}, html("tr", {}, heads.map((head) => html("th", {scope: "col"}, head)))),
-    html("tbody", {}, results.map((trial) => html("tr", {}, html("td", {}, trial.fault), html("td", {}, asked[trial.payload] ?? ""),
-      html("td", {}, badge(trial.verdict, trial.verdict === "as declared" ? "good" : trial.verdict === "not tried" ? "" : "odd")), html("td", {}, html("bdi", {}, trial.evidence)))))));
+    html("tbody", {}, results.map((trial) => html("tr", {}, html("td", {}, trial.mutation), html("td", {}, asked[trial.payload] ?? ""),
+      html("td", {}, badge(trial.outcome, {"as declared": "good", "not tried": ""}[trial.outcome] ?? "odd")), html("td", {}, html("bdi", {}, trial.evidence)))))));
 }
 
 function callList(calls) {
@@ -176,8 +176,8 @@ function replayBlock(command) {
   return html("div", {class: "again"}, text, copy);
 }
 
-// What is shown is copied, with the names of what cannot be seen. A page that was opened from disk may not be let
-// at the clipboard; then the command is selected.
+// Copies what is shown, with names for invisible characters. A browser may deny the clipboard to a page that was
+// opened from disk; then the command is selected.
 async function copied(node) {
   try {
     await navigator.clipboard.writeText(node.textContent);

@@ -12,14 +12,12 @@ from collections.abc import Iterable, Sequence
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.reports.markdown.fences import code, fence
-from pytest_hookharness.reports.safe_text import plain, plain_lines
-from pytest_hookharness.reports.terminal.table import Row, totals
+from pytest_hookharness.reports.safe_text import code, fence, plain, plain_lines
+from pytest_hookharness.reports.terminal.table import HEADS, Row, cells, totals
 
 MOST_BYTES = 1 << 20
 _MOST_ROWS = 500
 _LONGEST = 300
-_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +65,9 @@ def step_summary(
     """
     Return a run as Markdown: a table of all simulations, and the report of each failure, folded.
 
-    Args:
-        rows: The simulations.
-        failures: What failed.
-        most: Largest size in bytes; reports that do not fit are counted instead.
+    Reports that do not fit into ``most`` bytes are counted instead.
     """
-    broken = sum(1 for row in rows if row["passed"] is False)
-    unknown = sum(1 for row in rows if row["passed"] is None)
-    head = totals(len(rows), broken, unknown)
+    head = totals(rows)
     text = _lines(["## Hook scenarios", "", head, "", *_table(rows)])
     # 200 bytes are kept for the sentence about what does not fit.
     room = most - len(text.encode()) - 200
@@ -98,25 +91,18 @@ def _table(rows: Sequence[Row]) -> list[str]:
         return []
     # Failures come first, so that only passed ones are left out.
     shown = sorted(rows, key=lambda row: row["passed"] is not False)[:_MOST_ROWS]
-    lines = [_row(_HEADS), _row("---" for _ in _HEADS), *(_row(_cells(row)) for row in shown)]
+    lines = [_row(HEADS), _row("---" for _ in HEADS), *(_row(_cells(row)) for row in shown)]
     left_out = len(rows) - len(shown)
     return [*lines, "", *([f"and {counted(left_out, 'more simulation')}", ""] if left_out else [])]
 
 
-def _row(trial_results: Iterable[str]) -> str:
-    return f"| {' | '.join(trial_results)} |"
+def _row(row: Iterable[str]) -> str:
+    return f"| {' | '.join(row)} |"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    return (
-        _cell(row["scenario"]),
-        _cell(row["host"]),
-        str(row["iterations"]),
-        str(row["blocks"]),
-        str(row["verdict"]),
-        f"{float(row['wall'] or 0):.1f} s",
-        "unknown" if row["passed"] is None else "passed" if row["passed"] else "**FAILED**",
-    )
+    _, _, *facts, result = cells(row)
+    return _cell(row["scenario"]), _cell(row["host"]), *facts, result.replace("FAILED", "**FAILED**")
 
 
 def _cell(text: object) -> str:

@@ -18,8 +18,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.advice import advice
-from pytest_hookharness.reports.terminal.headline import first_line
+from pytest_hookharness.reports.terminal.verdict_text import LOCKOUT_ADVICE, advice, first_line
 
 Json: TypeAlias = dict[str, Any]
 
@@ -67,7 +66,7 @@ VERDICTS: Mapping[str, FindingCode] = {
         "LOCKOUT",
         "No move of the agent leads to a stop.",
         "The agent can neither work nor stop.",
-        "Allow at least one move that fixes what the hooks complain about, and name it in the reason.",
+        LOCKOUT_ADVICE,
     ),
     "undecided": FindingCode(
         "undecided",
@@ -81,13 +80,7 @@ VERDICTS: Mapping[str, FindingCode] = {
 
 @dataclass(frozen=True, slots=True)
 class SarifLocation:
-    """
-    A line of a file.
-
-    Attributes:
-        file: The file, absolute.
-        line: From 1.
-    """
+    """A line, from 1, of a file with an absolute path."""
 
     file: Path
     line: int = 1
@@ -111,30 +104,27 @@ class SarifRunInfo:
     script: Callable[[str], SarifLocation | None]
 
 
-def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
+def results(outcome: Outcome, info: SarifRunInfo) -> list[Json]:
     """Return the SARIF results of one outcome."""
     expect, mark = outcome.scenario.expect, outcome.scenario.mark
     found = [
-        _of_violation(outcome, violation, around)
+        _of_violation(outcome, violation, info)
         for violation in outcome.violations
         if violation.path != mark("expect.findings")
     ]
-    return [
-        *found,
-        *(
-            _of_finding(outcome, finding, around)
-            for finding in outcome.findings
-            if not expect.allows(finding.code, finding.name)
-        ),
+    return found + [
+        _of_finding(outcome, finding, info)
+        for finding in outcome.findings
+        if not expect.allows(finding.code, finding.name)
     ]
 
 
-def of_test(message: str, around: SarifRunInfo) -> Json:
+def of_test(message: str, info: SarifRunInfo) -> Json:
     """Return the result for a failed assertion of a Python test."""
-    return _result(_EXPECTATION, "error", f"the test failed: {message}", [around.place], around, "test")
+    return _result(_EXPECTATION, "error", f"the test failed: {message}", [info.place], info, "test")
 
 
-def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) -> Json:
+def _of_violation(outcome: Outcome, violation: Violation, info: SarifRunInfo) -> Json:
     mark = outcome.scenario.mark
     kind = _EXPECTATION
     text = f"expected {violation.expected}, seen {violation.seen}"
@@ -142,33 +132,30 @@ def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) 
         kind = VERDICTS.get(outcome.verdict_name, _EXPECTATION)
         text = f"{first_line(outcome)}. {advice(outcome)}"
     refusing = _refusing(outcome)
-    script = around.script(refusing) if refusing and kind is not _EXPECTATION else None
-    places = [_written(outcome, violation.path, around), *([script] if script is not None else [])]
-    return _result(kind, "error", text, places, around, violation.path)
+    script = info.script(refusing) if refusing and kind is not _EXPECTATION else None
+    places = [_written(outcome, violation.path, info), *([script] if script is not None else [])]
+    return _result(kind, "error", text, places, info, violation.path)
 
 
 def _refusing(outcome: Outcome) -> str:
     """Return the command that refused last; empty if none did."""
     refusals = [hooked for _, hooked in outcome.trace.hooked() if hooked.decision.refused]
-    fires = refusals[-1].hook_runs if refusals else ()
-    return next(
-        (fire.hook.command for fire in fires if fire.reply.ruling is refusals[-1].decision.ruling), ""
-    )
+    return next((run.hook.command for run in refusals[-1].deciding), "") if refusals else ""
 
 
-def _of_finding(outcome: Outcome, finding: Finding, around: SarifRunInfo) -> Json:
+def _of_finding(outcome: Outcome, finding: Finding, info: SarifRunInfo) -> Json:
     kind = FindingCode(finding.code, finding.name, "", "", finding.advice)
-    script = around.script(finding.hook) if finding.hook else None
-    places = [place for place in (script, _written(outcome, "expect", around)) if place is not None]
+    script = info.script(finding.hook) if finding.hook else None
+    places = [place for place in (script, _written(outcome, "expect", info)) if place is not None]
     # A command may contain the path of a temporary folder.
-    concerned = _uri(script.file, around.root)["uri"] if script is not None else finding.hook
+    concerned = _uri(script.file, info.root)["uri"] if script is not None else finding.hook
     text = f"{finding.name}: {finding.text} {finding.advice}"
-    return _result(kind, "warning", text, places, around, concerned)
+    return _result(kind, "warning", text, places, info, concerned)
 
 
-def _written(outcome: Outcome, path: str, around: SarifRunInfo) -> SarifLocation:
+def _written(outcome: Outcome, path: str, info: SarifRunInfo) -> SarifLocation:
     origin = outcome.scenario.origin
-    return around.place if origin is None else SarifLocation(around.place.file, origin.line(path))
+    return info.place if origin is None else SarifLocation(info.place.file, origin.line(path))
 
 
 def _result(
@@ -176,11 +163,11 @@ def _result(
     level: str,
     text: str,
     places: Sequence[SarifLocation],
-    around: SarifRunInfo,
+    info: SarifRunInfo,
     concerned: str,
 ) -> Json:
-    first, *others = [_location(place, around.root) for place in places]
-    key = f"{kind.code}\0{around.item}\0{concerned}"
+    first, *others = [_location(place, info.root) for place in places]
+    key = f"{kind.code}\0{info.item}\0{concerned}"
     related = {"relatedLocations": [{"id": number, **each} for number, each in enumerate(others, 1)]}
     return {
         "ruleId": kind.code,
@@ -198,12 +185,8 @@ def _unlinked(text: str) -> str:
 
 
 def _location(place: SarifLocation, root: Path) -> Json:
-    return {
-        "physicalLocation": {
-            "artifactLocation": _uri(place.file, root),
-            "region": {"startLine": max(1, place.line)},
-        }
-    }
+    region = {"startLine": max(1, place.line)}
+    return {"physicalLocation": {"artifactLocation": _uri(place.file, root), "region": region}}
 
 
 def _uri(file: Path, root: Path) -> dict[str, str]:
@@ -232,16 +215,7 @@ def _rule(code: FindingCode, level: str) -> Json:
 def log(
     found: Iterable[Json], codes: Iterable[FindingCode], *, version: str, status: int, trouble: Sequence[str]
 ) -> Json:
-    """
-    Return a whole run as one SARIF log.
-
-    Args:
-        found: Its results.
-        codes: The catalogue of findings.
-        version: The version of the harness.
-        status: The exit status of pytest.
-        trouble: What could not be read or played.
-    """
+    """Return a whole run as one SARIF log; ``trouble`` is what could not be read or played."""
     described = rules(codes)
     index = {rule["id"]: place for place, rule in enumerate(described)}
     invocation: Json = {
@@ -258,11 +232,7 @@ def log(
         "columnKind": "unicodeCodePoints",
         "results": [{**each, "ruleIndex": index[each["ruleId"]]} for each in _numbered(found)],
     }
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [run],
-    }
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
 def _numbered(found: Iterable[Json]) -> Iterator[Json]:

@@ -62,19 +62,9 @@ class PageRow:
     blocks: int
     seconds: float | None
 
-    def as_json(self) -> dict[str, Json]:
-        """Return the row as plain JSON."""
-        return dataclasses.asdict(self)
-
 
 def rows_of(runs: Sequence[TraceRun], passed: Mapping[str, bool]) -> list[PageRow]:
-    """
-    Return a row for each run, in order.
-
-    Args:
-        runs: The runs.
-        passed: Whether tests passed, by node id, where known.
-    """
+    """Return a row for each run; ``passed`` has by node id whether a test passed, where it is known."""
     seen: Counter[str] = Counter()
     rows: list[PageRow] = []
     for number, run in enumerate(runs):
@@ -109,7 +99,7 @@ def _result(run: TraceRun, passed: bool | None) -> str:
     if run.end is None:
         return UNKNOWN
     good = bool(run.end["passed"])
-    # The expectations of a Python test stand in its assertions, not in its scenario.
+    # The expectations of a Python test are in its assertions, not in its scenario.
     if run.begin["file"] is None and run.begin["front_end"] == "pytest":
         if passed is None:
             return PASSED if good else LEFT
@@ -132,13 +122,7 @@ _LONGEST = (64 << 10, 16 << 10, 4 << 10, 1 << 10)
 
 
 def page(runs: Sequence[TraceRun], passed: Mapping[str, bool] | None = None) -> str:
-    """
-    Return the whole page as HTML.
-
-    Args:
-        runs: The simulations, in order.
-        passed: Whether tests passed, by node id, where known.
-    """
+    """Return the whole page as HTML; ``passed`` has by node id whether a test passed, where it is known."""
     style, script = _asset("page.css"), "\n".join(map(_asset, SCRIPTS))
     rows = rows_of(runs, passed or {})
     return Template(_asset("page.html")).substitute(
@@ -148,7 +132,7 @@ def page(runs: Sequence[TraceRun], passed: Mapping[str, bool] | None = None) -> 
         style=style,
         script=script,
         plain="\n".join(map(_plain_row, rows)),
-        index=embedded({"rows": [row.as_json() for row in rows]}),
+        index=embedded({"rows": [*map(dataclasses.asdict, rows)]}),
         runs="\n".join(_data(runs)),
     )
 

@@ -7,6 +7,7 @@ sentence that can be searched for.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,17 +16,15 @@ from pathlib import Path
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.protocol import Hook, Rule
 from pytest_hookharness.model.response import Response
-from pytest_hookharness.model.trace import HookRun
+from pytest_hookharness.model.trace import HookEvent, Performed
 from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
-from pytest_hookharness.reports.markdown.fences import code, fence, related_files, shown
-from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.advice import advice
-from pytest_hookharness.reports.terminal.headline import describe_cap, first_line
-from pytest_hookharness.reports.terminal.phrases import describe_tier, text_of_changes
+from pytest_hookharness.reports.safe_text import code, fence, plain
+from pytest_hookharness.reports.terminal.phrases import and_more, describe_cap, describe_tier, text_of_changes
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_response, render_turns
+from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord
 from pytest_hookharness.reports.trace.read import TraceRun
 
@@ -37,6 +36,10 @@ _MOST_LINES_OF_REASON = 12
 _LONGEST = 400
 # A command that was cut cannot be given again.
 _LONGEST_COMMAND = 4000
+# A word of a command line that names a file: it contains a folder, or has the suffix of a script.
+_WORD = re.compile(r"[^\s`;|&<>()=]+")
+_FILE = re.compile(r".*/[^/]+|[^/]+\.(?:[cm]?[jt]s|sh|bash|py|rb|pl)")
+_QUOTES = str.maketrans("", "", "'\"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +62,12 @@ class IncidentContext:
     root: Path | None = None
 
 
-def incident_report(outcome: Outcome, around: IncidentContext) -> str:
+def incident_report(outcome: Outcome, context: IncidentContext) -> str:
     """Return the whole report as Markdown."""
-    day = f"{around.day}: " if around.day else ""
+    day = f"{context.day}: " if context.day else ""
     lines = [f"## {day}{outcome.verdict_name} in {code(outcome.scenario.id)}"]
     for heading, write in _SECTIONS.items():
-        lines += ["", f"### {heading}", "", *write(outcome, around)]
+        lines += ["", f"### {heading}", "", *write(outcome, context)]
     return "\n".join(_without_double_gaps(lines)) + "\n"
 
 
@@ -92,7 +95,7 @@ def _symptoms(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
         yield from ("", "The agent received:")
         for reason, number in reasons.most_common(_MOST):
             yield from ("", f"{counted(number, 'time')}:", *fence(_lines_of(reason)))
-        yield from _left_out(reasons, "reason")
+        yield from and_more(len(reasons) - _MOST, "reason", "- ")
     yield from _to_do("where it was first noticed, what hung or failed, and for how long.")
 
 
@@ -107,20 +110,20 @@ def _lines_of(text: str) -> list[str]:
     return [*(plain(line, _LONGEST) for line in lines[:_MOST_LINES_OF_REASON]), *more]
 
 
-def _investigation(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
-    yield from ("Replay:", *fence([plain(around.replay_command, _LONGEST_COMMAND)], "sh"))
+def _investigation(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
+    yield from ("Replay:", *fence([plain(context.replay_command, _LONGEST_COMMAND)], "sh"))
     yield f"- host: {code(outcome.host)}"
     script = outcome.scenario.script
     yield f"- agent: {counted(len(script.acts), 'act')} of its script, then {code(script.then.name)}"
     yield from _hooks(outcome)
     yield f"- isolation: {describe_tier(outcome.tier)}"
     yield f"- seed {outcome.seed}, {outcome.wall:.1f} s"
-    yield from (f"- {code(version)}" for version in around.versions)
+    yield from (f"- {code(version)}" for version in context.versions)
     yield from ("", "Turn by turn:", *fence(render_turns(outcome, _WIDTH)))
     for probing in outcome.probe_reports:
         said = (line for text in render_probes(probing, outcome.verdict) for line in _wrapped(text))
         yield from ("Experiments on saved states:", *fence(said))
-    for response in around.asked[-_MOST:]:
+    for response in context.asked[-_MOST:]:
         yield from ("Single event:", *fence(render_response(response, _WIDTH).splitlines()))
     own = outcome.verdict.assumptions if isinstance(outcome.verdict, Livelock) else ()
     assumed = list(dict.fromkeys([*own, *outcome.assumptions]))
@@ -130,14 +133,13 @@ def _investigation(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
 
 
 def _hooks(outcome: Outcome) -> Iterator[str]:
-    fired = Counter(map(_hook_words, (fire for _, fire in outcome.trace.hook_runs())))
-    for words, number in fired.most_common(_MOST):
+    hooks = Counter(_hook_words(run.hook) for _, run in outcome.trace.hook_runs())
+    for words, number in hooks.most_common(_MOST):
         yield f"- hook {words}, run {counted(number, 'time')}"
-    yield from _left_out(fired, "hook")
+    yield from and_more(len(hooks) - _MOST, "hook", "- ")
 
 
-def _hook_words(fire: HookRun) -> str:
-    hook = fire.hook
+def _hook_words(hook: Hook) -> str:
     what = code(hook.command, _LONGEST) if hook.command else f"of type {code(hook.type)}"
     where = f", configured in {code(hook.source)}" if hook.source else ""
     return f"{what} on {code(hook.event)}{where}"
@@ -183,9 +185,9 @@ def _fix(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     yield from _to_do("the change that was made, and why it is sufficient.")
 
 
-def _tests(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
+def _tests(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
     origin = outcome.scenario.origin
-    where = f" in {code(shown(origin.file, around.root), _LONGEST)}" if origin is not None else ""
+    where = f" in {code(_shown(origin.file, context.root), _LONGEST)}" if origin is not None else ""
     state = "passes" if outcome.passed else "fails"
     yield f"- {code(outcome.scenario.id)}{where} {state}"
     for violation in outcome.violations[:_MOST]:
@@ -203,11 +205,41 @@ def _learnings(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     yield from _to_do("what holds for other hooks too.")
 
 
-def _files(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
-    found = related_files(outcome, around.root)
+def _files(outcome: Outcome, context: IncidentContext) -> Iterator[str]:
+    found = _related_files(outcome, context.root)
     yield from (f"- {code(path, _LONGEST)} - {role}" for path, role in found[:_MOST])
-    yield from _left_out(found, "file")
+    yield from and_more(len(found) - _MOST, "file", "- ")
     yield from _to_do("what else belongs to it.")
+
+
+def _shown(path: Path, root: Path | None) -> str:
+    """Return a path relative to a folder, if it lies in it."""
+    return str(path.relative_to(root) if root is not None and path.is_relative_to(root) else path)
+
+
+def _related_files(outcome: Outcome, root: Path | None) -> list[tuple[str, str]]:
+    """Return paths with what they are: scenario, folders, settings, scripts of hooks, and changed files."""
+    scenario = outcome.scenario
+    found: dict[str, str] = {}
+    if scenario.origin is not None:
+        found[_shown(scenario.origin.file, root)] = "the scenario"
+    for folder, role in ((scenario.project, "the project it starts from"), (scenario.plugin, "the plugin")):
+        if folder is not None:
+            found[_shown(folder, root)] = role
+    for _, run in outcome.trace.hook_runs():
+        if run.hook.source:
+            found.setdefault(run.hook.source, "configures hooks")
+        words = " ".join((run.hook.command, *(run.hook.args or ())))
+        for word in _WORD.findall(words.translate(_QUOTES)):
+            if _FILE.fullmatch(word) and not word.startswith("/dev/"):
+                found.setdefault(word, f"named by a hook on {run.hook.event}")
+    changed = Counter(
+        change.path
+        for step in outcome.trace.steps
+        if isinstance(step.exchange, HookEvent | Performed)
+        for change in step.exchange.changes
+    ).most_common()
+    return [*found.items(), *((path, f"changed {counted(number, 'time')}") for path, number in changed)]
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:
@@ -226,10 +258,6 @@ def _wrapped(text: str) -> list[str]:
         subsequent_indent=indent + "  ",
         break_on_hyphens=False,
     )
-
-
-def _left_out(items: Sequence[object] | Counter[str], word: str) -> list[str]:
-    return [f"- and {counted(len(items) - _MOST, f'more {word}')}"] if len(items) > _MOST else []
 
 
 def _to_do(what: str) -> tuple[str, str]:

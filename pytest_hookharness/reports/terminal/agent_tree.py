@@ -8,6 +8,7 @@ from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
 from pytest_hookharness.model.background import USER, BackgroundReport, BackgroundRun, Denial, HookThread
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.safe_text import plain, quoted
+from pytest_hookharness.reports.terminal.phrases import and_more, bounded
 
 _MOST_LINES = 16
 _MOST_HOOK_RUNS = 4
@@ -32,10 +33,9 @@ def _has_parent(child: ChildSession, children: Sequence[ChildSession]) -> bool:
 def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str]:
     indent = "  " * max(1, min(child.depth, 12))
     yield f"{indent}{plain(' '.join(child.argv), _CALL)}  {_became(child)}"
-    for fire in child.hook_runs[:_MOST_HOOK_RUNS]:
-        yield f"{indent}  {_hook_run(fire)}"
-    if len(child.hook_runs) > _MOST_HOOK_RUNS:
-        yield f"{indent}  and {counted(len(child.hook_runs) - _MOST_HOOK_RUNS, 'more hook run')}"
+    for hook_run in child.hook_runs[:_MOST_HOOK_RUNS]:
+        yield f"{indent}  {_hook_run(hook_run)}"
+    yield from and_more(len(child.hook_runs) - _MOST_HOOK_RUNS, "hook run", f"{indent}  ")
     for other in children:
         if other.parent == child.number < other.number:
             yield from _tree(other, children)
@@ -47,11 +47,11 @@ def _became(child: ChildSession) -> str:
     return f"on {counted(child.size, 'byte')}: {plain(child.ended, 20) or 'cut off'}"
 
 
-def _hook_run(fire: ChildHookRun) -> str:
-    ended = f"exited {fire.code}" if fire.code is not None else "did not end by itself"
-    said = f" -> {plain(fire.ruling, 10)}" if fire.ruling != "none" else ""
-    because = f" {quoted(fire.reason, 40)}" if fire.reason.strip() else ""
-    return f"{plain(fire.event, 24)} {plain(fire.command, _COMMAND)}  {ended}{said}{because}"
+def _hook_run(hook_run: ChildHookRun) -> str:
+    ended = f"exited {hook_run.code}" if hook_run.code is not None else "did not end by itself"
+    said = f" -> {plain(hook_run.ruling, 10)}" if hook_run.ruling != "none" else ""
+    because = f" {quoted(hook_run.reason, 40)}" if hook_run.reason.strip() else ""
+    return f"{plain(hook_run.event, 24)} {plain(hook_run.command, _COMMAND)}  {ended}{said}{because}"
 
 
 _MOST_BACKGROUND_LINES = 40
@@ -65,14 +65,7 @@ def render_background(background: BackgroundReport) -> list[str]:
     lines = ["  processes and the threads of their hooks", *_below(background, USER, "    ")]
     started = {run.id for run in background.processes}
     lines += [f"    {_denied(denial)}" for denial in background.denials if denial.process not in started]
-    if len(lines) > _MOST_BACKGROUND_LINES:
-        left_out = len(lines) - _MOST_BACKGROUND_LINES
-        lines = [
-            *lines[: _MOST_BACKGROUND_LINES - 4],
-            f"    ... {counted(left_out, 'line')} ...",
-            *lines[-4:],
-        ]
-    return lines
+    return bounded(lines, _MOST_BACKGROUND_LINES, "    ")
 
 
 def _below(background: BackgroundReport, thread: int, indent: str) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.safe_text import plain, wrapped
 from pytest_hookharness.reports.terminal.phrases import describe_event, describe_move
 
 _WIDTH = 110
@@ -20,22 +19,15 @@ _MOST_MOVES = 6
 _LINE = 300
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
-_ONLY = "only {name}{until}"
 ReplayCommand = Callable[[Problem], str]
 
 
-def announcement(place: HookSet, apart: str) -> str:
-    """
-    Return which commands will run, and what isolates them from the machine.
-
-    Args:
-        place: The hook set.
-        apart: What is isolated and what is not, in sentences.
-    """
+def announcement(place: HookSet, isolation: str) -> str:
+    """Return which commands will run; ``isolation`` is what isolates them from the machine, in sentences."""
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     lines = [f"{place.host}: {counted(len(place.hooks), 'hook')} in {', '.join(map(plain, place.files))}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
-    return "\n".join([*lines, *_wrapped(apart, "  ")])
+    return "\n".join([*lines, *wrapped(isolation, _WIDTH, "  ")])
 
 
 def _command(command: str, kind: str) -> str:
@@ -43,27 +35,19 @@ def _command(command: str, kind: str) -> str:
 
 
 def render_check(checkup: CheckReport, replay_command: ReplayCommand) -> str:
-    """
-    Return the report: each problem once, then what was tried, not tried and undecided.
-
-    Args:
-        checkup: The check report.
-        replay_command: Returns the command that shows a problem again.
-    """
+    """Return the report: each problem once, then what was tried, not tried and undecided."""
     lines = [headline(checkup)]
     for problem in checkup.problems:
         lines += ["", *_problem(problem, replay_command)]
     if files := [str(problem.file) for problem in checkup.problems if problem.file is not None]:
-        lines += [
-            "",
-            f"run all written scenarios: {shlex.join(['pytest', '--hook-scenarios', *files])}",
-        ]
+        command = shlex.join(["pytest", "--hook-scenarios", *files])
+        lines += ["", f"run all written scenarios: {command}"]
     if well := _well(checkup):
         lines += ["", "no problem found:", *(f"  - {plain(command, _HOOK)}" for command in well)]
     tried = checkup.tried
     if checkup.only:
         until = "; stopped when it was shown" if checkup.problems else ""
-        tried = (_ONLY.format(name=checkup.only, until=until), *tried)
+        tried = (f"only {checkup.only}{until}", *tried)
     lines += ["", "tried:", *(line for text in tried for line in _item(text))]
     for title, texts in (("not shown:", checkup.open), ("undecided:", checkup.undecided)):
         if texts:
@@ -107,17 +91,15 @@ def _well(checkup: CheckReport) -> list[str]:
     if checkup.only or checkup.undecided or not checkup.problems:
         return []
     concerned = _concerned(checkup)
-    return [
-        command for command in _commands(checkup) if command in checkup.triggered and command not in concerned
-    ]
+    return [each for each in _commands(checkup) if each in checkup.triggered and each not in concerned]
 
 
 def line(problem: Problem) -> str:
     """Return a problem in one line."""
-    complaint = problem.symptom
-    where = f" {plain(complaint.hook, _HOOK)}:" if complaint.hook else ""
-    name = f"{complaint.code} {complaint.kind}" if complaint.code else complaint.kind
-    return f"{name}{where} {plain(complaint.text, _LINE)}"
+    symptom = problem.symptom
+    where = f" {plain(symptom.hook, _HOOK)}:" if symptom.hook else ""
+    name = f"{symptom.code} {symptom.kind}" if symptom.code else symptom.kind
+    return f"{name}{where} {plain(symptom.text, _LINE)}"
 
 
 def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
@@ -125,14 +107,14 @@ def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
     if problem.scenario.script.acts:
         yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
-        yield f"  mutation  {', '.join(wish.family for wish in problem.scenario.vary)}"
+        yield f"  mutation  {', '.join(mutation.family for mutation in problem.scenario.vary)}"
     if problem.symptom.advice:
-        yield from _wrapped(problem.symptom.advice, "  fix       ", "            ")
+        yield from wrapped(problem.symptom.advice, _WIDTH, "  fix       ", "            ")
     yield f"  replay    {replay_command(problem)}"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
-        yield from _wrapped(problem.unwritten, "  scenario  ", "            ")
+        yield from wrapped(problem.unwritten, _WIDTH, "  scenario  ", "            ")
     yield f"  more      {_explained(problem)}"
 
 
@@ -171,18 +153,7 @@ def _describe_act(act: Act) -> str:
 
 
 def _item(text: str) -> list[str]:
-    return _wrapped(plain(text, _LINE), "  - ", "    ")
-
-
-def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=first,
-        subsequent_indent=first if later is None else later,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(plain(text, _LINE), _WIDTH, "  - ", "    ")
 
 
 def as_json(checkups: Sequence[CheckReport], replay_command: ReplayCommand) -> dict[str, Any]:
@@ -204,7 +175,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "text": problem.symptom.text,
                 "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
-                "varied": [wish.family for wish in problem.scenario.vary],
+                "varied": [mutation.family for mutation in problem.scenario.vary],
                 "replay": replay_command(problem),
                 "scenario": None if problem.file is None else str(problem.file),
                 "explained": _explained(problem),

@@ -22,7 +22,12 @@ from pytest_hookharness.model.exploration import (
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain
-from pytest_hookharness.reports.terminal.phrases import describe_move, text_of_command, text_of_reason
+from pytest_hookharness.reports.terminal.phrases import (
+    and_more,
+    describe_move,
+    text_of_command,
+    text_of_reason,
+)
 from pytest_hookharness.reports.terminal.turns import render_turns
 
 _LABEL = 40
@@ -42,8 +47,7 @@ def render_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width:
     label = min(_LABEL, max(map(columns, words), default=0))
     for said, successor in zip(words, trap.met, strict=False):
         lines.append(fit(f"    {fit(said, label)}  {_met(successor, trap)}", width).rstrip())
-    left = len(explored.candidates) - len(words)
-    return [*lines, *([f"    and {counted(left, 'more move')}"] if left > 0 else [])]
+    return [*lines, *and_more(len(explored.candidates) - len(words), "move", "    ")]
 
 
 def describe_exploration(explored: Exploration) -> Iterator[str]:
@@ -62,7 +66,7 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
         remedy = f" ({_REMEDIES[why]})" if why in _REMEDIES else ""
         yield f"  unknown: {counted(number, 'move')}, {plain(why, 120)}{remedy}"
     if explored.since is not None and explored.trap is None:
-        yield f"  {_way_out(explored)}"
+        yield f"  {_describe_escape(explored)}"
     yield f"  moves: {', '.join(describe_move(move) for move in explored.candidates)}"
 
 
@@ -78,20 +82,20 @@ def conclusion_of(explored: Exploration | None) -> str:
     return f"inconclusive: {why}"
 
 
-def describe_path(way: Sequence[Move]) -> str:
+def describe_path(moves: Sequence[Move]) -> str:
     """Describe moves in order."""
-    return ", then ".join(map(describe_move, way))
+    return ", then ".join(map(describe_move, moves))
 
 
-def _way_out(explored: Exploration) -> str:
+def _describe_escape(explored: Exploration) -> str:
     if not explored.escape:
         return "none of these moves leads out of the loop"
     return f"out of the loop: after turn {explored.since} the agent {describe_path(explored.escape)}"
 
 
 def _met(successor: Successor, trap: TrapState) -> str:
-    for fire in successor.refusals:
-        return f"{plain(fire.hook.event, 20)}  {text_of_command(fire)} -> block {text_of_reason(fire)}"
+    for run in successor.refusals:
+        return f"{plain(run.hook.event, 20)}  {text_of_command(run)} -> block {text_of_reason(run)}"
     if successor.fate == "held":
         return plain(successor.why, 120)
     return (

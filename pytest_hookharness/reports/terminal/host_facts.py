@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.verdicts import FindingCode
-from pytest_hookharness.reports.safe_text import columns, fit, quoted
+from pytest_hookharness.reports.safe_text import aligned, fit, quoted, wrapped
 
 _HEADS = ("host", "events", "cap on refusals", "observed", "documented", "assumed")
 _CASE = 26
@@ -17,9 +17,7 @@ _WIDTH = 110
 
 def hosts_table(summaries: Sequence[HostSummary]) -> str:
     """Return one line for each host, in aligned columns, and what the numbers mean."""
-    cells = [_HEADS, *map(_cells, summaries)]
-    widths = [max(columns(line[place]) for line in cells) for place in range(len(_HEADS))]
-    lines = ["  ".join(map(fit, line, widths)).rstrip() for line in cells]
+    lines = aligned(_HEADS, map(_cells, summaries))
     legend = (
         "The last three columns count facts by how they are known. After the plus: events that a simulated "
         "session never reaches. `hookharness explain HOST [EVENT]` shows what each answer means."
@@ -86,13 +84,7 @@ def _describe(code: FindingCode) -> str:
     parts = (("what", code.what), ("why", code.why), ("fix", code.fix))
     lines = [f"{code.code} {code.name}".strip()]
     for name, text in parts:
-        lines += textwrap.wrap(
-            text,
-            _PAGE_WIDTH,
-            initial_indent=f"  {name + ':':6}",
-            subsequent_indent=" " * 8,
-            break_on_hyphens=False,
-        )
+        lines += wrapped(text, _PAGE_WIDTH, f"  {name + ':':6}", " " * 8)
     page = f"docs/findings/{code.code}.md" if code.code else f"docs/endless-hooks.md#{code.name}"
     return "\n".join([*lines, f"  page: {page}, of the documentation of pytest-hookharness"])
 

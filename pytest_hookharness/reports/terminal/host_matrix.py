@@ -1,25 +1,107 @@
 """
 The host matrix: one scenario on several hosts, and the facts that make them differ.
 
-It reads rows and paths, which are plain JSON.
+A path has the result of each turn, and the host fact behind it. Rows and paths are plain JSON, so that they
+can cross from one process to another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
+from typing import TypeAlias
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Decision, Rule, Ruling
+from pytest_hookharness.model.trace import HookEvent, Step
+from pytest_hookharness.model.verdicts import Capped, Livelock
 from pytest_hookharness.reports.safe_text import fit, plain
-from pytest_hookharness.reports.terminal.host_paths import FLAG, REFUSED, UNASKED, HostPath, Turn
 from pytest_hookharness.reports.terminal.table import Row
+
+Turn: TypeAlias = Mapping[str, str | int]
+HostPath: TypeAlias = Sequence[Turn]
 
 _GAP = "  "
 _LONGEST = 400
 _NOTE = 160
 # More hosts than this are shown as rows.
 _MOST_COLUMNS = 6
+_MOST_TURNS = 60
+# The field of the payload in which most hosts report an earlier refusal to a stop hook.
+FLAG = "stop_hook_active"
+REFUSED = "refused"
+UNASKED = "no hook was asked"
+_ALLOWED = "allowed"
+
+
+def path_of(outcome: Outcome) -> list[dict[str, str | int]]:
+    """Return the result of each turn; the last entry is the verdict."""
+    turns: dict[int, list[Step]] = {}
+    for step in outcome.trace.steps:
+        turns.setdefault(step.turn, []).append(step)
+    found = [_turn(number, steps) for number, steps in sorted(turns.items())[:_MOST_TURNS]]
+    return [*found, {"turn": 0, "result": outcome.verdict_name, **_fact(_last_rule(outcome))}]
+
+
+def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
+    asked = [step.exchange for step in steps if isinstance(step.exchange, HookEvent)]
+    # A refusal counts first, then a reply that the host could not use; of several the last one.
+    refusing = [hooked for hooked in asked if _word(hooked.decision) != _ALLOWED]
+    decisive = refusing or [hooked for hooked in asked if _note(hooked)] or asked
+    if not decisive:
+        return {"turn": number, "result": UNASKED, **_fact(None)}
+    hooked = decisive[-1]
+    note = _note(hooked) if not refusing else ""
+    return {
+        "turn": number,
+        "result": _word(hooked.decision),
+        "event": hooked.event,
+        "note": note,
+        "flag": _flag(hooked),
+        **_fact(_deciding(hooked, note)),
+    }
+
+
+def _note(hooked: HookEvent) -> str:
+    """Return what the host could not use of the replies; empty if it used all."""
+    replies = [hook_run.reply for hook_run in hooked.hook_runs]
+    undone = "a refusal was overruled" if any(reply.ruling is Ruling.DENY for reply in replies) else ""
+    return next((reply.fault for reply in replies if reply.fault), undone)
+
+
+def _flag(hooked: HookEvent) -> str:
+    """Return the value of the flag in the payloads; empty if there was none."""
+    values = [hook_run.payload[FLAG] for hook_run in hooked.hook_runs if FLAG in hook_run.payload]
+    return str(values[0]).lower() if values else ""
+
+
+def _deciding(hooked: HookEvent, note: str) -> Rule:
+    faulty = (hook_run.reply.rule for hook_run in hooked.hook_runs if hook_run.reply.fault == note)
+    return next(faulty, hooked.decision.rule) if note else hooked.decision.rule
+
+
+def _word(decision: Decision) -> str:
+    if decision.overridden:
+        return "refusal overridden"
+    if decision.halt is not None:
+        return "halted"
+    return REFUSED if decision.refused else _ALLOWED
+
+
+def _last_rule(outcome: Outcome) -> Rule | None:
+    verdict = outcome.verdict
+    if isinstance(verdict, Capped | Livelock) and verdict.cap is not None:
+        return verdict.cap.rule
+    rules = [hooked.decision.rule for _, hooked in outcome.trace.hooked()]
+    return rules[-1] if rules else None
+
+
+def _fact(rule: Rule | None) -> dict[str, str | int]:
+    if rule is None:
+        return {"fact": "", "basis": "", "source": ""}
+    return {"fact": rule.text, "basis": rule.basis.value, "source": rule.source}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +111,11 @@ class HostRun:
 
     Attributes:
         row: Its row of the table.
-        way: The path: the result of each turn.
+        path: The path: the result of each turn.
     """
 
     row: Row
-    way: HostPath
+    path: HostPath
 
     @property
     def scenario(self) -> str:
@@ -57,7 +139,7 @@ class HostRun:
 
         A guard that the host ignores ends well too: only this number shows the difference.
         """
-        refused = sum(turn["came"] == REFUSED for turn in self.way[:-1])
+        refused = sum(turn["result"] == REFUSED for turn in self.path[:-1])
         return f"{self.verdict}, {refused} refused" if self.verdict == "terminated" else self.verdict
 
 
@@ -161,16 +243,16 @@ class Reason:
 
 def first_difference(one: HostRun, other: HostRun) -> tuple[Reason, Reason]:
     """Return the first turn in which two hosts differ, with the fact behind each."""
-    pairs = zip_longest(one.way[:-1], other.way[:-1])
-    here = next(((a, b) for a, b in pairs if a is None or b is None or a["came"] != b["came"]), None)
-    first, second = here or (one.way[-1], other.way[-1])
+    pairs = zip_longest(one.path[:-1], other.path[:-1])
+    here = next(((a, b) for a, b in pairs if a is None or b is None or a["result"] != b["result"]), None)
+    first, second = here or (one.path[-1], other.path[-1])
     # A different input explains the difference before a different answer does.
-    inputs = [_flag(turn) for turn in (first, second) if turn is not None and turn["came"] != UNASKED]
+    inputs = [_flag_words(turn) for turn in (first, second) if turn is not None and turn["result"] != UNASKED]
     words = inputs if len(set(inputs)) > 1 else ["", ""]
     return _reason(one, first, words[0]), _reason(other, second, words[1])
 
 
-def _flag(turn: Turn) -> str:
+def _flag_words(turn: Turn) -> str:
     flag = turn.get("flag")
     return f", with {FLAG} {flag}" if flag else f", without {FLAG}"
 
@@ -178,12 +260,12 @@ def _flag(turn: Turn) -> str:
 def _reason(run: HostRun, turn: Turn | None, heard: str) -> Reason:
     if turn is None:
         return Reason(f"the run had ended before ({run.verdict})")
-    if turn["came"] == UNASKED and run.verdict == "capped":
+    if turn["result"] == UNASKED and run.verdict == "capped":
         # Hooks that are not asked any more: the cap decided the run.
-        turn = {**run.way[-1], "turn": turn["turn"], "came": UNASKED}
-    noted = f" ({plain(str(turn['noted']), _NOTE)})" if turn.get("noted") else ""
-    came = f"{turn['came']}{noted}{heard}"
-    where = f"in turn {turn['turn']} {came}" if turn["turn"] else came
+        turn = {**run.path[-1], "turn": turn["turn"], "result": UNASKED}
+    note = f" ({plain(str(turn['note']), _NOTE)})" if turn.get("note") else ""
+    result = f"{turn['result']}{note}{heard}"
+    where = f"in turn {turn['turn']} {result}" if turn["turn"] else result
     if not turn["fact"]:
         return Reason(where)
     source = f"{turn['basis']}: {plain(str(turn['source']), 120)}"

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import assert_never
 
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import (
     Compact,
     Corrupt,
@@ -41,6 +43,7 @@ from pytest_hookharness.model.processes import (
 )
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun
+from pytest_hookharness.model.verdicts import Cap, Limit
 from pytest_hookharness.reports.safe_text import plain, quoted
 
 _REASON = 70
@@ -160,9 +163,11 @@ def describe_activity(activity: Activity) -> str:
     return f"{who} is running" if activity.state == "R" else f"{who} is in state {plain(activity.state, 4)}"
 
 
-def text_of_command(fire: HookRun) -> str:
+def text_of_command(hook_run: HookRun) -> str:
     """Return the command of a hook run, or the type of its handler."""
-    return plain(without_folder(fire.hook.command), _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
+    return (
+        plain(without_folder(hook_run.hook.command), _COMMAND) or f"{plain(hook_run.hook.type, 20)} handler"
+    )
 
 
 def without_folder(command: str) -> str:
@@ -170,12 +175,12 @@ def without_folder(command: str) -> str:
     return _FOLDER.sub("", command)
 
 
-def describe_reply(fire: HookRun, hooked: HookEvent) -> str:
+def describe_reply(hook_run: HookRun, hooked: HookEvent) -> str:
     """Describe what the host made of the reply of one hook run; empty if it said nothing."""
-    reply, decision = fire.reply, hooked.decision
+    reply, decision = hook_run.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
-        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(fire.reason))
+        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(hook_run.reason))
     if reply.halt is not None:
         parts.append(f"-> halt{_because(reply.halt)}")
     if reply.behaviour is not None:
@@ -187,9 +192,9 @@ def describe_reply(fire: HookRun, hooked: HookEvent) -> str:
     return "  ".join(parts)
 
 
-def text_of_reason(fire: HookRun) -> str:
+def text_of_reason(hook_run: HookRun) -> str:
     """Return the quoted reason of one hook run."""
-    return quoted(fire.reason, _REASON)
+    return quoted(hook_run.reason, _REASON)
 
 
 def _because(reason: str) -> str:
@@ -223,9 +228,33 @@ def describe_tier(tier: Tier) -> str:
             assert_never(tier)
 
 
+def describe_cap(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
+    """Describe what the host itself would do about a loop."""
+    if cap is not None and cap.overrides is not None:
+        return f"{host} would override it at block {cap.overrides}"
+    if limits:
+        return f"{host} would end the run in turn {limits[0].turn}"
+    if cap is None:
+        return f"{host} has no known cap on refusals"
+    return f"the cap of {host} would never act on this loop"
+
+
 def text_of_changes(changed: tuple[Change, ...]) -> str:
     """Return the first few paths that differ."""
     return first_few([plain(change.path, 60) for change in changed])
+
+
+def and_more(left: int, what: str, indent: str = "  ") -> list[str]:
+    """Return the line that counts what is not listed; none if everything is."""
+    return [f"{indent}and {counted(left, f'more {what}')}"] if left > 0 else []
+
+
+def bounded(lines: Sequence[str], most: int, indent: str = "") -> list[str]:
+    """Return at most ``most`` lines, and in place of those before the last four the number left out."""
+    if len(lines) <= most:
+        return [*lines]
+    left_out = counted(len(lines) - most, "line")
+    return [*lines[: most - 4], f"{indent}... {left_out} ...", *lines[-4:]]
 
 
 def first_few(parts: list[str], glue: str = ", ") -> str:

@@ -13,6 +13,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.probes import PartKind, Probe, ProbeEffect, ProbeReport, StatePart, Threshold
 from pytest_hookharness.model.verdicts import Terminated, Verdict
 from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.terminal.phrases import and_more
 
 _MOST_PARTS = 8
 _MOST_PROBES = 12
@@ -20,18 +21,11 @@ _LONGEST = 160
 
 
 def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
-    """
-    Return the experiments of one probe report, a line for each fact.
-
-    Args:
-        probing: The probe report.
-        verdict: How the run was judged in the end.
-    """
+    """Return the experiments of one probe report, a line for each fact; ``verdict`` is that of the run."""
     yield _occasion(probing)
     for part in probing.parts[:_MOST_PARTS]:
         yield f"  changes: {_part(part)}"
-    if len(probing.parts) > _MOST_PARTS:
-        yield f"  and {counted(len(probing.parts) - _MOST_PARTS, 'more part')}"
+    yield from and_more(len(probing.parts) - _MOST_PARTS, "part")
     yield from _tried(probing.probes)
     yield from (f"  but: {plain(limit, _LONGEST)}" for limit in probing.limits)
     driven = ""
@@ -42,15 +36,10 @@ def render_probes(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
 
 def _occasion(probing: ProbeReport) -> str:
     every = "every turn repeats" if probing.period == 1 else f"every {probing.period} turns repeat"
-    after = f"Up to turn {probing.turn}"
-    if not probing.parts:
-        return f"{after} {every}; {_how_often(probing)}"
-    return f"{after} {every} except for {counted(len(probing.parts), 'part')}; {_how_often(probing)}"
-
-
-def _how_often(probing: ProbeReport) -> str:
+    but = f" except for {counted(len(probing.parts), 'part')}" if probing.parts else ""
     count = len(probing.probes)
-    return f"the hooks were run on {count} changed {'copy' if count == 1 else 'copies'} of that state"
+    copies = f"{count} changed {'copy' if count == 1 else 'copies'}"
+    return f"Up to turn {probing.turn} {every}{but}; the hooks were run on {copies} of that state"
 
 
 def _part(part: StatePart) -> str:
@@ -94,10 +83,7 @@ def _conclusion(probing: ProbeReport) -> str:
 
 def describe_threshold(threshold: Threshold) -> str:
     """Describe where something else would happen, and what."""
-    what = (
-        "the hooks would allow the stop"
-        if threshold.allows_stop
-        else f"something else would happen ({plain(threshold.what, 80)})"
-    )
+    otherwise = f"something else would happen ({plain(threshold.what, 80)})"
+    what = "the hooks would allow the stop" if threshold.allows_stop else otherwise
     when = f", in turn {threshold.turn:,}" if threshold.turn is not None else ""
     return f"{what} at {plain(threshold.at, 100)}{when}"

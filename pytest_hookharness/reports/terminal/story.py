@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided, Violation
-from pytest_hookharness.reports.safe_text import columns, fit, plain
-from pytest_hookharness.reports.terminal.advice import advice
+from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided
+from pytest_hookharness.reports.safe_text import columns, fit, plain, wrapped
 from pytest_hookharness.reports.terminal.agent_tree import render_background
 from pytest_hookharness.reports.terminal.exploration_report import describe_exploration, render_trap
-from pytest_hookharness.reports.terminal.headline import first_line
-from pytest_hookharness.reports.terminal.phrases import describe_tier
+from pytest_hookharness.reports.terminal.phrases import and_more, describe_tier
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_turns
+from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
 
 __all__ = ["first_line", "story"]
 
-_RED, _GREEN, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _MOST_FINDINGS = 10
 _MOST_VIOLATIONS = 20
 _MOST_ASSUMPTIONS = 8
@@ -35,59 +31,30 @@ _COMMAND = re.compile(r"^( *)::")
 _PLACE = 38
 
 
-def story(
-    outcome: Outcome,
-    *,
-    width: int = 100,
-    colour: bool = False,
-    root: Path | None = None,
-    replay_command: str = "",
-) -> str:
-    """
-    Return the whole report on one simulation.
-
-    Args:
-        outcome: What the simulation gave.
-        width: Columns of the terminal.
-        colour: Whether the first line may be coloured; nothing else ever is.
-        root: The folder that file names are shown relative to.
-        replay_command: The command that repeats it; made from the scenario's file if it is not given.
-    """
+def story(outcome: Outcome, *, width: int = 100, replay_command: str = "") -> str:
+    """Return the whole report on one simulation; its replay command is by default made from its file."""
     head = plain(first_line(outcome), _LONGEST)
-    if colour:
-        head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
     tree = [fit(line, width).rstrip() for line in render_background(outcome.background)]
     lines = [head, *_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
-    lines += _violations(outcome, root)
+    lines += _violations(outcome)
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
     lines += _varied(outcome, width)
     if outcome.explored is not None:
         said = describe_exploration(outcome.explored)
         lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
-    # Earlier probes only led to the later ones. A lock-out tells another run, whose probes these are not.
+    # Earlier probes only led to later ones. A lock-out shows the turns of another run, without these probes.
     for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probe_reports[-_MOST_PROBINGS:]:
-        lines += [
-            line
-            for said in render_probes(probing, outcome.verdict)
-            for line in _wrapped(said, width, hanging=" " * 6)
-        ]
+        said = render_probes(probing, outcome.verdict)
+        lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
     lines += _assumptions(outcome, width)
     if outcome.kept_workspace:
         lines.append(f"  workspace: {plain(outcome.kept_workspace, _LONGEST)}")
-    return "\n".join([*lines, _replay(outcome, root, replay_command)])
+    return "\n".join([*lines, _replay(outcome, replay_command)])
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
-    lines = textwrap.wrap(
-        text,
-        max(20, width),
-        initial_indent=indent,
-        subsequent_indent=indent if hanging is None else hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [_COMMAND.sub(r"\1\\x3a:", line) for line in lines]
+    return [_COMMAND.sub(r"\1\\x3a:", line) for line in wrapped(text, max(20, width), indent, hanging)]
 
 
 def _turns(outcome: Outcome, width: int) -> list[str]:
@@ -98,8 +65,7 @@ def _turns(outcome: Outcome, width: int) -> list[str]:
 
 
 def _limits(outcome: Outcome, width: int) -> Iterator[str]:
-    limits = outcome.verdict.limits if isinstance(outcome.verdict, Livelock) else ()
-    for limit in limits:
+    for limit in outcome.verdict.limits if isinstance(outcome.verdict, Livelock) else ():
         yield from _wrapped(f"limit:   turn {limit.turn}: {plain(limit.why)}", width, hanging=" " * 11)
 
 
@@ -108,47 +74,27 @@ def _chain(outcome: Outcome, width: int) -> Iterator[str]:
     if not isinstance(verdict, Recursing) or not verdict.chain:
         return
     yield "  chain of causes:"
-    first, last = verdict.chain[:_MOST_LINKS], verdict.chain[_MOST_LINKS:][-1:]
-    for sentence in first:
-        yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
-    if len(verdict.chain) > _MOST_LINKS + 1:
-        yield "    ..."
-    for sentence in last:
+    middle = ["..."] if len(verdict.chain) > _MOST_LINKS + 1 else []
+    for sentence in (*verdict.chain[:_MOST_LINKS], *middle, *verdict.chain[_MOST_LINKS:][-1:]):
         yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
 
 
-def _file(outcome: Outcome, root: Path | None) -> str:
+def _violations(outcome: Outcome) -> Iterator[str]:
     origin = outcome.scenario.origin
-    if origin is None:
-        return ""
-    inside = root is not None and origin.file.is_relative_to(root)
-    return plain(str(origin.file.relative_to(root) if inside and root is not None else origin.file), _LONGEST)
-
-
-def _violations(outcome: Outcome, root: Path | None) -> Iterator[str]:
-    file = _file(outcome, root)
     for violation in outcome.violations[:_MOST_VIOLATIONS]:
-        yield from _violation(violation, outcome, file)
-    left_out = len(outcome.violations) - _MOST_VIOLATIONS
-    if left_out > 0:
-        yield f"  and {counted(left_out, 'more broken expectation')}"
-
-
-def _violation(violation: Violation, outcome: Outcome, file: str) -> Iterator[str]:
-    expected = plain(violation.expected, 160)
-    origin = outcome.scenario.origin
-    place = f"{file}:{origin.line(violation.path)}  " if origin is not None else ""
-    filled = expected + " " * max(2, _PLACE - columns(expected))
-    yield f"  expected: {filled}{place}{plain(violation.path)}"
-    yield f"  seen:     {plain(violation.seen, 240)}"
+        expected = plain(violation.expected, 160)
+        filled = expected + " " * max(2, _PLACE - columns(expected))
+        file = "" if origin is None else plain(str(origin.file), _LONGEST)
+        place = "" if origin is None else f"{file}:{origin.line(violation.path)}  "
+        yield f"  expected: {filled}{place}{plain(violation.path)}"
+        yield f"  seen:     {plain(violation.seen, 240)}"
+    yield from and_more(len(outcome.violations) - _MOST_VIOLATIONS, "broken expectation")
 
 
 def _findings(outcome: Outcome, width: int) -> Iterator[str]:
     for finding in outcome.findings[:_MOST_FINDINGS]:
         yield from _finding(finding, width)
-    left_out = len(outcome.findings) - _MOST_FINDINGS
-    if left_out > 0:
-        yield f"  and {counted(left_out, 'more finding')}"
+    yield from and_more(len(outcome.findings) - _MOST_FINDINGS, "finding")
     codes = dict.fromkeys(plain(finding.code, 8) for finding in outcome.findings[:_MOST_FINDINGS])
     if codes:
         yield f"  more:   hookharness findings {' '.join(codes)}"
@@ -166,9 +112,8 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
 def _varied(outcome: Outcome, width: int) -> Iterator[str]:
     for sentence in outcome.varied[:_MOST_VARIED]:
         yield from _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
-    left_out = len(outcome.varied) - _MOST_VARIED
-    if left_out > 0:
-        yield f"  and {counted(left_out, 'more sentence')} about mutations"
+    if (left := len(outcome.varied) - _MOST_VARIED) > 0:
+        yield f"  and {counted(left, 'more sentence')} about mutations"
 
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
@@ -179,16 +124,15 @@ def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     sentences = list(dict.fromkeys([*own, *outcome.assumptions]))
     for sentence in sentences[:_MOST_ASSUMPTIONS]:
         yield from _wrapped(f"assumed: {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
-    if len(sentences) > _MOST_ASSUMPTIONS:
-        yield f"  and {counted(len(sentences) - _MOST_ASSUMPTIONS, 'more assumption')}"
+    yield from and_more(len(sentences) - _MOST_ASSUMPTIONS, "assumption")
     yield from _wrapped(f"tier:    {describe_tier(outcome.tier)}", width, hanging=" " * 11)
 
 
-def _replay(outcome: Outcome, root: Path | None, replay_command: str) -> str:
+def _replay(outcome: Outcome, replay_command: str) -> str:
     if replay_command:
         return f"  replay: {plain(replay_command, _LONGEST)}"
-    file = _file(outcome, root)
-    if not file:
+    origin = outcome.scenario.origin
+    if origin is None:
         return f"  replay: the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
-    node = shlex.quote(f"{file}::{plain(outcome.scenario.id, _LONGEST)}")
+    node = shlex.quote(f"{plain(str(origin.file), _LONGEST)}::{plain(outcome.scenario.id, _LONGEST)}")
     return f"  replay: hookharness run {node} --seed {outcome.seed}"

@@ -10,7 +10,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
-from pytest_hookharness.reports.terminal.phrases import without_folder
+from pytest_hookharness.reports.terminal.phrases import and_more, without_folder
 
 # Worst first.
 _RANK: Sequence[FaultOutcome] = (
@@ -27,13 +27,7 @@ _MOST = 20
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """
-    One mutation and its results.
-
-    Attributes:
-        words: Its description.
-        worst: The worst trial result of each hook; where nothing was tried, one without a hook.
-    """
+    """One mutation with the worst trial result of each hook; where nothing was tried, one without a hook."""
 
     words: str
     worst: Mapping[str, TrialResult]
@@ -44,8 +38,8 @@ class _Row:
 
     def outcome(self, hook: str) -> str:
         """Return the fault outcome for one hook; results that concern no single hook count for all."""
-        describe_found = [self.worst[name] for name in (hook, "") if name in self.worst]
-        return min(describe_found, key=_weight).outcome if describe_found else "-"
+        found = [self.worst[name] for name in (hook, "") if name in self.worst]
+        return min(found, key=_weight).outcome if found else "-"
 
 
 def _weight(result: TrialResult) -> int:
@@ -56,10 +50,7 @@ def table(outcome: Outcome, replay_command: Callable[[str], str], *, width: int 
     """
     Return the table of all trials, worst first, with evidence and replay commands.
 
-    Args:
-        outcome: The outcome of the stress run.
-        replay_command: The command that plays what is different in these words.
-        width: Columns of the terminal; what is meant to be pasted is never cut.
+    ``replay_command`` returns the command for a mutation in words. What is meant to be pasted is never cut.
     """
     rows = sorted(_rows(outcome.trial_results), key=lambda row: _weight(row.result))
     hooks = [*dict.fromkeys(result.hook for result in outcome.trial_results if result.hook)]
@@ -106,25 +97,17 @@ def _total(rows: Sequence[_Row]) -> str:
 
 
 def describe_found(outcome: Outcome) -> str:
-    """What that comes to, with what mends it; empty for nothing."""
+    """Return the findings with their advice; empty if there is none."""
     lines = []
     for finding in outcome.findings[:_MOST]:
         lines.append(f"{plain(finding.code, 8)} {plain(finding.name, 20)}  {plain(finding.text, _EVIDENCE)}")
         lines.append(f"{_INDENT}{plain(finding.advice, _EVIDENCE)}")
-    left = len(outcome.findings) - _MOST
-    lines += [f"and {counted(left, 'more finding')}"] if left > 0 else []
+    lines += and_more(len(outcome.findings) - _MOST, "finding", "")
     return "".join(f"{line}\n" for line in lines)
 
 
 def plan(trials: Sequence[tuple[str, str]], untried: Sequence[TrialResult], notes: Sequence[str]) -> str:
-    """
-    Return what will be tried, in order, and what will not.
-
-    Args:
-        trials: Family and description of each mutation.
-        untried: What will not be tried, and why.
-        notes: Further sentences.
-    """
+    """Return what will be tried, in order, as families with descriptions, and what will not, and why."""
     lines = [
         f"{place:4d}  {family:10}  {plain(words, 160)}" for place, (family, words) in enumerate(trials, 1)
     ]

@@ -1,24 +1,26 @@
 """
-The summary table: one row for each simulation of a run.
+The tables at the end of a run: one row for each simulation, and the slowest hooks.
 
 A row is plain JSON, so that it can cross from one process to another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.timings import timings
+from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, RunTime, Timing, joined, timings
 from pytest_hookharness.model.verdicts import Livelock
-from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
+from pytest_hookharness.reports.safe_text import aligned, columns, fit, plain, squeeze
 
 Row: TypeAlias = Mapping[str, str | int | float | bool | None]
+DurationRow: TypeAlias = "tuple[str, str, float | None, Sequence[tuple[bool, float]]]"
 
-_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result")
+HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result")
 _NUMBERS = ("iterations", "blocks", "time")
+_DURATION_HEADS = ("p50", "p95", "of timeout", "runs", "event", "hook")
 _GAP = "  "
 # Columns: enough for a host's name without its version.
 _NARROWEST = 14
@@ -37,11 +39,6 @@ def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
         "wall": round(outcome.wall, 3),
         "passed": outcome.passed,
     }
-
-
-def rows(outcomes: Sequence[Outcome]) -> list[Row]:
-    """Return the rows of several outcomes, in order."""
-    return [row(outcome) for outcome in outcomes]
 
 
 def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
@@ -64,24 +61,21 @@ def render_table(rows: Sequence[Row], *, width: int = 100) -> str:
     """Return the rows in aligned columns of at most ``width`` characters, and the totals."""
     if not rows:
         return "no simulations"
-    cells = [_HEADS, *map(_cells, rows)]
-    widths = _shrink([max(columns(line[place]) for line in cells) for place in range(len(_HEADS))], width)
-    lines = [fit(_GAP.join(map(_align, _HEADS, line, widths)), width).rstrip() for line in cells]
-    broken = sum(1 for item in rows if item["passed"] is False)
-    unknown = sum(1 for item in rows if item["passed"] is None)
-    lines.append(totals(len(rows), broken, unknown))
-    return "\n".join(lines)
+    lines = aligned(HEADS, map(cells, rows), _align, lambda widths: _shrink(widths, width))
+    return "\n".join([*(fit(line, width).rstrip() for line in lines), totals(rows)])
 
 
-def totals(simulations: int, failed: int, unknown: int) -> str:
+def totals(rows: Sequence[Row]) -> str:
     """Return how many simulations went as expected: ``3 simulations: 2 as expected, 1 failed``."""
-    parts = [f"{simulations - failed - unknown} as expected"]
-    parts += [f"{failed} failed"] if failed else []
-    parts += [f"{unknown} unknown"] if unknown else []
-    return f"{counted(simulations, 'simulation')}: {', '.join(parts)}"
+    passed = [row["passed"] for row in rows]
+    parts = [f"{passed.count(True)} as expected"]
+    parts += [f"{passed.count(False)} failed"] if False in passed else []
+    parts += [f"{passed.count(None)} unknown"] if None in passed else []
+    return f"{counted(len(rows), 'simulation')}: {', '.join(parts)}"
 
 
-def _cells(item: Row) -> tuple[str, ...]:
+def cells(item: Row) -> tuple[str, ...]:
+    """Return the cells of a row, in the order of the heads."""
     return (
         plain(str(item["scenario"]), 100),
         plain(str(item["host"]), 40),
@@ -107,3 +101,68 @@ def _align(head: str, cell: str, width: int) -> str:
     if head in _NUMBERS:
         return " " * (width - columns(cell)) + cell
     return squeeze(cell, width) if head == "scenario" else fit(cell, width)
+
+
+def duration_rows(outcomes: Iterable[Outcome]) -> list[DurationRow]:
+    """Return the timings of several outcomes as plain values."""
+    found = joined(timing for outcome in outcomes for timing in timings(outcome.trace))
+    return [
+        (each.event, each.command, each.limit, [(run.cut, round(run.seconds, 4)) for run in each.hook_runs])
+        for each in found
+    ]
+
+
+def read_durations(rows: Iterable[DurationRow]) -> tuple[Timing, ...]:
+    """Return one timing for each hook of these rows."""
+    return joined(
+        Timing(event=event, command=command, hook_runs=tuple(RunTime(*run) for run in runs), limit=limit)
+        for event, command, limit, runs in rows
+    )
+
+
+def render_durations(found: Iterable[Timing], *, most: int = 0, least: float = 0.0) -> list[str]:
+    """
+    Return aligned lines, slowest hook first; empty if no hook is slow enough.
+
+    Args:
+        found: The timings.
+        most: How many hooks are listed; 0 for all.
+        least: Seconds that the 95th percentile must reach.
+    """
+    slow = sorted(found, key=lambda timing: timing.slowness, reverse=True)
+    shown = [_duration_cells(each) for each in slow if each.slowness.cut or each.slowness.seconds >= least]
+    if not shown:
+        return []
+    lines = aligned(_DURATION_HEADS, shown[: most or None], _align_duration)
+    cut = any(timing.slowness.cut for timing in slow)
+    return [*lines, *(["> timed out then; it would have taken longer"] if cut else [])]
+
+
+def _duration_cells(timing: Timing) -> tuple[str, ...]:
+    return (
+        _time(timing.within(MEDIAN)),
+        _time(timing.within(NEARLY_ALL)),
+        _share(timing),
+        str(len(timing.hook_runs)),
+        plain(timing.event, 40),
+        plain(timing.command, 100),
+    )
+
+
+def _share(timing: Timing) -> str:
+    if not timing.limit:
+        return ""
+    share = 100 * timing.slowness.seconds / timing.limit
+    if timing.slowness.cut and share < 100:
+        # Ended by the harness's timeout: how long it would have run is unknown.
+        return "unknown"
+    return f"{share:.0f} %" if share >= 1 else "< 1 %"
+
+
+def _time(run: RunTime) -> str:
+    text = f"{1000 * run.seconds:.0f} ms" if run.seconds < 1 else f"{run.seconds:.2f} s"
+    return f"> {text}" if run.cut else text
+
+
+def _align_duration(head: str, cell: str, width: int) -> str:
+    return cell.ljust(width) if head in ("event", "hook") else cell.rjust(width)

@@ -14,9 +14,10 @@ from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, 
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.safe_text import columns, fit, plain, quoted
 from pytest_hookharness.reports.terminal.agent_tree import render_sessions
-from pytest_hookharness.reports.terminal.headline import describe_cap
 from pytest_hookharness.reports.terminal.phrases import (
+    bounded,
     describe_activity,
+    describe_cap,
     describe_ending,
     describe_event,
     describe_move,
@@ -149,10 +150,7 @@ def _write(group: TurnGroup, labels: int) -> list[str]:
     if group.like is not None:
         return [_same(group, group.like)]
     head = "  before" if group.first == 0 else f"  turn {group.first}"
-    lines = [f"{fit(line.label, labels)}  {line.text}" for line in group.lines]
-    if len(lines) > _MOST_LINES:
-        left_out = len(lines) - _MOST_LINES
-        lines = [*lines[: _MOST_LINES - 4], f"... {counted(left_out, 'line')} ...", *lines[-4:]]
+    lines = bounded([f"{fit(line.label, labels)}  {line.text}" for line in group.lines], _MOST_LINES)
     return [f"{head:9} {lines[0]}", *(" " * 10 + line for line in lines[1:])]
 
 
@@ -200,12 +198,12 @@ def _performed(performed: Performed) -> Iterator[StoryLine]:
 
 
 def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
-    for fire in hooked.hook_runs:
-        said = describe_reply(fire, hooked)
-        wall = None if fire.run is None else fire.run.wall
-        yield from _hook_run(hooked.event, fire, wall, said)
-        yield from (_line("", f"  {words}") for words in describe_dialogue(fire.run))
-        ending = fire.run.ending if fire.run is not None else None
+    for hook_run in hooked.hook_runs:
+        said = describe_reply(hook_run, hooked)
+        wall = None if hook_run.run is None else hook_run.run.wall
+        yield from _hook_run(hooked.event, hook_run, wall, said)
+        yield from (_line("", f"  {words}") for words in describe_dialogue(hook_run.run))
+        ending = hook_run.run.ending if hook_run.run is not None else None
         if isinstance(ending, TimedOut):
             for activity in ending.doing[:_DOING]:
                 words = describe_activity(activity)
@@ -213,13 +211,13 @@ def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
                 yield _line("", f"  {words}", activity.process.command)
     yield from (_line("", line) for line in render_sessions(hooked.children))
     decision = hooked.decision
-    if decision.refused and not any(fire.reply.ruling is decision.ruling for fire in hooked.hook_runs):
+    if decision.refused and not hooked.deciding:
         because = f": {quoted(decision.reasons[0], 60)}" if decision.reasons else ""
         yield _line(hooked.event, f"-> block{because}")
 
 
-def _hook_run(event: str, fire: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
-    ran, timeless = (f"{text_of_command(fire)}  {_ended(fire, took)}" for took in (wall, None))
+def _hook_run(event: str, hook_run: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
+    ran, timeless = (f"{text_of_command(hook_run)}  {_ended(hook_run, took)}" for took in (wall, None))
     if columns(ran) + columns(said) > _ROOM:
         yield _line(event, ran, timeless)
         if said:
@@ -229,5 +227,5 @@ def _hook_run(event: str, fire: HookRun, wall: float | None, said: str) -> Itera
         yield _line(event, ran + together, timeless + together)
 
 
-def _ended(fire: HookRun, wall: float | None) -> str:
-    return "answered by the scenario" if fire.run is None else describe_ending(fire.run.ending, wall)
+def _ended(hook_run: HookRun, wall: float | None) -> str:
+    return "answered by the scenario" if hook_run.run is None else describe_ending(hook_run.run.ending, wall)

@@ -43,13 +43,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def excerpt(text: str, size: int | None = None) -> TraceRecord:
-    """
-    Return a text as an excerpt.
-
-    Args:
-        text: The known part.
-        size: Its whole size in bytes, if more than the known part.
-    """
+    """Return a text as an excerpt; ``size`` is that of the whole text in bytes, if it is longer."""
     known_text = _HALVES.sub(_REPLACED, text)
     known = len(known_text.encode())
     return {
@@ -64,13 +58,9 @@ def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:
     """Return bytes as an excerpt, decoded as UTF-8 with replacements."""
     text = data.decode("utf-8", "replace")
     total = len(data) if size is None else size
+    cut_at = len(data) if total > len(data) else None
     replaced = _REPLACED in text and text.encode() != data
-    return {
-        "text": text,
-        "bytes": total,
-        "cut_at": len(data) if total > len(data) else None,
-        "replaced": replaced,
-    }
+    return {"text": text, "bytes": total, "cut_at": cut_at, "replaced": replaced}
 
 
 def of_output(output: Output) -> TraceRecord:
@@ -105,6 +95,11 @@ def as_data(value: object) -> Json:
             return str(value)
 
 
+def attributes(value: object, *names: str) -> TraceRecord:
+    """Return the attributes that a record names as the model does."""
+    return {name: as_data(getattr(value, name)) for name in names}
+
+
 def bound(value: Json, longest: int = LONGEST) -> Json:
     """Return JSON with texts and lists cut to the allowed size; excerpts state what was cut."""
     match value:
@@ -135,24 +130,17 @@ def _cut(text: str, longest: int) -> str:
 
 def hook_data(hook: Hook) -> TraceRecord:
     """Return a hook as it is configured."""
-    return {
-        "event": hook.event,
-        "command": hook.command,
-        "type": hook.type,
-        "matcher": hook.matcher,
-        "timeout": hook.timeout,
-        "source": hook.source,
-    }
+    return attributes(hook, "event", "command", "type", "matcher", "timeout", "source")
 
 
-def fire_data(fire: HookRun, hooked: HookEvent) -> TraceRecord:
+def hook_run_data(run: HookRun, event: HookEvent) -> TraceRecord:
     """Return one hook run."""
     return {
-        **hook_data(fire.hook),
-        "stdin": of_bytes(fire.stdin) if fire.stdin else of_json(fire.payload),
-        "run": None if fire.run is None else run_data(fire.run),
-        "reply": _reply(fire, hooked),
-        "transcript_opened": fire.transcript_opened,
+        **hook_data(run.hook),
+        "stdin": of_bytes(run.stdin) if run.stdin else of_json(run.payload),
+        "run": None if run.run is None else run_data(run.run),
+        "reply": _reply(run, event),
+        "transcript_opened": run.transcript_opened,
     }
 
 
@@ -164,13 +152,9 @@ def run_data(run: ProcessResult) -> TraceRecord:
         "ending": _ending(run.ending),
         "stdout": of_output(run.stdout),
         "stderr": of_output(run.stderr),
-        "stdin_taken": run.stdin_taken,
-        "stdin_read": run.stdin_read,
-        "started": run.started,
+        **attributes(run, "stdin_taken", "stdin_read", "started", "peak_memory", "pid"),
         "seconds": run.wall,
         "cpu_seconds": run.cpu,
-        "peak_memory": run.peak_memory,
-        "pid": run.pid,
         "processes": [process_data(process) for process in run.leftovers],
         "doing": [_activity(activity) for activity in doing],
         "dialogue": None if run.dialogue is None else _dialogue(run.dialogue),
@@ -179,17 +163,14 @@ def run_data(run: ProcessResult) -> TraceRecord:
 
 def process_data(process: Process) -> TraceRecord:
     """Return a process."""
-    return {"pid": process.pid, "command": process.command, "age": process.age}
+    return attributes(process, "pid", "command", "age")
 
 
 def _activity(activity: Activity) -> TraceRecord:
     return {
         **process_data(activity.process),
         "words": describe_activity(activity),
-        "state": activity.state,
-        "blocked_in": activity.blocked_in,
-        "waits_for": activity.waits_for,
-        "asks": activity.asks,
+        **attributes(activity, "state", "blocked_in", "waits_for", "asks"),
     }
 
 
@@ -202,9 +183,7 @@ def _ending(ending: Ending) -> TraceRecord:
         case TimedOut():
             return {
                 "kind": "timed-out",
-                "after": ending.after,
-                "by": ending.by.value,
-                "ignored_term": ending.ignored_term,
+                **attributes(ending, "after", "by", "ignored_term"),
                 "ended": None if ending.ended is None else _ending(ending.ended),
             }
         case HeldOpen():
@@ -228,23 +207,15 @@ def _dialogue(dialogue: Dialogue) -> TraceRecord:
     }
 
 
-def _reply(fire: HookRun, hooked: HookEvent) -> TraceRecord:
-    reply: Reply = fire.reply
-    unheard = reply.unheard
+def _reply(run: HookRun, event: HookEvent) -> TraceRecord:
+    reply, unheard = run.reply, run.reply.unheard
     return {
-        "words": describe_reply(fire, hooked),
-        "ruling": reply.ruling.value,
-        "reason": excerpt(fire.reason),
+        "words": describe_reply(run, event),
+        "reason": excerpt(run.reason),
         "context": excerpt(reply.context),
         "to_user": excerpt(reply.user_text),
-        "updated_input": None if reply.updated_input is None else of_json(reply.updated_input),
-        "updated_output": None if reply.updated_output is None else of_json(reply.updated_output),
-        "halt": reply.halt,
-        "behaviour": reply.behaviour,
-        "folder": reply.folder,
-        "fault": reply.fault,
-        "silent": reply.silent,
-        "unmeant": reply.unmeant,
+        **_updates(reply),
+        **attributes(reply, "ruling", "halt", "behaviour", "folder", "fault", "silent", "unmeant"),
         "unheard": None
         if unheard is None
         else {"place": unheard.place, "text": excerpt(unheard.text), "rule": rule_data(unheard.rule)},
@@ -252,24 +223,27 @@ def _reply(fire: HookRun, hooked: HookEvent) -> TraceRecord:
     }
 
 
+def _updates(changed: Reply | Decision) -> TraceRecord:
+    given, result = changed.updated_input, changed.updated_output
+    return {
+        "updated_input": None if given is None else of_json(given),
+        "updated_output": None if result is None else of_json(result),
+    }
+
+
 def decision_data(decision: Decision) -> TraceRecord:
     """Return the decision of the host, and the host facts behind it."""
     return {
-        "ruling": decision.ruling.value,
-        "refused": decision.refused,
-        "overridden": decision.overridden,
-        "reasons": [excerpt(text) for text in decision.reasons],
-        "to_agent": [excerpt(text) for text in decision.to_agent],
-        "to_user": [excerpt(text) for text in decision.to_user],
-        "updated_input": None if decision.updated_input is None else of_json(decision.updated_input),
-        "updated_output": None if decision.updated_output is None else of_json(decision.updated_output),
-        "halt": decision.halt,
-        "folder": decision.folder,
+        **attributes(decision, "ruling", "refused", "overridden", "halt", "folder"),
+        "reasons": [*map(excerpt, decision.reasons)],
+        "to_agent": [*map(excerpt, decision.to_agent)],
+        "to_user": [*map(excerpt, decision.to_user)],
+        **_updates(decision),
         "rule": rule_data(decision.rule),
-        "rests_on": [rule_data(rule) for rule in decision.rests_on],
+        "rests_on": [*map(rule_data, decision.rests_on)],
     }
 
 
 def rule_data(rule: Rule) -> TraceRecord:
     """Return a fact about a host, with how it is known."""
-    return {"text": rule.text, "basis": rule.basis.value, "source": rule.source}
+    return attributes(rule, "text", "basis", "source")

@@ -16,19 +16,21 @@ from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop, Subagent, Tools
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import State
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Verdict, Violation, verdict_name
-from pytest_hookharness.reports.terminal.headline import first_line
 from pytest_hookharness.reports.terminal.phrases import describe_move
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.story import story
+from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
     TraceRecord,
     as_data,
+    attributes,
     excerpt,
     hook_data,
     of_bytes,
@@ -134,15 +136,7 @@ def end(
     replay_command: str = "",
     incident: str = "",
 ) -> TraceRecord:
-    """
-    Return the record of an outcome.
-
-    Args:
-        outcome: The outcome.
-        codes: The catalogue of findings, by code.
-        replay_command: The shell command that repeats the run.
-        incident: The incident report.
-    """
+    """Return the record of an outcome; ``codes`` is the catalogue of findings, ``incident`` the report."""
     return {
         "record": "end",
         "verdict": _verdict(outcome.verdict),
@@ -157,7 +151,7 @@ def end(
         "findings": [_finding(finding, codes or {}) for finding in outcome.findings],
         "violations": [_violation(violation, outcome.scenario) for violation in outcome.violations],
         "assumptions": list(outcome.assumptions),
-        "probe_reports": [_probing(outcome, place) for place in range(len(outcome.probe_reports))],
+        "probe_reports": [_probe_report(report, outcome.verdict) for report in outcome.probe_reports],
         "trial_results": as_data(outcome.trial_results),
         "varied": list(outcome.varied),
         "leftovers": [process_data(process) for process in outcome.leftovers],
@@ -180,42 +174,29 @@ def _verdict(verdict: Verdict) -> TraceRecord:
 def _finding(finding: Finding, codes: Mapping[str, FindingCode]) -> TraceRecord:
     code = codes.get(finding.code)
     return {
-        "code": finding.code,
-        "name": finding.name,
-        "text": finding.text,
-        "advice": finding.advice,
-        "turn": finding.turn,
-        "hook": finding.hook,
-        "times": finding.times,
+        **attributes(finding, "code", "name", "text", "advice", "turn", "hook", "times"),
         "rule": None if finding.rule is None else rule_data(finding.rule),
-        "page": None if code is None else {"what": code.what, "why": code.why, "fix": code.fix},
+        "page": None if code is None else attributes(code, "what", "why", "fix"),
     }
 
 
 def _violation(violation: Violation, scenario: Scenario) -> TraceRecord:
     origin = scenario.origin
-    return {
-        "path": violation.path,
-        "line": None if origin is None else origin.line(violation.path),
-        "expected": violation.expected,
-        "seen": violation.seen,
-    }
+    line = None if origin is None else origin.line(violation.path)
+    return {**attributes(violation, "path", "expected", "seen"), "line": line}
 
 
-def _probing(outcome: Outcome, place: int) -> TraceRecord:
-    probing = outcome.probe_reports[place]
-    data = cast("TraceRecord", as_data(probing))
-    return {**data, "inert": probing.inert, "words": list(render_probes(probing, outcome.verdict))}
+def _probe_report(report: ProbeReport, verdict: Verdict) -> TraceRecord:
+    data = cast("TraceRecord", as_data(report))
+    return {**data, "inert": report.inert, "words": list(render_probes(report, verdict))}
 
 
 def _calls(outcome: Outcome) -> list[Json]:
     return [
         {
             "command": name,
-            "argv": list(call.argv),
-            "cwd": call.cwd,
+            **attributes(call, "argv", "cwd", "stdin_kind"),
             "stdin": None if call.stdin is None else of_bytes(call.stdin),
-            "stdin_kind": call.stdin_kind,
         }
         for name, calls in outcome.calls.items()
         for call in calls[:MOST]

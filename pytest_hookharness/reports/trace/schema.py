@@ -7,14 +7,15 @@ Within a version keys may be added; the listed ones stay.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from pytest_hookharness.model.expectations import VERDICTS
 from pytest_hookharness.model.mutations import FaultOutcome
 from pytest_hookharness.model.processes import Cut, Tier
 from pytest_hookharness.model.protocol import Basis, Ruling
 from pytest_hookharness.reports.trace.records import VERSION
-from pytest_hookharness.reports.trace.validate import Schema
+
+Schema: TypeAlias = Mapping[str, Any]
 
 SCHEMA_ID = "https://json.schemastore.org/hookharness-trace.json"
 
@@ -73,10 +74,10 @@ def _step(kind: str, **properties: Schema) -> Schema:
 STEPS: Mapping[str, Schema] = {
     "moved": _step(
         "moved",
-        move=_ref("deed"),
+        move=_ref("action"),
         saw=_list(_object(kind=_TEXT, event=_TEXT, text=_EXCERPT)),
     ),
-    "happened": _step("happened", happening=_ref("deed")),
+    "happened": _step("happened", happening=_ref("action")),
     "performed": _step(
         "performed",
         tool=_TEXT,
@@ -87,11 +88,11 @@ STEPS: Mapping[str, Schema] = {
         run=_or_null(_RUN),
         **_CONSEQUENCES,
     ),
-    "hooked": _step(
-        "hooked",
+    "hook-event": _step(
+        "hook-event",
         event=_TEXT,
         target=_TEXT,
-        hook_runs=_list(_ref("fire")),
+        hook_runs=_list(_ref("hook-run")),
         decision=_ref("decision"),
         **_CONSEQUENCES,
     ),
@@ -161,7 +162,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         **_object(text=_TEXT, basis=_one_of(*(basis.value for basis in Basis)), source=_TEXT),
     },
     "hook": _object(**_HOOK),
-    "deed": _object(name=_TEXT, data=_EXCERPT),
+    "action": _object(name=_TEXT, data=_EXCERPT),
     "change": _object(
         path=_TEXT,
         how=_one_of("added", "removed", "content", "mode", "kind"),
@@ -229,7 +230,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         unheard=_or_null(_object(place=_TEXT, text=_EXCERPT, rule=_RULE)),
         rule=_RULE,
     ),
-    "fire": _object(
+    "hook-run": _object(
         **_HOOK,
         stdin=_EXCERPT,
         run=_or_null(_RUN),
@@ -282,7 +283,7 @@ DEFINITIONS: Mapping[str, Schema] = {
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of one line of a trace file."""
+    """Return the JSON Schema (draft 2020-12) of one line of a trace file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,
@@ -293,7 +294,7 @@ def schema() -> dict[str, Any]:
 
 
 def words() -> frozenset[str]:
-    """The words that the format itself puts where others may stand."""
+    """Return the words of the format itself; none of them is a secret."""
     return frozenset(_words(DEFINITIONS))
 
 

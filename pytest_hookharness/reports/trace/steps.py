@@ -8,21 +8,21 @@ from typing import assert_never
 
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, Moved, Performed, Step
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.phrases import describe_event, describe_move
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
     TraceRecord,
+    attributes,
     decision_data,
     excerpt,
-    fire_data,
+    hook_run_data,
     of_json,
     run_data,
 )
 
-# Bytes of the longest file, and number of the files in one step, of which differences are told.
+# Bytes of the longest file, and number of the files in one step, that have a diff.
 LONGEST_FILE = 64 << 10
 _MOST_DIFFERENCES = 50
 _MOST_LINES = 2000
@@ -38,13 +38,7 @@ class Versions:
 
 
 def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> TraceRecord:
-    """
-    Return the record of one step.
-
-    Args:
-        seen: The step.
-        contents: What is known of the contents of files that it changed, by state path.
-    """
+    """Return the record of one step; ``contents`` holds known versions of changed files, by state path."""
     return {
         "record": "step",
         "number": seen.number,
@@ -60,7 +54,10 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> TraceReco
                 "kind": "moved",
                 "words": describe_move(exchange.move),
                 "move": {"name": type(exchange.move).__name__.lower(), "data": of_json(exchange.move)},
-                "saw": _saw(exchange.saw),
+                "saw": [
+                    {"kind": message.kind, "event": message.event, "text": excerpt(message.text)}
+                    for message in exchange.saw.messages
+                ],
             }
         case Happened():
             return {
@@ -82,11 +79,11 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> TraceReco
             }
         case HookEvent():
             return {
-                "kind": "hooked",
-                "words": _hooked_words(exchange),
+                "kind": "hook-event",
+                "words": _hook_event_words(exchange),
                 "event": exchange.event,
                 "target": exchange.target,
-                "hook_runs": [fire_data(fire, exchange) for fire in exchange.hook_runs],
+                "hook_runs": [hook_run_data(run, exchange) for run in exchange.hook_runs],
                 "decision": decision_data(exchange.decision),
                 **_consequences(exchange, contents),
             }
@@ -94,21 +91,12 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> TraceReco
             assert_never(exchange)
 
 
-def _saw(saw: Observation) -> list[TraceRecord]:
-    return [
-        {"kind": message.kind, "event": message.event, "text": excerpt(message.text)}
-        for message in saw.messages
-    ]
-
-
 def _performed_words(performed: Performed) -> str:
-    became = (
-        "was refused" if performed.refused else "failed" if performed.result.failed else "was carried out"
-    )
-    return f"{plain(performed.call.name, _NAME)} {became}"
+    result = "failed" if performed.result.failed else "was carried out"
+    return f"{plain(performed.call.name, _NAME)} {'was refused' if performed.refused else result}"
 
 
-def _hooked_words(hooked: HookEvent) -> str:
+def _hook_event_words(hooked: HookEvent) -> str:
     decision, event = hooked.decision, plain(hooked.event, _NAME)
     if decision.halt is not None:
         return f"{event}: the turn is ended"
@@ -116,7 +104,7 @@ def _hooked_words(hooked: HookEvent) -> str:
         return f"{event}: a refusal, which the host overrides"
     if decision.refused:
         return f"{event}: refused"
-    return f"{event}: {decision.ruling.value}" if decision.ruling.value != "none" else f"{event}: let go on"
+    return f"{event}: {decision.ruling.value}" if decision.ruling.value != "none" else f"{event}: allowed"
 
 
 def _consequences(exchange: Performed | HookEvent, contents: Mapping[str, Versions]) -> TraceRecord:
@@ -164,34 +152,19 @@ def _unified(change: Change, before: Sequence[str], after: Sequence[str]) -> str
     old = "/dev/null" if change.how == "added" else f"a/{name}"
     new = "/dev/null" if change.how == "removed" else f"b/{name}"
     lines = difflib.unified_diff(before, after, old, new)
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    unended = "\n\\ No newline at end of file\n"
+    return "".join(line if line.endswith("\n") else line + unended for line in lines)
 
 
 def _child(child: ChildSession) -> TraceRecord:
     # Its environment is left out: it is the likeliest place of secrets, and decides nothing here.
     return {
-        "number": child.number,
-        "parent": child.parent,
-        "depth": child.depth,
-        "host": child.host,
-        "argv": list(child.argv),
-        "starter": child.starter,
+        **attributes(child, "number", "parent", "depth", "host", "argv", "starter"),
         "bytes": child.size,
-        "folder": child.folder,
-        "ended": child.ended,
-        "refused": child.refused,
-        "trouble": child.trouble,
+        **attributes(child, "folder", "ended", "refused", "trouble"),
         "hook_runs": [
-            {
-                "event": fire.event,
-                "command": fire.command,
-                "code": fire.code,
-                "ruling": fire.ruling,
-                "reason": excerpt(fire.reason),
-            }
-            for fire in child.hook_runs
+            {**attributes(run, "event", "command", "code", "ruling"), "reason": excerpt(run.reason)}
+            for run in child.hook_runs
         ],
         "calls": [{"tool": call.name, "refused": call.refused} for call in child.calls],
     }

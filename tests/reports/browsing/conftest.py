@@ -1,4 +1,4 @@
-"""A browser without a window, driven over two pipes, so that a test sees a page as its readers do."""
+"""A headless browser, driven over two pipes, so that a test sees a page as its readers do."""
 
 import itertools
 import json
@@ -29,7 +29,7 @@ KEYS = {
 
 
 class Browser:
-    """One tab of one browser, and what it told without being asked."""
+    """One tab of one browser, and the events that it sent."""
 
     def __init__(self, profile):
         self.told = []

@@ -1,5 +1,5 @@
 """
-The trace page as its readers have it: opened from disk, by mouse, keys and links, on large and small screens.
+The trace page in a browser: opened from disk, used by mouse, keys and links, on large and small screens.
 """
 
 from urllib.parse import quote
@@ -55,7 +55,7 @@ def to(name, host="claude-code@1", turn=None):
 
 @pytest.fixture
 def written(tmp_path, read_back):
-    """A page with a loop on two hosts, a run that ended as it should not, and one that was interrupted."""
+    """A page with a loop on two hosts, a run that failed, and one that was interrupted."""
     runs = [
         read_back(),
         read_back(host="codex@1"),
@@ -72,7 +72,7 @@ def names(browser):
 
 
 def test_hostile_text_is_text(browser, tmp_path, read_back):
-    """Nothing that hooks say is run, loaded or hidden, with all details open, and nothing complains."""
+    """No text of hooks is run, loaded or hidden, with all details open, and the console stays empty."""
     file = tmp_path / "page.html"
     file.write_text(
         page(
@@ -97,7 +97,7 @@ def test_hostile_text_is_text(browser, tmp_path, read_back):
     assert browser.requests() == {file.as_uri()}
 
 
-def test_a_lock_out_shows_the_way_in(browser, tmp_path, read_back):
+def test_a_lock_out_shows_the_path_into_it(browser, tmp_path, read_back):
     """The path into the lock-out and the effect of each move are shown unfolded below the agent's course."""
     file = tmp_path / "page.html"
     file.write_text(page([read_back(name="locked", verdict=Lockout(turn=1, moves=(Stop(),)))]))
@@ -108,8 +108,16 @@ def test_a_lock_out_shows_the_way_in(browser, tmp_path, read_back):
     assert "The scenario's own agent" in browser.ask("document.querySelector('figcaption').textContent")
 
 
-def test_a_script_of_somebody_else_would_be_noticed(browser, tmp_path, read_back):
-    """The policy of the page stops a script that got into it, and that is seen by the test above."""
+def test_trials_are_shown_with_what_was_seen(browser, written):
+    """Each trial has a row with mutation, payload, result and evidence."""
+    browser.open(written, to("lint"))
+
+    cells = browser.ask("[...document.querySelectorAll('.wide td')].map((each) => each.textContent)")
+    assert cells == ["no jq", "to be refused", "fail-open", "no"]
+
+
+def test_an_injected_script_would_be_noticed(browser, tmp_path, read_back):
+    """The policy of the page stops an injected script, and the test above would notice it."""
     file = tmp_path / "page.html"
     file.write_text(page([read_back()]).replace("</main>", "<script>window.hacked=1</script></main>"))
     browser.open(file)
@@ -119,7 +127,7 @@ def test_a_script_of_somebody_else_would_be_noticed(browser, tmp_path, read_back
 
 
 def test_filters_and_order(browser, written):
-    """The list is narrowed by verdict, host, words and promise, is sorted, and says how much is left."""
+    """The list can be filtered by verdict, host, text and result, and sorted, and shows how much is left."""
     browser.open(written)
     assert names(browser) == ["lint", "lint", "polite", "cut-off"]
 
@@ -144,7 +152,7 @@ def test_filters_and_order(browser, written):
     assert browser.complaints() == []
 
 
-def test_keys_and_ways_back(browser, written):
+def test_keys_and_going_back(browser, written):
     """Keys lead through the list into an item, its hook runs, the next item, and back to where one was."""
     browser.open(written)
     focus = "document.activeElement.textContent"
@@ -173,7 +181,7 @@ def test_keys_and_ways_back(browser, written):
 
 
 def test_an_item_by_its_address(browser, written):
-    """An address leads to one turn of an item, which shows its loop, hosts, differences and rule."""
+    """An address leads to one turn of an item, which shows its loop, hosts, diffs and rule."""
     browser.open(written, to("lint", turn=2))
 
     assert browser.ask("document.activeElement.textContent") == "Turn 2 the cycle begins here"
@@ -201,7 +209,7 @@ def test_an_item_by_its_address(browser, written):
 
 
 def test_differences_and_numbers_of_any_kind(browser, tmp_path, read_back):
-    """No line of a difference is taken for the name of its file, and no number of a turn is too large."""
+    """No line of a diff is mistaken for the name of its file, and any turn number is shown."""
     run = read_back(name="large", verdict=Terminated(turn=3))
     change = next(step for step in run.steps if step["kind"] == "performed")["changes"][0]
     change["diff"]["text"] = "--- a/q.sql\n+++ b/q.sql\n@@ -1 +1 @@\n--- old\n+++ new\n"
@@ -221,7 +229,7 @@ def test_differences_and_numbers_of_any_kind(browser, tmp_path, read_back):
 
 
 def test_small_screens_and_dark_ones(browser, written):
-    """At the width of a phone nothing is beyond the edge, and by day and by night every text can be read."""
+    """At the width of a phone nothing is beyond the edge, and every text can be read in both schemes."""
     for scheme in ("light", "dark"):
         for address in ("", to("lint"), to("polite"), to("cut-off")):
             browser.open(written, address, width=360, scheme=scheme)
@@ -235,7 +243,7 @@ def test_small_screens_and_dark_ones(browser, written):
 
 
 def test_a_thousand_items(browser, tmp_path, read_back):
-    """A page with a thousand items shows its list before any of them is read, then all of it."""
+    """A page with a thousand items shows its list before any item is parsed, then all of it."""
     file = tmp_path / "page.html"
     run = read_back(turns=5)
     begins = ({**run.begin, "id": f"a::{number}", "scenario": f"name-{number}"} for number in range(1000))

@@ -1,4 +1,4 @@
-"""Claims about the table of a matrix."""
+"""The table of a stress run."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ BASE = Outcome(scenario=Scenario(name="test"), host="host@1", trace=Trace(), ver
 
 
 def shown(*cells, width=100):
-    """The lines of the table of some cells."""
+    """Return the lines of the table of some trial results."""
     outcome = replace(BASE, trial_results=cells)
     return table(outcome, lambda words: f"play {words}", width=width).splitlines()
 
@@ -24,8 +24,8 @@ def cell(fault, verdict, hook="guard.sh", evidence="", payload=""):
     )
 
 
-def test_the_worst_row_stands_first():
-    """Rows come by what they mean: a guard that is off before one in the way, what is fine last."""
+def test_the_worst_row_is_first():
+    """Rows are sorted by severity: an inert guard before one that refuses too much, good results last."""
     words = ["as declared", "not tried", "differs", "fail-closed", "hung", "fail-open", "inert"]
     lines = shown(*(cell(f"way {place}", word) for place, word in enumerate(words)))
 
@@ -38,7 +38,7 @@ def test_the_worst_row_stands_first():
 
 
 def test_a_row_that_is_not_fine_has_evidence_and_a_command():
-    """What is not fine is followed by what was seen and by what plays it again; what is fine by nothing."""
+    """A bad result is followed by its evidence and its replay command, a good one by nothing."""
     lines = shown(
         cell("one", "fail-open", evidence="it let it through"), cell("other", "as declared", evidence="same")
     )
@@ -47,8 +47,8 @@ def test_a_row_that_is_not_fine_has_evidence_and_a_command():
     assert len(lines) == 6
 
 
-def test_a_column_tells_the_worst_of_its_payloads():
-    """Of two payloads of one hook the cell tells the worse, and other hooks have cells of their own."""
+def test_a_cell_has_the_worst_of_its_payloads():
+    """Of two payloads of one hook the cell has the worse result, and other hooks have their own cells."""
     lines = shown(
         cell("one", "as declared", payload="allow"),
         cell("one", "fail-open", payload="deny"),
@@ -60,7 +60,7 @@ def test_a_column_tells_the_worst_of_its_payloads():
 
 
 def test_two_kinds_that_try_the_same_are_one_row():
-    """Where two kinds try the same in their own ways, one row tells the worst of both, for each hook."""
+    """If two families try the same, one row has the worse result of both, for each hook."""
     lines = shown(
         replace(cell("empty", "as declared", hook=""), family="input"),
         cell("empty", "fail-open", evidence="it let it through"),
@@ -90,7 +90,7 @@ def test_what_was_not_tried_says_why():
 
 
 def test_hostile_words_stay_in_their_row():
-    """What comes from a run cannot begin a line or colour the terminal."""
+    """Text of a run cannot begin a line or colour the terminal."""
     lines = shown(cell("one\n\x1b[31mtwo", "fail-open", hook="a\nb", evidence="\x1b[2Jgone\nfine"))
 
     assert len(lines) == 5

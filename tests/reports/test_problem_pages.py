@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_every_problem_has_a_page(kind, code):
-    """A problem names a command that explains it and a page that is there, also where it is a verdict."""
+    """A problem names a command that explains it and an existing page; so does a verdict."""
     complaint = Symptom(kind=kind, code=code, text="It is.")
     problem = Problem(id=kind, symptom=complaint, scenario=Scenario(name="check", host="claude-code"))
     place = HookSet(host="claude-code", root=Path("/p"), files=())

@@ -1,17 +1,20 @@
 """
-Trace files: one for each simulation, with one line for each record.
+Files about one simulation: its trace while it runs, and an incident report after it; both without secrets.
 
-A record is written, without secrets, before the simulation goes on, so that nothing is lost if this process
-is killed.
+A trace file has one line for each record. A record is written before the simulation goes on, so that nothing
+is lost if this process is killed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping
+import os
+import platform
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from importlib.metadata import version
 from io import FileIO
 from pathlib import Path
 
@@ -19,15 +22,17 @@ from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.output.files import create_in, write_all
-from pytest_hookharness.frontends.output.incident_files import context, secrets_of
 from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Performed, State, Step, Trace
-from pytest_hookharness.reports.markdown.incident import incident_report
-from pytest_hookharness.reports.redaction import redacted
-from pytest_hookharness.reports.trace import records
+from pytest_hookharness.reports.markdown.incident import IncidentContext, incident_report
+from pytest_hookharness.reports.redaction import Secrets, find_secrets, redacted
+from pytest_hookharness.reports.trace import records, schema
 from pytest_hookharness.reports.trace.hook_runs import LONGEST, TraceRecord, bound
 from pytest_hookharness.reports.trace.read import LONGEST_LINE, TraceRun, read_run
 from pytest_hookharness.reports.trace.steps import LONGEST_FILE, Versions
@@ -48,14 +53,7 @@ def recording(
     folder: Path, seed: int, item: TraceItem, scenario: Scenario, front_end: str
 ) -> Generator[Observer]:
     """
-    Open a trace file, and yield an observer that writes a simulation to it.
-
-    Args:
-        folder: The folder of the file.
-        seed: The seed of the run.
-        item: What is simulated.
-        scenario: The scenario.
-        front_end: Who asked for it: ``pytest`` or ``hookharness``.
+    Open a trace file in a folder, and yield an observer that writes a simulation to it.
 
     Raises:
         SimulationError: The file cannot be written.
@@ -92,25 +90,24 @@ class _Recorder(Observer):
 
     def begin(self, testbed: Testbed) -> None:
         self._files = _Files(testbed)
-        self._begin(
-            records.TraceHeader(
-                id=self._item.id,
-                front_end=self._front_end,
-                host=testbed.profile.id,
-                seed=self._seed,
-                tier=testbed.sandbox.tier,
-                hooks=testbed.configuration.hooks,
-                replay_command=self._item.replay,
-                began=self._began,
-            )
-        )
+        self._begin(testbed.profile.id, testbed.sandbox.tier, testbed.configuration.hooks)
 
-    def _begin(self, occasion: records.TraceHeader) -> None:
+    def _begin(self, host: str, tier: Tier | None = None, hooks: Sequence[Hook] = ()) -> None:
         try:
             self._file = create_in(self._folder, self._item.id, SUFFIX)
         except OSError as error:
             raise self._error(error) from error
-        self._write(records.begin(redacted(self._scenario, self._secrets), redacted(occasion, self._secrets)))
+        header = records.TraceHeader(
+            id=self._item.id,
+            front_end=self._front_end,
+            host=host,
+            seed=self._seed,
+            tier=tier,
+            hooks=hooks,
+            replay_command=self._item.replay,
+            began=self._began,
+        )
+        self._write(records.begin(redacted(self._scenario, self._secrets), redacted(header, self._secrets)))
 
     def step(self, step: Step) -> None:
         contents = self._files.compare(step) if self._files is not None else {}
@@ -125,21 +122,13 @@ class _Recorder(Observer):
         seen = redacted(replace(outcome, trace=Trace()), self._secrets)
         seen = replace(seen, trace=Trace(steps=tuple(self._steps)))
         codes = {code.code: code for code in catalogue()}
-        around = redacted(context(self._item.replay), self._secrets)
-        self._write(records.end(seen, codes, around.replay_command, incident_report(seen, around)))
+        context = redacted(_context(self._item.replay), self._secrets)
+        self._write(records.end(seen, codes, context.replay_command, incident_report(seen, context)))
 
     def give_up(self, why: str) -> None:
         """Write why there is no verdict."""
         if self._file is None:
-            occasion = records.TraceHeader(
-                id=self._item.id,
-                front_end=self._front_end,
-                host=self._scenario.host,
-                seed=self._seed,
-                replay_command=self._item.replay,
-                began=self._began,
-            )
-            self._begin(occasion)
+            self._begin(self._scenario.host)
         self._write(records.trouble(redacted(why, self._secrets)))
 
     def discard(self) -> None:
@@ -179,12 +168,12 @@ def _line(record: TraceRecord, longest: int) -> bytes:
 class _Files:
     """The last known contents of the files that a simulation watches, by digest."""
 
-    def __init__(self, stage: Testbed) -> None:
-        self._stage = stage
-        self._contents = Contents(stage.workspace.roots)
+    def __init__(self, testbed: Testbed) -> None:
+        self._testbed = testbed
+        self._contents = Contents(testbed.workspace.roots)
         self._known: dict[str, bytes] = {}
         self._size = 0
-        for path in [*stage.files][:_MOST_FILES]:
+        for path in [*testbed.files][:_MOST_FILES]:
             if self._size < _MOST_KEPT:
                 self._keep(path)
 
@@ -201,11 +190,11 @@ class _Files:
         }
 
     def _keep(self, path: str) -> bytes | None:
-        incident_report = self._stage.files.get(path)
-        if incident_report is None or incident_report.kind != "file":
+        entry = self._testbed.files.get(path)
+        if entry is None or entry.kind != "file":
             return None
         # Opening the transcript would be counted as a hook that reads it.
-        if self._stage.workspace.locate(path) == self._stage.transcript:
+        if self._testbed.workspace.locate(path) == self._testbed.transcript:
             return None
         try:
             data = self._contents.read(path)
@@ -213,8 +202,8 @@ class _Files:
             return None
         if data is None or len(data) > LONGEST_FILE:
             return None
-        if incident_report.content not in self._known:
-            self._known[incident_report.content] = data
+        if entry.content not in self._known:
+            self._known[entry.content] = data
             self._size += len(data)
             while self._size > _MOST_KEPT:
                 self._size -= len(self._known.pop(next(iter(self._known))))
@@ -236,3 +225,36 @@ def read_file(path: Path) -> TraceRun | None:
                 yield line
 
     return read_run(lines(), str(path))
+
+
+def compose_incident(outcome: Outcome, replay: str, responses: Sequence[Response] = ()) -> str:
+    """Return the incident report of an outcome, and of the single events that the same test ran."""
+    secrets = secrets_of(outcome.scenario)
+    # A report prints no states, and redacting thousands of them takes long.
+    seen = replace(outcome, trace=replace(outcome.trace, states={}))
+    return incident_report(redacted(seen, secrets), redacted(_context(replay, responses), secrets))
+
+
+def _context(replay: str, responses: Sequence[Response] = ()) -> IncidentContext:
+    """Return the context of a report that is written now, on this machine."""
+    versions = (
+        f"pytest-hookharness {version('pytest-hookharness')}",
+        f"{platform.python_implementation()} {platform.python_version()}",
+        f"{platform.system()} {platform.release()}",
+    )
+    day = datetime.now().astimezone().date().isoformat()
+    return IncidentContext(
+        replay_command=replay, day=day, versions=versions, asked=responses, root=Path.cwd()
+    )
+
+
+def secrets_of(scenario: Scenario) -> Secrets:
+    """Return what must not be written: secrets in the variables of a scenario and of this process."""
+    return find_secrets(scenario.env, os.environ, words=schema.words())
+
+
+def write_incident(folder: Path, item: str, text: str) -> Path:
+    """Write an incident report into a new file; earlier ones stay, as somebody may have edited them."""
+    with create_in(folder, item, ".md") as file:
+        write_all(file, text.encode())
+    return Path(str(file.name))

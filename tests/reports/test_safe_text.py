@@ -1,4 +1,4 @@
-"""What becomes of text that a hook, an agent or a file name brings along."""
+"""Text of hooks, agents and file names is made safe to print."""
 
 import unicodedata
 
@@ -34,16 +34,16 @@ def test_hostile_text_stays_text(text: str, expected: str) -> None:
 
 
 @given(st.text(st.characters(), max_size=300), st.integers(10, 120))
-def test_what_comes_out_is_one_bounded_harmless_line(text: str, most: int) -> None:
-    """No text comes out longer than asked, on two lines, or with a character that acts on a terminal."""
+def test_the_result_is_one_bounded_harmless_line(text: str, most: int) -> None:
+    """No result is longer than allowed, has two lines, or has a character that acts on a terminal."""
     line = plain(text, most)
     assert len(line) <= most
     assert not {unicodedata.category(character) for character in line} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     line.encode("utf-8")
 
 
-def test_a_text_that_was_laid_out_stays_so() -> None:
-    """Lines and blanks of a text stay as they are, and what acts on a terminal is shown in its place."""
+def test_a_formatted_text_keeps_its_format() -> None:
+    """Lines and blanks of a text stay, and characters that act on a terminal are shown instead."""
     assert [*plain_lines("  turn 1   a\n\n      b \x1b[31m##[x]\n")] == [
         "  turn 1   a",
         "",
@@ -52,7 +52,7 @@ def test_a_text_that_was_laid_out_stays_so() -> None:
 
 
 def test_a_flood_is_cut_without_being_read() -> None:
-    """Of a text of megabytes only the beginning is looked at, and the cut is shown."""
+    """Only the beginning of a text of megabytes is read, and the cut is marked."""
     assert plain("x" * 10_000_000, 10) == "xxxxxxx..."
     assert plain(" " * 10_000_000 + "x", 10) == "..."
 

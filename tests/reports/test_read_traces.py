@@ -1,4 +1,4 @@
-"""Trace files that are read back: what is understood, and what is refused with its line."""
+"""Trace files that are read back, and invalid ones that are refused with file and line."""
 
 import json
 
@@ -37,7 +37,7 @@ def lines(*made):
 
 
 def test_a_whole_run_is_read():
-    """The records of a run are told apart by their kinds, and its row of the table is made of them."""
+    """The records of a run are sorted by kind, and its row of the table is made of them."""
     run = read_run(lines(BEGIN, STEP, STATE, END), "a.jsonl")
 
     assert (run.steps, run.states, run.end, run.interrupted, run.torn) == (
@@ -51,7 +51,7 @@ def test_a_whole_run_is_read():
 
 
 def test_a_run_without_an_end_was_interrupted():
-    """A run that was killed is interrupted, with the turns that were seen, and its promises are not known."""
+    """A run that was killed is interrupted, has the turns that were seen, and its result is unknown."""
     run = read_run(lines(BEGIN, STEP), "a.jsonl")
 
     assert run.interrupted
@@ -64,7 +64,7 @@ def test_a_run_without_an_end_was_interrupted():
 
 
 def test_a_run_that_could_not_be_played_says_why():
-    """What could not be played is told with its reason, and is not taken for interrupted."""
+    """A scenario that could not be played has its reason, and does not count as interrupted."""
     run = read_run(lines(BEGIN, records.trouble("no room")), "a.jsonl")
 
     assert not run.interrupted
@@ -72,8 +72,8 @@ def test_a_run_that_could_not_be_played_says_why():
     assert "no room" in unfinished(run)
 
 
-def test_a_line_that_is_not_whole_is_left_out():
-    """A last line without its end is left out, and that is said; without others nothing is there."""
+def test_an_incomplete_line_is_left_out():
+    """An incomplete last line is left out and reported; a file with nothing else has no run."""
     whole, torn = lines(BEGIN, STEP)
     run = read_run([whole, torn[:-1]], "a.jsonl")
 
@@ -103,8 +103,8 @@ BAD = [
 
 
 @pytest.mark.parametrize("given,said", BAD)
-def test_what_is_no_trace_is_refused_with_its_line(given, said):
-    """A file that is no trace file of this version is refused, with file, line and what is wrong."""
+def test_an_invalid_trace_is_refused_with_its_line(given, said):
+    """A file that is no trace file of this version is refused, with file, line and reason."""
     with pytest.raises(UnreadableTrace) as refused:
         read_run(given, "a.jsonl")
 
@@ -112,7 +112,7 @@ def test_what_is_no_trace_is_refused_with_its_line(given, said):
 
 
 def test_endless_lines_are_refused(monkeypatch):
-    """A line that is longer than any that is written is refused before it is looked into."""
+    """A line that is longer than any written one is refused before it is parsed."""
     monkeypatch.setattr(read, "LONGEST_LINE", 100)
 
     with pytest.raises(UnreadableTrace, match=r"a\.jsonl:1: is longer than 100 bytes"):

@@ -1,4 +1,4 @@
-"""How processes and the threads of their hooks are told."""
+"""Trees of background processes and of the threads that they start."""
 
 from pytest_hookharness.model.background import BackgroundReport, BackgroundRun, Denial, HookThread
 from pytest_hookharness.reports.terminal.agent_tree import render_background
@@ -18,13 +18,13 @@ def thread(number, process, because="on_exit (exit code 1: failure)", **more):
     )
 
 
-def test_nothing_is_told_of_nothing():
-    """Where no process was detached there is no tree."""
+def test_no_process_gives_no_tree():
+    """Without a detached process there is no tree."""
     assert render_background(BackgroundReport()) == []
 
 
 def test_the_tree():
-    """Each process stands below the thread that detached it, with what became of its hooks."""
+    """Each process is below the thread that detached it, with the results of its hooks."""
     tracked = BackgroundReport(
         processes=(
             ran("build", ended=2.5, started=1.0, code=1, lines=3, missed=2),
@@ -54,7 +54,7 @@ def test_the_tree():
 
 
 def test_hostile_words_and_long_trees_are_bounded():
-    """Whatever processes print or ask for, the tree stays short and acts on no terminal."""
+    """With any output of processes, the tree stays short and does not act on a terminal."""
     tracked = BackgroundReport(
         processes=tuple(ran(f"{number}{HOSTILE}") for number in range(500)),
         threads=(thread(1, f"1{HOSTILE}", because=HOSTILE),),

@@ -1,13 +1,13 @@
-"""One scenario on several hosts: the verdicts side by side, and the facts that part the hosts."""
+"""One scenario on several hosts: the verdicts side by side, and the facts behind the differences."""
 
 from pytest_hookharness.reports.terminal.host_matrix import HostRun, render_matrix
 
 
-def turn(number, came, fact):
-    """What a turn came to."""
+def turn(number, result, fact):
+    """One turn of a path."""
     return {
         "turn": number,
-        "came": came,
+        "result": result,
         "event": "Stop",
         "fact": fact,
         "basis": "observed",
@@ -16,11 +16,11 @@ def turn(number, came, fact):
 
 
 def run(host, verdict, *turns, scenario="loop"):
-    """A scenario as it went on a host."""
+    """One scenario on one host."""
     row = {"scenario": scenario, "host": host, "verdict": verdict}
     last = {
         "turn": 0,
-        "came": verdict,
+        "result": verdict,
         "fact": "it has no guard",
         "basis": "documented",
         "source": "its pages",
@@ -31,8 +31,8 @@ def run(host, verdict, *turns, scenario="loop"):
 REFUSED = turn(1, "refused", "exit code 2 refuses")
 
 
-def test_verdicts_stand_side_by_side():
-    """Each scenario has a line with the verdict on each host, and a dash where it was not played."""
+def test_verdicts_are_side_by_side():
+    """Each scenario has a line with the verdict on each host, or a dash for a host without a run."""
     text = render_matrix([run("a@1", "livelock"), run("b@2", "livelock"), run("a@1", "hung", scenario="x")])
 
     assert [line.split() for line in text.splitlines()] == [
@@ -41,8 +41,8 @@ def test_verdicts_stand_side_by_side():
     ]
 
 
-def test_the_fact_that_parts_two_hosts_is_named():
-    """Where verdicts differ, the first turn that went another way is told with the fact behind each."""
+def test_the_fact_behind_a_difference_is_named():
+    """If verdicts differ, the first turn with different results is shown, with the fact behind each."""
     text = render_matrix(
         [
             run("a@1", "livelock", REFUSED, turn(2, "refused", "a refusal on Stop makes the agent go on")),
@@ -56,8 +56,8 @@ def test_the_fact_that_parts_two_hosts_is_named():
     assert "turn 1" not in text
 
 
-def test_each_reason_is_named_once():
-    """Hosts of one verdict are told together if it is for one reason, and apart if it is not."""
+def test_each_reason_is_given_once():
+    """Hosts with one verdict share a line if they have one reason, and have two lines otherwise."""
     flag, code = turn(1, "allowed", "the flag is set"), turn(1, "allowed", "exit code 2 means nothing")
     runs = [run("a@1", "livelock", REFUSED), *(run(host, "terminated", code) for host in ("c@3", "d@4"))]
     text = render_matrix([*runs, run("b@2", "terminated", flag)])
@@ -69,7 +69,7 @@ def test_each_reason_is_named_once():
     assert "b@2: in turn 1 allowed: the flag is set" in turned
 
 
-def test_many_hosts_stand_in_rows():
+def test_many_hosts_are_rows():
     """More than six hosts have a line each, and scenarios are the columns."""
     lines = render_matrix([run(f"h@{number}", "hung") for number in range(7)]).splitlines()
 
@@ -77,29 +77,29 @@ def test_many_hosts_stand_in_rows():
     assert len(lines) == 8
 
 
-def test_hosts_that_part_at_the_end_are_parted_by_their_last_fact():
-    """Where all turns went alike, what the whole was judged by is told."""
+def test_hosts_that_differ_only_at_the_end_differ_by_their_last_fact():
+    """If all turns are equal, the fact behind the verdict is shown."""
     text = render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "capped", REFUSED)])
 
     assert "a@1: livelock: it has no guard (documented: its pages)" in text
 
 
-def test_hosts_that_agree_are_not_parted():
-    """Where all hosts come to one verdict nothing is said of facts."""
+def test_hosts_that_agree_have_no_reasons():
+    """If all hosts have one verdict, no facts are shown."""
     assert "DIVERGE" not in render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "livelock")])
 
 
-def test_a_guard_that_one_host_does_not_hear_parts_it_from_others():
-    """Sessions that end alike differ if something was refused on one host alone, for what is noted there."""
-    unheard = {**turn(1, "allowed", "the word deny refuses"), "noted": "ignored: block is no refusal"}
+def test_a_refusal_that_one_host_ignores_is_a_difference():
+    """Sessions with one verdict differ if only one host refused, and the note there is the reason."""
+    unheard = {**turn(1, "allowed", "the word deny refuses"), "note": "ignored: block is no refusal"}
     text = render_matrix([run("a@1", "terminated", REFUSED), run("b@2", "terminated", unheard)])
 
     assert "DIVERGE  loop: terminated, 1 refused on a@1; terminated, 0 refused on b@2" in text
     assert "b@2: in turn 1 allowed (ignored: block is no refusal): the word deny refuses" in text
 
 
-def test_hooks_that_were_told_otherwise_part_hosts():
-    """Where hooks were told another flag, or none, that is said of both hosts."""
+def test_different_input_is_a_difference():
+    """If hooks were given different flags, or none, this is shown for both hosts."""
     told = {**REFUSED, "flag": "false"}
     other = {**turn(1, "allowed", "silence is no opinion"), "flag": "true"}
     text = render_matrix([run("a@1", "livelock", told), run("b@2", "terminated", other)])
@@ -113,8 +113,8 @@ def test_hooks_that_were_told_otherwise_part_hosts():
     assert "told" not in render_matrix([run("a@1", "livelock", told), run("b@2", "hung", halted)])
 
 
-def test_hooks_that_are_asked_no_more_part_hosts_by_the_guard():
-    """Where the hooks of a stop are asked no more, the fact is that of the guard."""
+def test_hooks_that_are_no_longer_run_differ_by_the_cap():
+    """If a host no longer runs the hooks of a stop, the fact is that of its cap."""
     unasked = turn(1, "no hook was asked", "")
     text = render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "capped", unasked)])
 
@@ -135,7 +135,7 @@ def test_scenarios_whose_hosts_agree_are_counted():
     assert "same result on all hosts: 1 scenario\n" in text
 
 
-def test_one_host_is_no_comparison():
+def test_one_host_is_not_compared():
     """Nothing is printed if no scenario was played on two hosts."""
     assert render_matrix([run("a@1", "livelock"), run("b@2", "livelock", scenario="other")]) == ""
 

@@ -13,8 +13,8 @@ from pytest_hookharness.reports.terminal.host_facts import (
 CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")
 
 
-def test_a_code_is_told_in_full() -> None:
-    """What, why and how to mend it stand below the code's name, with the page that shows it."""
+def test_a_code_is_described_in_full() -> None:
+    """What, why and how to fix it are below the code's name, with the page that shows it."""
     lines = [
         "HH777 ODD-THING",
         "  what: A thing was odd.",
@@ -34,8 +34,8 @@ def test_all_codes_are_listed() -> None:
     assert "| [HH777](HH777.md) | ODD-THING | A thing was odd. |" in index([CODE])
 
 
-def test_a_page_ends_where_people_go_on() -> None:
-    """The head of a page holds all that the catalogue says, and then the heading for an example."""
+def test_a_page_ends_with_the_heading_for_examples() -> None:
+    """The head of a page has the text of the catalogue, and then the heading for an example."""
     head = page_head(CODE)
 
     assert head.startswith("# HH777 ODD-THING\n\nA thing was odd.\n\n**Why it matters.** It matters.\n")

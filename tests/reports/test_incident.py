@@ -1,5 +1,5 @@
 """
-The debugging entry: what the trace knows stands in seven sections, and nothing hostile leaves its place.
+The incident report: the trace fills seven sections, and hostile text stays inside its fences.
 """
 
 import re
@@ -115,7 +115,7 @@ def outside(text):
 
 
 def test_seven_sections_in_order():
-    """An entry has a heading with day and verdict, and the seven sections, each with a word to its author."""
+    """A report has a heading with day and verdict, and seven sections, each with a note to its author."""
     text = incident_report(outcome(), AROUND)
 
     assert text.startswith("## 2026-01-02: livelock in `lint[claude-code]`\n")
@@ -124,7 +124,7 @@ def test_seven_sections_in_order():
 
 
 def test_what_the_trace_knows_is_filled_in():
-    """Numbers, reasons, loop, rule, finding, experiment, files and command stand where they belong."""
+    """Numbers, reasons, loop, rule, finding, experiment, files and command are in their sections."""
     told = sections(
         incident_report(
             outcome(
@@ -184,7 +184,7 @@ def test_what_the_trace_knows_is_filled_in():
     "text", [EVIL, "`", "``", "```", "", " ", "a" * 100_000, "\n" * 5000 + "x"], ids=repr
 )
 def test_hostile_text_stays_in_its_place(text):
-    """What a hook said, and how it is called, is never interpreted, acts on no terminal and is bounded."""
+    """Text and commands of hooks are never interpreted, do not act on a terminal, and are bounded."""
     told = outcome(
         text,
         command=text,
@@ -206,8 +206,8 @@ def test_hostile_text_stays_in_its_place(text):
     assert len(page) < 30_000
 
 
-def test_text_that_leaves_its_place_is_seen():
-    """The check of the hostile text sees it where a fence or a span is too short for it."""
+def test_text_outside_its_fence_is_noticed():
+    """The check for hostile text notices text whose fence or code span is too short."""
     assert "EVIL" in outside(f"```text\n{EVIL}\n```")
     assert "EVIL" in outside("`a ` EVIL`")
     assert "EVIL" not in outside("````text\n```\nEVIL\n````\n`` EVIL` ``")
@@ -225,8 +225,8 @@ def test_text_that_leaves_its_place_is_seen():
     ],
     ids=lambda verdict: type(verdict).__name__,
 )
-def test_every_verdict_has_its_entry(verdict):
-    """Every verdict is told with all sections, and none of the others is called a loop."""
+def test_every_verdict_has_its_report(verdict):
+    """Every verdict has all sections, and only a livelock is called a loop."""
     told = sections(incident_report(outcome(verdict=verdict), IncidentContext(replay_command="")))
 
     assert list(told) == HEADINGS
@@ -234,7 +234,7 @@ def test_every_verdict_has_its_entry(verdict):
 
 
 def test_long_lists_are_cut_and_say_so():
-    """Of many findings the first twenty are told, and how many more there were."""
+    """Of many findings the first twenty are listed, and the rest is counted."""
     many = tuple(replace(FINDING, text=f"Number {number}.") for number in range(50))
 
     told = sections(incident_report(outcome(findings=many), AROUND))["Root Cause"]
@@ -244,8 +244,8 @@ def test_long_lists_are_cut_and_say_so():
     assert "and 30 more" in told
 
 
-def test_events_that_were_asked_alone_are_told():
-    """What a test asked with single fires stands beside its simulation."""
+def test_single_events_are_reported():
+    """The single events of a test are listed beside its simulation."""
     response = Response(hooked=asked("./alone.sh", "not alone"))
 
     assert (

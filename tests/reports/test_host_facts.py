@@ -1,4 +1,4 @@
-"""What is known of hosts, in lines."""
+"""Tables and explanations of hosts."""
 
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.protocol import Basis, Rule
@@ -25,7 +25,7 @@ def test_a_line_for_each_host():
 
 
 def test_an_explanation():
-    """An event is told with its limit and facts, and each way to end with what comes of it and why."""
+    """An event has its limit and facts, and each exit code its effect and the reason."""
     refusal = Meaning(
         case="exit 2",
         printed='{"a": 1}',

@@ -30,7 +30,7 @@ def report(**more):
     [((), "no longer seen"), (("No time.",), "not seen, but the check is incomplete")],
 )
 def test_one_problem_that_was_looked_for(undecided, said):
-    """Where one problem was looked for, it is said whether it is gone, and not that all is well."""
+    """If one problem was looked for, the report says whether it is gone, not that nothing is wrong."""
     made = CheckReport(place=PLACE, only="livelock-a", undecided=undecided)
     assert headline(made).startswith(f"claude-code: problem livelock-a {said}, ")
     assert "only livelock-a" in report(only="livelock-a")
@@ -50,7 +50,7 @@ def test_which_hooks_have_problems():
 
 
 def test_problems_of_all_hooks_or_of_none():
-    """Where every hook has a problem, or the settings have one, nobody is left out of the count."""
+    """If every hook has a problem, or the settings have one, the count covers all hooks."""
     of_all = tuple(problem(hook.command) for hook in HOOKS)
     assert headline(CheckReport(place=PLACE, problems=of_all)).startswith(
         "claude-code: 3 problems with 3 hooks in "
@@ -60,7 +60,7 @@ def test_problems_of_all_hooks_or_of_none():
 
 
 def test_a_session_that_was_not_made_smaller():
-    """A problem of a long session is told by the move after which it was seen, not by its last ones."""
+    """A problem of a long session is shown by the move after which it was seen, not by the last moves."""
     acts = (FIRST_PROMPT, *(RunCommand(command=f"echo {number}") for number in range(40)))
     scenario = Scenario(name="check", host="claude-code", script=Script(acts=acts))
     found = replace(
@@ -75,14 +75,14 @@ def test_a_session_that_was_not_made_smaller():
 
 
 def test_an_interrupted_check_up_is_unknown():
-    """After Ctrl-C the exit status says that not all is known, whatever was found until then."""
+    """After Ctrl-C the exit status is "unknown", even if problems were found."""
     found = CheckReport(place=PLACE, problems=(problem("./a.sh"),))
     assert status_of([found]) == FOUND
     assert status_of([found, replace(found, interrupted=True)]) == UNKNOWN
 
 
 def test_all_files_are_played_by_one_command():
-    """The command that plays all files that were written names each of them, wherever they stand."""
+    """The command that plays all written files names each of them with its path."""
     found = tuple(problem(hook, file=Path(f"{hook[2]} b.scenario.yaml")) for hook in ("./a.sh", "./b.sh"))
     said = report(problems=found)
     assert (

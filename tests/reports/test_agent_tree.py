@@ -1,4 +1,4 @@
-"""How sessions of stand-ins are told, and sets of hooks that refuse in turn."""
+"""How sessions of fake agents, and sets of hooks that refuse alternately, are reported."""
 
 from dataclasses import replace
 
@@ -46,8 +46,8 @@ def outcome(verdict: Verdict, *asked: HookEvent) -> Outcome:
     return Outcome(scenario=Scenario(name="x"), host="h", trace=Trace(steps=tuple(steps)), verdict=verdict)
 
 
-def test_sessions_are_told_as_a_tree() -> None:
-    """Each session stands below the one that it was started from, with what its hooks said."""
+def test_sessions_are_a_tree() -> None:
+    """Each session is below the session that started it, with the replies of its hooks."""
     children = (
         child(1, hook_runs=(FIRE,), ended="stopped"),
         child(2, 1, 2),
@@ -61,8 +61,8 @@ def test_sessions_are_told_as_a_tree() -> None:
     ]
 
 
-def test_a_great_many_sessions_and_fires_are_cut_short() -> None:
-    """However many sessions and fires there are, and however they lie, a few lines tell of them."""
+def test_many_sessions_and_hook_runs_are_bounded() -> None:
+    """Any number of sessions and hook runs, in any tree, takes a bounded number of lines."""
     many = [child(number, number - 1, number, hook_runs=(FIRE,) * 9) for number in range(1, 60)]
     lines = render_sessions(many)
     assert len(lines) == 17
@@ -82,8 +82,8 @@ def test_what_a_session_says_acts_on_no_terminal() -> None:
     assert "\u202e" not in told
 
 
-def test_a_chain_is_told_from_its_root() -> None:
-    """What led to what follows the turns, a long chain with its first links and its last."""
+def test_a_chain_begins_with_its_root() -> None:
+    """The chain of causes follows the turns; a long one has its first links and its last."""
     chain = tuple(f"link {number}" for number in range(1, 13))
     told = story(outcome(Recursing(turn=1, limit="a depth of 12", chain=chain), refusing())).splitlines()
     place = told.index("  chain of causes:")
@@ -91,8 +91,8 @@ def test_a_chain_is_told_from_its_root() -> None:
     assert "how it came" not in story(outcome(Terminated(turn=1), refusing()))
 
 
-def test_hooks_that_refuse_in_turn_are_named_with_what_they_demand() -> None:
-    """Where several hooks refuse in one lap, the advice says which of them demands what."""
+def test_hooks_that_refuse_alternately_are_named_with_their_demands() -> None:
+    """If several hooks refuse in one cycle, the advice says which of them demands what."""
     lock, keep = ("./lock.sh", "[./lock.sh]: remove .lock"), ("./keep.sh", "run ./check")
     seen = [refusing(("./before.sh", "x")), *[refusing(lock), refusing(keep)] * 2]
     told = " ".join(story(outcome(Livelock(stem=1, period=2), *seen)).split())

@@ -1,4 +1,4 @@
-"""What each turn of a run came to, for the comparison of hosts."""
+"""The result of each turn of a run, for the comparison of hosts."""
 
 import json
 
@@ -7,14 +7,14 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports.terminal.host_paths import path_of
+from pytest_hookharness.reports.terminal.host_matrix import path_of
 
 READING = Rule("the word deny refuses", Basis.OBSERVED, "a host")
 EVENT = Rule("a hint undoes a refusal", Basis.OBSERVED, "a host")
 
 
 def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
-    """One asking of one hook in turn 1."""
+    """Return the event of one hook in turn 1."""
     payload = {} if flag is None else {"stop_hook_active": flag}
     reply = Reply(fault=fault, ruling=ruling, rule=READING)
     fire = HookRun(hook=Hook(event="Stop", command="./x"), payload=payload, run=None, reply=reply)
@@ -26,8 +26,8 @@ def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
     )
 
 
-def came(*asked):
-    """What a turn with these askings came to."""
+def result_of(*asked):
+    """Return the path entry of a turn with these hook events."""
     steps = tuple(Step(number=number, turn=1, exchange=one) for number, one in enumerate(asked))
     trace = Trace(steps=steps)
     turns = path_of(Outcome(scenario=Scenario(name="x"), host="a", trace=trace, verdict=Terminated(turn=1)))
@@ -35,11 +35,11 @@ def came(*asked):
     return turns[0]
 
 
-def test_a_turn_came_to_what_was_lost_in_it():
-    """A note of what the host could not use comes with the rule by which it was read."""
-    turn = came(hooked("ignored: block is no refusal"), hooked())
+def test_a_note_has_the_rule_by_which_the_reply_was_read():
+    """A note of what the host could not use has the rule by which it was read."""
+    turn = result_of(hooked("ignored: block is no refusal"), hooked())
 
-    assert (turn["came"], turn["noted"], turn["fact"]) == (
+    assert (turn["result"], turn["note"], turn["fact"]) == (
         "allowed",
         "ignored: block is no refusal",
         READING.text,
@@ -47,19 +47,19 @@ def test_a_turn_came_to_what_was_lost_in_it():
 
 
 def test_an_undone_refusal_is_noted():
-    """A refusal that other words undid is noted, with the rule of its event."""
-    turn = came(hooked(ruling=Ruling.DENY), hooked())
+    """A refusal that another reply undid is noted, with the rule of its event."""
+    turn = result_of(hooked(ruling=Ruling.DENY), hooked())
 
-    assert (turn["came"], turn["noted"], turn["fact"]) == ("allowed", "a refusal was overruled", EVENT.text)
-
-
-def test_what_held_the_agent_up_counts():
-    """A refusal that held goes before everything that was lost in its turn."""
-    turn = came(hooked("crashed: exit code 1"), hooked(ruling=Ruling.DENY, refused=True))
-
-    assert (turn["came"], turn["noted"]) == ("refused", "")
+    assert (turn["result"], turn["note"], turn["fact"]) == ("allowed", "a refusal was overruled", EVENT.text)
 
 
-def test_what_hooks_were_told_of_earlier_refusals():
-    """The flag stands with the turn as it was told, and nothing if it was not."""
-    assert [came(hooked(flag=flag))["flag"] for flag in (True, False, None)] == ["true", "false", ""]
+def test_a_refusal_counts_before_a_note():
+    """A refusal comes before everything that the host could not use in its turn."""
+    turn = result_of(hooked("crashed: exit code 1"), hooked(ruling=Ruling.DENY, refused=True))
+
+    assert (turn["result"], turn["note"]) == ("refused", "")
+
+
+def test_the_flag_of_earlier_refusals():
+    """A turn has the flag as it was in the payload; it is empty if there was none."""
+    assert [result_of(hooked(flag=flag))["flag"] for flag in (True, False, None)] == ["true", "false", ""]

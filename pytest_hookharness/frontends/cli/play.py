@@ -1,0 +1,182 @@
+"""``hookharness run`` and ``try``: play one simulation. Also the options of all commands that play."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.frontends.node_ids import anchor, pick
+from pytest_hookharness.frontends.option_types import make_folder, require_new, seconds, whole_number
+from pytest_hookharness.frontends.output.files import write_new
+from pytest_hookharness.frontends.progress import shell_line
+from pytest_hookharness.frontends.replay_command import (
+    TIERS,
+    TraceItem,
+    header,
+    replay_command,
+    replay_options,
+)
+from pytest_hookharness.model.moves import FIRST_PROMPT
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.terminal import story
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
+
+PASSED, FAILED, UNKNOWN = 0, 1, 2
+_TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
+_TRY = (
+    "Plays a whole session around one hook: a prompt, a shell call, an edit, and an agent that then wants "
+    "to stop. Files that COMMAND names with ./ are taken from here; the hook runs in an empty throw-away "
+    "workspace, or in a copy of --project. Exit status: 0 the session ends without findings, 1 it does not, "
+    "2 unknown."
+)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of every command that plays something."""
+    parser.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="seed of generated values")
+    parser.add_argument("--hook-timeout", default="10s", help="end a hook run after this time (10s)")
+    parser.add_argument("--budget", default="60s", help="wall-clock time for everything (60s)")
+    parser.add_argument("--turns", type=whole_number("--turns", 1), help="maximal number of turns")
+    parser.add_argument("--tier", choices=tuple(TIERS), help="how hook runs are isolated (best available)")
+    parser.add_argument("--keep", action="store_true", help="keep the workspace and print where it is")
+    parser.add_argument("--trace-dir", metavar="DIR", help="write a trace file of each simulation into DIR")
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """
+    Return the settings that the options of a command select.
+
+    Raises:
+        OptionError: An option cannot be read.
+    """
+    traces: str | None = arguments.trace_dir
+    return Settings(
+        seed=arguments.seed,
+        hook_timeout=seconds(arguments.hook_timeout, "--hook-timeout"),
+        wall=seconds(arguments.budget, "--budget"),
+        turns=arguments.turns,
+        tier=TIERS.get(arguments.tier or ""),
+        keep=arguments.keep,
+        traces=None if traces is None else make_folder(traces, "--trace-dir", below=Path.cwd()),
+    )
+
+
+def declare_run(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``hookharness run``."""
+    parser.add_argument("item", metavar="NODEID", help="FILE::name[variant-host], as pytest prints it")
+    parser.add_argument(
+        "--incident", type=Path, metavar="FILE", help="also write an incident report into FILE, in Markdown"
+    )
+    parser.add_argument("--cov", action="store_true", help="record which lines of the hooks run")
+    add_settings(parser)
+    parser.set_defaults(call=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    scenario, settings = pick(arguments.item), settings_of(arguments)
+    return play(scenario, settings, replay_command(scenario, settings), arguments)
+
+
+def play(scenario: Scenario, settings: Settings, replay: str, arguments: argparse.Namespace) -> int:
+    """Play a scenario, print its story, and return the exit status; ``replay`` repeats it."""
+    if arguments.incident is not None:
+        require_new(arguments.incident, "--incident")
+    try:
+        outcome, interrupted = _simulate(scenario, settings, replay, record_lines=arguments.cov), False
+    except Interrupted as error:
+        outcome, interrupted = error.outcome, True
+    print(story.story(outcome, replay_command=replay))
+    if arguments.incident is not None:
+        from pytest_hookharness.frontends.output.simulation_files import compose_incident
+
+        write_new(arguments.incident, compose_incident(outcome, replay))
+        print(f"hookharness: wrote {arguments.incident}", file=sys.stderr)
+    if interrupted or (outcome.verdict_name == "undecided" and not outcome.passed):
+        return UNKNOWN
+    return PASSED if outcome.passed else FAILED
+
+
+def _simulate(scenario: Scenario, settings: Settings, replay: str, *, record_lines: bool) -> Outcome:
+    if record_lines:
+        from pytest_hookharness.frontends.coverage_data import recording
+
+        with recording() as store:
+            return _simulate(scenario, replace(settings, coverage_store=store), replay, record_lines=False)
+    print(header(settings))
+    with Harness(settings, line=shell_line(sys.stderr)) as harness:
+        return harness.simulate(scenario, item=TraceItem.of_scenario(scenario, replay))
+
+
+def declare_try(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``hookharness try``."""
+    parser.description = _TRY
+    parser.add_argument("event", metavar="EVENT", help="the host's name of an event, such as Stop")
+    parser.add_argument("command", metavar="COMMAND", help="the hook, as a shell command line")
+    parser.add_argument("--host", default="claude-code", help="host to play (claude-code)")
+    parser.add_argument("--project", type=Path, help="folder that is copied into the workspace")
+    parser.add_argument("--git", action="store_true", help="make the workspace a committed repository")
+    parser.add_argument("--then", default="idle", help="how the agent behaves (idle)")
+    parser.add_argument("--matcher", help="matcher of the hook")
+    parser.add_argument("--timeout", type=float, help="the hook's timeout in its settings, in seconds")
+    parser.add_argument("--vary", help="also try mutations: all, or kinds such as key-order,state")
+    parser.add_argument("--cov", action="store_true", help="record which lines of the hook run")
+    add_settings(parser)
+    parser.set_defaults(call=_try, incident=None)
+
+
+def _try(arguments: argparse.Namespace) -> int:
+    scenario, settings = compose(arguments), settings_of(arguments)
+    return play(scenario, settings, _replay_command(arguments, settings), arguments)
+
+
+def _handler(arguments: argparse.Namespace) -> dict[str, object]:
+    """Return the hook as the settings of its host would have it, in the short form that every host reads."""
+    config = hosts.find(arguments.host).config
+    handler: dict[str, object] = {} if config.untyped else {config.keys.type: "command"}
+    handler[config.types["command"]] = anchor(arguments.command, Path.cwd())
+    if arguments.timeout is not None:
+        handler[config.keys.timeout] = arguments.timeout
+    if arguments.matcher is not None:
+        handler["matcher"] = arguments.matcher
+    return handler
+
+
+def compose(arguments: argparse.Namespace) -> Scenario:
+    """Return the scenario: a prompt, a shell call, an edit, and an agent that wants to stop."""
+    acts = [
+        {"prompt": FIRST_PROMPT.text},
+        {"run": "echo working"},
+        {"edit": {"file": "work.txt", "text": "done\n"}},
+    ]
+    made = scenario_files.scenario_from(
+        {
+            "name": "try",
+            "host": arguments.host,
+            "git": arguments.git,
+            "hooks": {arguments.event: [_handler(arguments)]},
+        }
+    )
+    if arguments.vary is not None:
+        kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
+        made = replace(made, vary=scenario_files.scenario_from({"name": "try", "vary": kinds}).vary)
+    profile = hosts.find(made.host)
+    hosts.find_event(profile, hosts.own_event(profile, arguments.event))
+    project = arguments.project.resolve() if arguments.project is not None else None
+    script = scenario_files.script_from(acts, then=arguments.then)
+    return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
+
+
+def _replay_command(arguments: argparse.Namespace, settings: Settings) -> str:
+    words = ["hookharness", "try", arguments.event, arguments.command]
+    for name in ("host", "project", "then", "matcher", "timeout", "vary"):
+        value = getattr(arguments, name)
+        if value not in (None, _TRY_DEFAULTS.get(name)):
+            words += [f"--{name}", str(value)]
+    words += ["--git"] if arguments.git else []
+    return shlex.join([*words, *replay_options(settings)])
