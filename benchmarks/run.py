@@ -19,6 +19,7 @@ import detectors
 import explorations
 import hook_runs
 import hosts
+import observed_reads
 import recording
 import startup
 import stress
@@ -42,6 +43,7 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "recording": recording.table,
     "stress": stress.table,
     "startup": startup.table,
+    "observed_reads": observed_reads.table,
 }
 
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from pytest_hookharness.model.delivery import Dialogue, Terminal
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.reads import Reads
 
 _INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|python[0-9.]*)$")
 
@@ -100,6 +101,7 @@ class ProcessSpec:
         kill: How the host cuts it.
         output_limit: Number of bytes of each output stream that are kept.
         terminal: Its controlling terminal; ``None`` if it has none.
+        observed: Whether to record what it looks at.
     """
 
     argv: tuple[str, ...]
@@ -115,6 +117,7 @@ class ProcessSpec:
     kill: KillPolicy = KillPolicy()
     output_limit: int = 1 << 20
     terminal: Terminal | None = None
+    observed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +284,7 @@ class ProcessResult:
         pid: Process id inside the sandbox.
         dialogue: The dialogue on its terminal; ``None`` if it had none.
         limit: The host's time limit in seconds; ``None`` if unknown.
+        reads: What it looked at; ``None`` if that was not asked for.
     """
 
     ending: Ending
@@ -296,6 +300,7 @@ class ProcessResult:
     pid: int = 0
     dialogue: Dialogue | None = None
     limit: float | None = None
+    reads: Reads | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@ The operating system, behind one small protocol.
 
 Only this folder knows which system it runs on and calls the kernel past the standard library; the rest of
 the package calls the functions below. Each returns the implementation of a class of ``protocol`` or
-``changes``; for Linux that is a module. Another system adds its modules here, and a choice to each function.
+``observation``; for Linux that is a module. Another system adds its modules here, and a choice to each
+function.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pytest_hookharness.execution.platform import protocol
+    from pytest_hookharness.execution.platform import observation, protocol
 
 # Each part is imported when it is first asked for: the supervisor and the programs inside a sandbox start
 # often, need few parts, and must not pay for the others.
@@ -56,3 +57,24 @@ def tracing() -> protocol.Tracing:
     from pytest_hookharness.execution.platform import linux_ptrace
 
     return linux_ptrace
+
+
+def observing() -> observation.Observing:
+    """Return the tracer that stops processes before they look at anything."""
+    from pytest_hookharness.execution.platform import linux_observing
+
+    return linux_observing
+
+
+def resolver() -> observation.Resolver:
+    """Return a new resolver of the paths that stopped processes name."""
+    from pytest_hookharness.execution.platform.linux_paths import LinuxResolver
+
+    return LinuxResolver()
+
+
+def read_calls() -> observation.ReadCalls:
+    """Return the calls by which programs look at the world."""
+    from pytest_hookharness.execution.platform import linux_read_calls
+
+    return linux_read_calls

@@ -1,8 +1,8 @@
 """
-Linux: processes that the kernel stops before they change a file.
+Linux: processes that the kernel stops before certain system calls, by ptrace and seccomp.
 
-Only the interleaving scheduler uses it. Of all system calls only those that write, open and rename stop, by a
-seccomp filter that a process installs before it becomes a command.
+The interleaving scheduler uses it for calls that write, open and rename. A process installs the filter that
+selects the calls before it becomes a command. What else an observed process needs is in ``linux_observing``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pytest_hookharness.execution.platform.linux import last_error, libc, link, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
@@ -25,7 +25,8 @@ FILTERED: int = 7
 STOPPED: int = 128
 ALL_TASKS: int = 0x40000000  # __WALL: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
-_ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
+# What a filter answers: let the call pass, stop before it, or make it fail with an error number.
+ALLOW, TRACE, REFUSE = 0x7FFF0000, 0x7FF00000, 0x00050000
 _MAX_PATH = 4096
 
 # For each call: which arguments name what it changes. That is a descriptor, a path, a folder and a path, or
@@ -43,17 +44,26 @@ _CALLS = {
         37: (AT, 2),
     },
 }  # fmt: skip
-_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _AT_CWD = (1 << 32) - 100
+
+
+if hasattr(libc, "ptrace"):
+    libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+    libc.ptrace.restype = ctypes.c_long
 
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def _ptrace(request: int, pid: int, address: int, data: object) -> int:
-    libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
-    libc.ptrace.restype = ctypes.c_long
+def ptrace(request: int, pid: int, address: int, data: object) -> int:
+    """
+    Make a request of a tracer.
+
+    Raises:
+        OSError: The system refuses.
+    """
     done: int = libc.ptrace(request, pid, address, data)
     if done < 0:
         raise last_error("ptrace")
@@ -65,14 +75,27 @@ def filter_calls() -> None:
     numbers = sorted(_CALLS[machine])
     # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
     # compare it with each call of interest, then allow the call or stop the task.
-    rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, _ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
+    rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
     rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
-    rules += [(0x06, 0, 0, _ALLOW), (0x06, 0, 0, _TRACE)]
+    rules += [(0x06, 0, 0, ALLOW), (0x06, 0, 0, TRACE)]
+    install_filter(rules)
+
+
+def install_filter(rules: Sequence[tuple[int, int, int, int]]) -> None:
+    """Install a seccomp program in this process: of each rule the code, the two jumps and the value."""
     code = b"".join(struct.pack("=HBBI", *rule) for rule in rules)
     program = _Program(len(rules), code)
-    for option, value, pointer in ((_NO_NEW_PRIVS, 1, None), (_SECCOMP, _FILTER, ctypes.byref(program))):
-        if libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
-            raise last_error("a filter of system calls")
+    # Who has no rights over the machine must first give up gaining them by programs such as sudo. Others do
+    # not, for such a program works differently then.
+    if _prctl(_SECCOMP, _FILTER, ctypes.byref(program)) and (
+        _prctl(_NO_NEW_PRIVS, 1, ctypes.c_ulong(0)) or _prctl(_SECCOMP, _FILTER, ctypes.byref(program))
+    ):
+        raise last_error("a filter of system calls")
+
+
+def _prctl(option: int, value: int, pointer: object) -> int:
+    done: int = libc.prctl(option, ctypes.c_ulong(value), pointer, *[ctypes.c_ulong(0)] * 2)
+    return done
 
 
 def try_filter() -> None:
@@ -90,35 +113,44 @@ def try_filter() -> None:
 def seize(pid: int) -> None:
     if os.uname().machine not in _CALLS:
         raise OSError(f"the system calls of {os.uname().machine} are not known")
-    _ptrace(_SEIZE, pid, 0, _OPTIONS)
+    ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
 def resume(pid: int, number: int = 0) -> None:
     with contextlib.suppress(OSError):  # it was killed meanwhile; its end is reported next
-        _ptrace(_CONT, pid, 0, number)
+        ptrace(_CONT, pid, 0, number)
 
 
 def keep_stopped(pid: int) -> None:
     with contextlib.suppress(OSError):
-        _ptrace(_LISTEN, pid, 0, 0)
+        ptrace(_LISTEN, pid, 0, 0)
 
 
 def started(pid: int) -> set[int]:
     number = ctypes.c_ulong()
     try:
-        _ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
+        ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
     except OSError:
         return set()
     return {number.value}
 
 
-def changes(pid: int, paths: Collection[str]) -> bool:
+def call_info(pid: int) -> bytes:
+    """Return what the kernel tells of the call at which a task stopped; nothing if the task is gone."""
     info = ctypes.create_string_buffer(88)
     try:
-        _ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
+        ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
     except OSError:
+        return b""
+    return info.raw
+
+
+def changes(pid: int, paths: Collection[str]) -> bool:
+    """Return whether the call before which a task stopped changes one of these files."""
+    info = call_info(pid)
+    if not info:
         return False
-    number, *arguments = struct.unpack_from("=7Q", info.raw, 24)
+    number, *arguments = struct.unpack_from("=7Q", info, 24)
     kind, first = _CALLS[os.uname().machine].get(number, (FD, 5))
     if kind == FD:
         return link(pid, arguments[first] & 0xFFFFFFFF) in paths

@@ -189,7 +189,7 @@ class Isolation(Protocol):
 
 
 class Tracing(Protocol):
-    """Stops processes just before they change a file. Only the interleaving scheduler needs it."""
+    """Stops processes just before certain calls; for the interleaving scheduler, those that change a file."""
 
     ALL_TASKS: int  # flag for ``waitpid``: threads too
     # Events with which a traced task stops: it started another task; it is about to make a filtered call; it

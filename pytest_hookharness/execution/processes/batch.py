@@ -17,6 +17,7 @@ from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
 from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
+from pytest_hookharness.execution.reads.tracer import Tracer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ _table = platform.processes()
 
 _FIRST, _INTERVAL = 0.05, 0.1
 _IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
-_BUSY = "RD"
+_BUSY = "RDt"  # the last one: its tracer works for it
+_NO_REACH = "a process may outlive the hook run where only process groups isolate"
 
 
 class Load:
@@ -46,7 +48,8 @@ class Load:
         due: When to look next, on the monotonic clock; never if nobody wants to know.
     """
 
-    def __init__(self, now: float, *, wanted: bool) -> None:
+    def __init__(self, now: float, tracer: Tracer, *, wanted: bool) -> None:
+        self._tracer = tracer
         self.due = now + _FIRST if wanted else _NEVER
         self._looked = now
         self._cpu_time = _cpu_time(()) if wanted else 0.0
@@ -56,7 +59,7 @@ class Load:
         """Return the new state if it has changed: they work, or they wait."""
         rows = [found for pid in process_tree.descendants(os.getpid()) if (found := _table.row(pid))]
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
-        spent, before = _cpu_time(rows), self._cpu_time
+        spent, before = _cpu_time(rows) + self._tracer.seconds, self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
         # On an overloaded machine a process that wants to work may get almost no CPU time.
         state = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
@@ -109,9 +112,10 @@ class Batch:
             EOFError: The other side is gone, or interrupted the batch.
         """
         hooks = [HookProcess(ProcessRequest(each), self) for each in values]
+        self.tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
         started: list[HookProcess] = []
         first = _monotonic()
-        self._load = Load(first, wanted=watched)
+        self._load = Load(first, self.tracer, wanted=watched)
         try:
             for hook in hooks:
                 hook.start(first + budget if budget is not None else _NEVER)
@@ -222,7 +226,8 @@ class Batch:
                 break
             if pid == 0:
                 break
-            hook = self._by_pid.pop(pid, None)
+            self.tracer.handle(pid, status)
+            hook = None if os.WIFSTOPPED(status) else self._by_pid.pop(pid, None)
             if hook is not None:
                 ended.append((hook, status, usage))
         for hook, status, usage in ended:

@@ -82,6 +82,7 @@ class ProcessRequest:
     close_wait: float | None
     output_limit: int
     terminal: bytes
+    observed: bool
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         vars(self).update(zip(ProcessRequest.__annotations__, values, strict=True))

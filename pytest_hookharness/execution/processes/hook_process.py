@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from pytest_hookharness.execution.processes.spawn import Spawner
+    from pytest_hookharness.execution.reads.tracer import Tracer
 
     class BatchView(Protocol):
         """What a hook process needs of the batch around it."""
 
         spawner: Spawner
         tree: process_tree.Descendants | process_tree.ProcessGroup
+        tracer: Tracer
 
         def members(self, hook: HookProcess) -> list[int]:
             """List the living processes that belong to a hook."""
@@ -78,11 +80,13 @@ class HookProcess:
         else:
             self.source.feed(now)
         try:
-            self.pid, refusal = self._batch.spawner.start(request, channels.theirs)
+            tracer = self._batch.tracer if request.observed else None
+            self.pid, refusal = self._batch.spawner.start(request, channels.theirs, tracer)
         finally:
             channels.after_start()
         self._time_limit = min(request.limit, request.hook_timeout, budget_end - now)
         self.deadline = now + self._time_limit
+        self._budget_end, self._waited, self._extended = budget_end, self._batch.tracer.seconds, -1
         if refusal is not None:
             self.phase = DONE
             self.pid, self.source.taken, self._read = 0, 0, 0
@@ -166,8 +170,20 @@ class HookProcess:
     def _linger(self, now: float) -> None:
         self.phase, self.deadline = LINGERING, now + self.request.linger
 
+    def _extends(self, now: float) -> bool:
+        """Move the deadline of a phase once, by the time that an observed hook was kept waiting in it."""
+        waited = self._batch.tracer.seconds - self._waited
+        self._waited += waited
+        if not self.request.observed or self._extended == self.phase or not waited:
+            return False
+        self._extended = self.phase
+        self.deadline = min(now + waited, max(now, self._budget_end))
+        return self.deadline > now
+
     def on_deadline(self, now: float) -> None:
         """Do what is due when the deadline of the present phase has passed."""
+        if self._extends(now):
+            return
         if self.phase == RUNNING:
             self._cut(now)
         elif self.phase == CUTTING:
@@ -187,7 +203,12 @@ class HookProcess:
         members = self._batch.members(self)
         streams, writing = self._channels.stream_names(), self.source.waiting
         activities = process_tree.describe_activities(
-            members, self._boot, streams, writing=writing, closes=self.request.close
+            members,
+            self._boot,
+            streams,
+            writing=writing,
+            closes=self.request.close,
+            state_of=self._batch.tracer.state_of,
         )
         # The host's limit is named only if no limit of the harness was shorter.
         by = "budget"
@@ -256,7 +277,8 @@ class HookProcess:
         """Return the report that ``translation.decode`` reads."""
         stdout, stderr = self.sinks
         cpu, peak = self._usage
+        reads = self._batch.tracer.report(self.pid) if self.request.observed else None
         return (
             self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
-            self.began - first, self._wall, cpu, peak, self._leftovers, self.pid,
+            self.began - first, self._wall, cpu, peak, self._leftovers, self.pid, reads,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
 _table = platform.processes()
 
@@ -220,7 +220,13 @@ AT_TERMINAL = "input from the terminal"
 
 
 def describe_activities(
-    pids: list[int], boot_time: float, streams: dict[str, int], *, writing: bool, closes: bool
+    pids: list[int],
+    boot_time: float,
+    streams: dict[str, int],
+    *,
+    writing: bool,
+    closes: bool,
+    state_of: Callable[[int, str], str],
 ) -> list[tuple[int, str, float, str, str, str]]:
     """
     Describe each process: what it is, its state, the call it is blocked in, and what that waits for.
@@ -231,6 +237,7 @@ def describe_activities(
         streams: The names of the files behind its three streams.
         writing: Whether the host still writes to its standard input.
         closes: Whether the host closes it then.
+        state_of: Corrects the state that the table shows for a process.
     """
     stdin = "end of file on stdin, which the host keeps open"
     if writing:
@@ -242,10 +249,11 @@ def describe_activities(
         found = _table.row(pid)
         if found is not None and found.state != "Z":
             call, text = "", "a signal to continue: it is stopped"
-            if found.state not in "Tt":
-                call, first = _table.blocked_call(pid, found.state)
+            state = state_of(pid, found.state)
+            if state not in "Tt":
+                call, first = _table.blocked_call(pid, state)
                 text = "" if first is None else _describe_wait(pid, call, first, pids, streams, stdin)
-            seen.append((*describe(pid, boot_time), found.state, call, text))
+            seen.append((*describe(pid, boot_time), state, call, text))
     return seen
 
 

@@ -6,6 +6,7 @@ Loaded by the supervisor too.
 
 from __future__ import annotations
 
+import _socket
 import errno
 import fcntl
 import os
@@ -18,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from pytest_hookharness.execution.reads.tracer import Tracer
 
     Streams = tuple[int, int, int]
     Starter = Callable[[ProcessRequest, Streams, int], int]
@@ -43,9 +46,8 @@ class Spawner:
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""
         times = (0.0,) * 4
-        nothing = ProcessRequest(
-            ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0, b"")
-        )
+        rest = (), "", 0.0, 0.0, 0, b"", False
+        nothing = ProcessRequest(([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, *rest))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (TypeError, ValueError):
@@ -55,17 +57,27 @@ class Spawner:
         os.waitpid(pid, 0)
         return known
 
-    def start(self, request: ProcessRequest, streams: tuple[int, ...]) -> tuple[int, OSError | None]:
-        """Start a process; return its number, and why it never became the command if it did not."""
-        if request.stdio == request.stdin == TTY:
-            return self._on_terminal(request, (streams[0], streams[0], streams[0]))
-        if request.terminal:
-            return self._on_terminal(request, (streams[0], streams[1], streams[2]))
+    def start(
+        self, request: ProcessRequest, streams: tuple[int, ...], tracer: Tracer | None = None
+    ) -> tuple[int, OSError | None]:
+        """
+        Start a process; return its number, and why it never became the command if it did not.
+
+        Args:
+            request: What to start.
+            streams: Its standard streams; for a terminal only the first.
+            tracer: Records what it looks at; ``None`` if nobody does.
+        """
+        on_terminal = request.stdio == request.stdin == TTY
+        first, *others = streams
+        theirs = (first, first, first) if on_terminal else (first, others[0], others[1])
+        if on_terminal or request.terminal or tracer is not None:
+            return self._by_fork(request, theirs, tracer, terminal=on_terminal or bool(request.terminal))
         # Where the host gives no session of its own, the hook still gets a group of its own: a `kill 0` in it
         # must not reach the harness.
         group = -1 if request.own_session else 0
         try:
-            pid = self._start(request, (streams[0], streams[1], streams[2]), group)
+            pid = self._start(request, theirs, group)
         except OSError as problem:
             if self._start is not _by_popen:
                 raise
@@ -94,30 +106,50 @@ class Spawner:
             True, request.own_session, group, None, None, None, -1, None, *self._last,
         ))  # fmt: skip
 
-    def _on_terminal(self, request: ProcessRequest, streams: Streams) -> tuple[int, OSError | None]:
-        """Start a process with a controlling terminal, which only code in the child can set up."""
+    def _by_fork(
+        self, request: ProcessRequest, streams: Streams, tracer: Tracer | None, *, terminal: bool
+    ) -> tuple[int, OSError | None]:
+        """
+        Start a process that code in the child must set up: one with a terminal, or an observed one.
+        """
         refusals, refuse = os.pipe()
+        gate = _socket.socketpair() if tracer is not None else None
         pid = os.fork()
         if pid:
             os.close(refuse)
             try:
+                if tracer is not None and gate is not None:
+                    gate[1].close()
+                    tracer.let_in(pid, gate[0])
                 return pid, self._refusal(refusals)
             finally:
                 os.close(refusals)
         try:
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
-            # A process that a host starts on its own terminal leads no session, and its end sends nobody
-            # SIGHUP.
-            signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
-            os.setsid()
-            terminal = os.open(request.terminal, os.O_RDWR) if request.terminal else streams[0]
-            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+            if terminal:
+                _take_terminal(request, streams[0])
+            elif request.own_session:
+                os.setsid()
+            else:
+                os.setpgid(0, 0)
             for descriptor, stream in enumerate(streams):
                 os.dup2(stream, descriptor)
+            if tracer is not None and gate is not None:
+                gate[0].close()
+                tracer.enter(gate[1])
             _exec(request, refuse)
         finally:
             os._exit(255)
+
+
+def _take_terminal(request: ProcessRequest, stream: int) -> None:
+    """Give this process a session and a controlling terminal."""
+    # A process that a host starts on its own terminal leads no session, and its end sends nobody SIGHUP.
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
+    os.setsid()
+    terminal = os.open(request.terminal, os.O_RDWR) if request.terminal else stream
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
 def _find_fork_exec() -> Any:

@@ -131,7 +131,7 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
         spec.stdio.value, spec.own_session,
         spec.limit, spec.hook_timeout, spec.pipe_wait, spec.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
-        os.fsencode(terminal),
+        os.fsencode(terminal), spec.observed,
     )  # fmt: skip
 
 
@@ -144,7 +144,14 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
 
 def decode(values: tuple[Any, ...]) -> ProcessResult:
     """Decode the report of one process."""
-    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid = values
+    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid, reads = (
+        values
+    )
+    record = None
+    if reads is not None:
+        from pytest_hookharness.execution.reads.decoding import decode_reads
+
+        record = decode_reads(reads)
     return ProcessResult(
         ending=_ending(ending),
         stdin_taken=taken,
@@ -157,6 +164,7 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         peak_memory=peak,
         leftovers=tuple(Process(*row) for row in leftovers),
         pid=pid,
+        reads=record,
     )
 
 

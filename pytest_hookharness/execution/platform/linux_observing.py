@@ -1,0 +1,185 @@
+"""
+Linux: a process whose looks at the world are recorded: its stops, its memory, and its start.
+
+Each new program gets a stack without the address of the vDSO. The C library then reads the clock by system
+calls, which stop, and not in memory that it shares with the kernel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import stat
+import struct
+
+from pytest_hookharness.execution.platform import linux, linux_ptrace
+from pytest_hookharness.execution.platform.linux import libc
+
+_SYSCALL, _POKE, _SEIZE = 24, 5, 0x4206
+# Forks, vforks, clones, programs, filtered calls; marked results of calls; end all with the tracer.
+_OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x80 | 0x100000
+_EXEC, _FILTERED, _STOPPED = 4, 7, 128
+_RESULT = signal.SIGTRAP | 0x80
+_WORD, _PAGE = 8, 4096
+_STACK = 1 << 18
+_ARGUMENTS = 1 << 16
+_VDSO, _IGNORE = 33, 1
+_MAX_PATH = 4096
+_ENTRY, _SECCOMP = 1, 3
+
+
+class _Piece(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+_buffer = ctypes.create_string_buffer(_STACK)
+_here = _Piece(ctypes.addressof(_buffer), 0)
+_there = _Piece(0, 0)
+_pieces = ctypes.byref(_here), ctypes.byref(_there)
+
+
+def observe(pid: int) -> None:
+    """Begin to record a process, and everything that it will start."""
+    if os.uname().machine not in linux_ptrace.ARCHITECTURES:
+        raise OSError(f"the system calls of {os.uname().machine} are not known")
+    linux_ptrace.ptrace(_SEIZE, pid, 0, _OPTIONS)
+
+
+def stop_of(status: int) -> tuple[str, int]:
+    """Return why a task stopped, and the number of the signal."""
+    event, number = status >> 16, os.WSTOPSIG(status)
+    if event == _FILTERED:
+        return "call", 0
+    if event == _EXEC:
+        return "program", 0
+    if event in linux_ptrace.FORKS:
+        return "started", 0
+    if event == _STOPPED:
+        return ("", 0) if number == signal.SIGTRAP else ("stopped", 0)
+    if event == 0:
+        return ("result", 0) if number == _RESULT else ("signal", number)
+    return "", 0
+
+
+def resume_to_result(task: int) -> None:
+    """Resume a task that stopped before a call; it stops again with the result."""
+    try:
+        linux_ptrace.ptrace(_SYSCALL, task, 0, 0)
+    except OSError:
+        return
+
+
+def succeeded(task: int) -> bool:
+    """Return whether the call whose result stopped a task has succeeded."""
+    info = linux_ptrace.call_info(task)
+    return bool(info) and not info[32]
+
+
+def stopped_call(task: int) -> tuple[int, int, tuple[int, ...]] | None:
+    """Return architecture, number and arguments of the call before which a task stopped."""
+    info = linux_ptrace.call_info(task)
+    if not info or info[0] not in (_ENTRY, _SECCOMP):
+        return None
+    architecture, number, *arguments = struct.unpack_from("=I16x7Q", info, 4)
+    return architecture, number, tuple(arguments)
+
+
+def read_bytes(task: int, address: int, size: int) -> bytes:
+    """
+    Return the bytes at an address of a task, fewer where its memory ends.
+
+    Raises:
+        PermissionError: The system does not allow it.
+    """
+    size = min(size, _STACK)
+    _here.length = _there.length = size
+    _there.base = address
+    done: int = libc.process_vm_readv(task, _pieces[0], 1, _pieces[1], 1, 0)
+    if done >= 0:
+        return ctypes.string_at(_buffer, done)
+    if ctypes.get_errno() in (errno.EPERM, errno.ENOSYS):
+        raise PermissionError(f"the memory of process {task} cannot be read")
+    return b""
+
+
+def read_text(task: int, address: int) -> bytes:
+    """Return the text at an address of a task, without the zero that ends it."""
+    text = b""
+    while len(text) < _MAX_PATH:
+        # Not beyond the page, for the next one may not exist.
+        data = read_bytes(task, address, min(256, _PAGE - address % _PAGE))
+        piece, end, _ = data.partition(b"\0")
+        text += piece
+        if end or not data:
+            return text
+        address += len(data)
+    return text
+
+
+def begin_program(task: int) -> tuple[str, bytes, str]:
+    """
+    Prepare a task that has just become another program, before its first instruction.
+
+    Returns:
+        The path of the program, its arguments, and why it cannot be recorded, empty if it can.
+
+    Raises:
+        PermissionError: The system does not allow it.
+    """
+    path = linux.read_link(f"/proc/{task}/exe")
+    info = linux_ptrace.call_info(task)
+    if not path or not info:
+        return path, b"", ""
+    architecture, _, stack = struct.unpack_from("=IQQ", info, 4)
+    if architecture != linux_ptrace.ARCHITECTURES[os.uname().machine]:
+        return path, b"", f"{path} is a program of another architecture"
+    return path, _hide_vdso(task, stack), _privileges(path)
+
+
+def _hide_vdso(task: int, stack: int) -> bytes:
+    """Remove the address of the vDSO from a new stack; return the arguments of the program."""
+    # The stack begins with the number of arguments, their addresses and a zero; then come the addresses of
+    # the variables and a zero, and then pairs of words that the kernel tells the program.
+    size = _PAGE
+    while True:
+        data = read_bytes(task, stack, size)
+        words = struct.unpack_from(f"={len(data) // _WORD}Q", data)
+        try:
+            variables = words[0] + 2
+            place = words.index(0, variables) + 1
+            while words[place] not in (0, _VDSO):
+                place += 2
+            break
+        except (IndexError, ValueError):
+            if size >= _STACK or len(data) < size:
+                raise PermissionError("the start of a program could not be read") from None
+            size *= 4
+    if words[place] == _VDSO:
+        linux_ptrace.ptrace(_POKE, task, stack + place * _WORD, _IGNORE)
+    if not words[0]:
+        return b""
+    # The texts of arguments and variables follow each other.
+    length = words[variables] - words[1] if words[variables] else _PAGE
+    return read_bytes(task, words[1], max(0, min(length, _ARGUMENTS)))
+
+
+def _privileges(path: str) -> str:
+    """Return why a program with rights of its own cannot be recorded."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ""
+    user = found.st_mode & stat.S_ISUID and found.st_uid != os.geteuid()
+    group = found.st_mode & stat.S_ISGID and found.st_gid != os.getegid()
+    if user or group or (os.geteuid() and _has_capabilities(path)):
+        return f"{path} changes its rights when it starts"
+    return ""
+
+
+def _has_capabilities(path: str) -> bool:
+    try:
+        return bool(os.getxattr(path, "security.capability"))
+    except OSError:
+        return False

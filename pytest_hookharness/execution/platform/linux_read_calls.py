@@ -1,0 +1,345 @@
+"""
+Linux: the system calls by which a program looks at the world, and what each of them says.
+
+The kernel stops an observed process before each of these calls, by a seccomp filter that the process installs
+before it becomes a command. `decode` then says what the call looks at, in words that name no system call.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+
+from pytest_hookharness.execution.platform import linux, linux_observing, linux_ptrace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_hookharness.execution.platform.observation import Seen
+
+    # A description of a call: the task, its name, and its arguments.
+    Decoder = Callable[[int, str, tuple[int, ...]], list[Seen]]
+
+# Calls that take a path: number on x86_64 and on aarch64, how it looks, then the places of the folder, the
+# path and the flags among the arguments, and whether a link at the end of the path is followed.
+_PATHS: dict[str, tuple[int, int, str, int, int, int, bool]] = {
+    "stat": (4, -1, "status", -1, 0, -1, True), "lstat": (6, -1, "status", -1, 0, -1, False),
+    "newfstatat": (262, 79, "status", 0, 1, 3, True), "statx": (332, 291, "status", 0, 1, 2, True),
+    "name_to_handle_at": (303, 264, "status", 0, 1, -1, False),
+    "access": (21, -1, "access", -1, 0, -1, True), "faccessat": (269, 48, "access", 0, 1, -1, True),
+    "faccessat2": (439, 439, "access", 0, 1, 3, True), "chdir": (80, 49, "access", -1, 0, -1, True),
+    "inotify_add_watch": (254, 27, "access", -1, 1, -1, True),
+    "readlink": (89, -1, "link", -1, 0, -1, False), "readlinkat": (267, 78, "link", 0, 1, -1, False),
+    "getxattr": (191, 8, "attribute", -1, 0, -1, True), "lgetxattr": (192, 9, "attribute", -1, 0, -1, False),
+    "listxattr": (194, 11, "attribute", -1, 0, -1, True),
+    "llistxattr": (195, 12, "attribute", -1, 0, -1, False),
+    "getxattrat": (464, 464, "attribute", 0, 1, 2, True),
+    "listxattrat": (465, 465, "attribute", 0, 1, 2, True),
+    "statfs": (137, 43, "file system", -1, 0, -1, True),
+    "execve": (59, 221, "executed", -1, 0, -1, True), "execveat": (322, 281, "executed", 0, 1, 4, True),
+    "chmod": (90, -1, "named", -1, 0, -1, True), "fchmodat": (268, 53, "named", 0, 1, -1, True),
+    "fchmodat2": (452, 452, "named", 0, 1, 3, True), "chown": (92, -1, "named", -1, 0, -1, True),
+    "lchown": (94, -1, "named", -1, 0, -1, False), "fchownat": (260, 54, "named", 0, 1, 4, True),
+    "truncate": (76, 45, "named", -1, 0, -1, True), "utimensat": (280, 88, "named", 0, 1, 3, True),
+    "utime": (132, -1, "named", -1, 0, -1, True), "utimes": (235, -1, "named", -1, 0, -1, True),
+    "futimesat": (261, -1, "named", 0, 1, -1, True), "setxattr": (188, 5, "named", -1, 0, -1, True),
+    "lsetxattr": (189, 6, "named", -1, 0, -1, False), "removexattr": (197, 14, "named", -1, 0, -1, True),
+    "lremovexattr": (198, 15, "named", -1, 0, -1, False),
+}  # fmt: skip
+# Calls that take a descriptor first.
+_DESCRIPTORS: dict[str, tuple[int, int, str]] = {
+    "fstat": (5, 80, "open status"), "getdents": (78, -1, "listed"), "getdents64": (217, 61, "listed"),
+    "fgetxattr": (193, 10, "attribute"), "flistxattr": (196, 13, "attribute"),
+    "fstatfs": (138, 44, "file system"),
+}  # fmt: skip
+# Calls that make, move or remove a name: for each path what becomes of it, and the places of folder and path.
+_NAMES: dict[str, tuple[int, int, tuple[tuple[str, int, int], ...]]] = {
+    "mkdir": (83, -1, (("made", -1, 0),)), "mkdirat": (258, 34, (("made", 0, 1),)),
+    "mknod": (133, -1, (("made", -1, 0),)), "mknodat": (259, 33, (("made", 0, 1),)),
+    "symlink": (88, -1, (("made", -1, 1),)), "symlinkat": (266, 36, (("made", 1, 2),)),
+    "unlink": (87, -1, (("gone", -1, 0),)), "unlinkat": (263, 35, (("gone", 0, 1),)),
+    "rmdir": (84, -1, (("gone", -1, 0),)),
+    "rename": (82, -1, (("gone", -1, 0), ("moved", -1, 1))),
+    "renameat": (264, 38, (("gone", 0, 1), ("moved", 2, 3))),
+    "renameat2": (316, 276, (("gone", 0, 1), ("moved", 2, 3))),
+    "link": (86, -1, (("linked", -1, 0), ("named", -1, 1))),
+    "linkat": (265, 37, (("linked", 0, 1), ("named", 2, 3))),
+}  # fmt: skip
+_OPENS = {"open": (2, -1), "creat": (85, -1), "openat": (257, 56), "openat2": (437, 437)}
+# Calls that ask something else than files.
+_SOURCES: dict[str, tuple[int, int, str]] = {
+    "getrandom": (318, 278, "random"),
+    "clock_gettime": (228, 113, "clock"), "gettimeofday": (96, 169, "clock"), "time": (201, -1, "clock"),
+    "adjtimex": (159, 171, "clock"), "clock_adjtime": (305, 266, "clock"),
+    "shmget": (29, 194, "shared memory"), "shmat": (30, 196, "shared memory"),
+    "shmctl": (31, 195, "shared memory"), "semget": (64, 190, "shared memory"),
+    "msgget": (68, 186, "shared memory"), "mq_open": (240, 180, "shared memory"),
+    "add_key": (248, 217, "shared memory"), "request_key": (249, 218, "shared memory"),
+    "keyctl": (250, 219, "shared memory"),
+    "socket": (41, 198, "socket"), "connect": (42, 203, "socket"), "bind": (49, 200, "socket"),
+    "sendto": (44, 206, "socket"), "sendmsg": (46, 211, "socket"),
+    "kill": (62, 129, "process"), "rt_sigqueueinfo": (129, 138, "process"),
+    "getpgid": (121, 155, "process"), "getsid": (124, 156, "process"),
+    "pidfd_open": (434, 434, "process"), "process_vm_readv": (310, 270, "process"),
+    "sysinfo": (99, 179, "machine"),
+}  # fmt: skip
+# Calls after which the record would not be complete; some only with certain flags.
+_TROUBLE: dict[str, tuple[int, int, str]] = {
+    "ptrace": (101, 117, "a process traces another one itself"),
+    "open_by_handle_at": (304, 265, "a file is opened by its handle"),
+    "chroot": (161, 51, "a process changes its root folder"),
+    "pivot_root": (155, 41, "a process changes its root folder"),
+    "mount": (165, 40, "a process mounts file systems"),
+    "move_mount": (429, 429, "a process mounts file systems"),
+    "umount2": (166, 39, "a process unmounts file systems"),
+    "setns": (308, 268, "a process enters other namespaces"),
+    "unshare": (272, 97, "a process enters other namespaces"),
+    "clone": (56, 220, "a process starts another one in other namespaces"),
+    "clone3": (435, 435, "a process starts another one in other namespaces"),
+    "seccomp": (317, 277, "a process hands its system calls to another one"),
+}  # fmt: skip
+_SEEK, _IO_URING = (8, 62), (425, 425)
+_MACHINES = ("x86_64", "aarch64")
+_NEW_SPACES = 0x7E020000 | 0x00800000  # new namespaces, or a child that asks not to be traced
+_NEW_LISTENER = 8
+_AT_CWD, _NO_FOLLOW, _EMPTY = 0xFFFFFF9C, 0x100, 0x1000
+# The clocks that show the time; those of the processor's use are left out.
+_CLOCKS = {
+    0: "realtime", 5: "realtime", 8: "realtime", 11: "realtime",
+    1: "monotonic", 4: "monotonic", 6: "monotonic", 7: "boottime", 9: "boottime",
+}  # fmt: skip
+_X32 = 0x40000000
+_SIGNS = (("a", os.O_APPEND), ("c", os.O_CREAT), ("t", os.O_TRUNC), ("x", os.O_EXCL))
+_SYSTEM = ("/usr/", "/lib", "/etc/", "/bin/", "/sbin/", "/proc/", "/sys/", "/dev/", "/nix/", "/opt/")
+# Devices that say the same at any time.
+_CONSTANT = frozenset(("/dev/null", "/dev/zero", "/dev/full"))
+
+
+def _numbers(machine: str) -> dict[int, str]:
+    place = _MACHINES.index(machine)
+    named: list[tuple[str, object]] = [("lseek", _SEEK[place])]
+    for table in (_PATHS, _DESCRIPTORS, _NAMES, _OPENS, _SOURCES, _TROUBLE):
+        named += [(name, values[place]) for name, values in table.items()]
+    return {number: name for name, number in named if isinstance(number, int) and number >= 0}
+
+
+_machine = os.uname().machine
+_NAMES_OF = _numbers(_machine) if _machine in _MACHINES else {}
+
+
+def filter_reads() -> None:
+    """
+    Have the kernel stop this process, and all that it becomes and starts, before each call that looks.
+
+    Raises:
+        OSError: The kernel refuses.
+    """
+    if not _NAMES_OF:
+        raise OSError(f"the system calls of {_machine} are not known")
+    seek, ring = (pair[_MACHINES.index(_machine)] for pair in (_SEEK, _IO_URING))
+    numbers = sorted(_NAMES_OF.keys() - {seek})
+    allow = 6 + len(numbers)
+    trace, refuse, seeking = allow + 1, allow + 2, allow + 3
+    test, at_least = 0x15, 0x35
+
+    def jump(kind: int, value: int, here: int, target: int) -> tuple[int, int, int, int]:
+        return kind, target - here - 1, 0, value
+
+    architecture = linux_ptrace.ARCHITECTURES[_machine]
+    rules = [
+        (0x20, 0, 0, 4), (test, 0, trace - 2, architecture),  # a foreign architecture stops, and is reported
+        (0x20, 0, 0, 0), jump(at_least, _X32, 3, trace),
+        # Rings of input and output would read past the filter. Programs do without where there are none.
+        jump(test, ring, 4, refuse),
+        jump(test, seek, 5, seeking),
+        *(jump(test, number, 6 + place, trace) for place, number in enumerate(numbers)),
+        (0x06, 0, 0, linux_ptrace.ALLOW), (0x06, 0, 0, linux_ptrace.TRACE),
+        (0x06, 0, 0, linux_ptrace.REFUSE | errno.ENOSYS),
+        # Only a seek from the end or from the present position says something about a file.
+        (0x20, 0, 0, 32), (test, 0, 1, os.SEEK_SET),
+        (0x06, 0, 0, linux_ptrace.ALLOW), (0x06, 0, 0, linux_ptrace.TRACE),
+    ]  # fmt: skip
+    linux_ptrace.install_filter(rules)
+
+
+def decode(task: int) -> list[Seen]:
+    """Return what the call before which a task stopped looks at; see `Observing.decode`."""
+    call = linux_observing.stopped_call(task)
+    if call is None:
+        return []
+    architecture, number, arguments = call
+    if architecture != linux_ptrace.ARCHITECTURES[_machine] or number & _X32:
+        return [("trouble", "a program of another architecture (32 bit) was run", "", True)]
+    name = _NAMES_OF.get(number, "")
+    for table, decoder in _DECODERS:
+        if name in table:
+            return decoder(task, name, arguments)
+    return _decode_seek(task, name, arguments)
+
+
+def source_of(path: str) -> tuple[str, str] | None:
+    """Return the kind of source that a path stands for, and its name; nothing for a common file."""
+    if not path.startswith(("/dev/", "/proc")) or path.startswith("/proc/self/"):
+        return None
+    if path in ("/dev/urandom", "/dev/random") or path.startswith("/proc/sys/kernel/random/"):
+        return "random", path
+    if path.startswith(("/dev/shm/", "/dev/mqueue/", "/proc/sysvipc/")):
+        return "shared memory", path
+    if path.startswith("/proc"):
+        pid = path[6:].partition("/")[0]
+        return ("process", pid) if pid.isdecimal() else ("process", "all") if path == "/proc" else None
+    return (
+        None if path in _CONSTANT or path.startswith("/dev/fd/") or os.path.isdir(path) else ("device", path)
+    )
+
+
+def is_of_system(path: str) -> bool:
+    """Return whether a path belongs to the system, so that it is no script of a hook."""
+    return path.startswith(_SYSTEM)
+
+
+def is_constant(path: str) -> bool:
+    """Return whether nothing can be learnt from looking at a path."""
+    return path in _CONSTANT
+
+
+def _absolute(task: int, folder: int, address: int) -> str:
+    """Return the path that a call names, absolute but not resolved; empty if it names none."""
+    written = linux_observing.read_text(task, address) if address else b""
+    if not written:
+        return ""
+    path = os.fsdecode(written)
+    if path[0] == "/":
+        return path
+    base = linux.read_link(f"/proc/{task}/cwd" if folder == _AT_CWD else f"/proc/{task}/fd/{folder}")
+    return f"{base}/{path}" if base else ""
+
+
+def _folder(arguments: tuple[int, ...], place: int) -> int:
+    return arguments[place] & 0xFFFFFFFF if place >= 0 else _AT_CWD
+
+
+def _decode_path(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    _, _, how, folder, path, flagged, follow = _PATHS[name]
+    flags = arguments[flagged] if flagged >= 0 else 0
+    found = _absolute(task, _folder(arguments, folder), arguments[path])
+    if found:
+        return [("path", how, found, follow and not flags & _NO_FOLLOW)]
+    if flags & _EMPTY and folder >= 0:
+        return _descriptor(task, "open status" if how == "status" else how, _folder(arguments, folder))
+    return []
+
+
+def _decode_descriptor(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    return _descriptor(task, _DESCRIPTORS[name][2], arguments[0] & 0xFFFFFFFF)
+
+
+def _descriptor(task: int, how: str, number: int) -> list[Seen]:
+    path = linux.read_link(f"/proc/{task}/{'cwd' if number == _AT_CWD else f'fd/{number}'}")
+    return [("file", how, path, True)] if path.startswith("/") else []
+
+
+def _decode_seek(task: int, _name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    if arguments[2] != os.SEEK_CUR or arguments[1] == 0:
+        return _descriptor(
+            task, "end" if arguments[2] == os.SEEK_END else "position", arguments[0] & 0xFFFFFFFF
+        )
+    return []
+
+
+def _decode_name(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    found = [
+        (what, _absolute(task, _folder(arguments, folder), arguments[path]))
+        for what, folder, path in _NAMES[name][2]
+    ]
+    return [("name", what, path, False) for what, path in found if path]
+
+
+def _decode_open(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    folder, rest = (
+        (_AT_CWD, arguments) if name in ("open", "creat") else (_folder(arguments, 0), arguments[1:])
+    )
+    flags = rest[1]
+    if name == "creat":
+        flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
+    elif name == "openat2":
+        flags = int.from_bytes(linux_observing.read_bytes(task, flags, 8), "little")
+    path = _absolute(task, folder, rest[0])
+    if not path or flags & os.O_TMPFILE == os.O_TMPFILE:
+        return []  # an unnamed file is new, so nothing is learnt from it
+    # A new file is not made where a link leads to if the call demands that it is new.
+    follow = not (flags & os.O_NOFOLLOW or (flags & os.O_CREAT and flags & os.O_EXCL))
+    if flags & os.O_PATH:
+        return [("path", "access", path, follow)]
+    how = ("r", "w", "rw", "")[flags & os.O_ACCMODE]
+    return [("open", how + "".join(sign for sign, flag in _SIGNS if flags & flag), path, follow)]
+
+
+def _decode_source(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    kind = _SOURCES[name][2]
+    detail = name
+    if name == "getrandom":
+        # The size belongs to it: the start of a program asks for other sizes than the program.
+        detail = f"getrandom {arguments[1]} {arguments[2]}"
+    elif kind == "clock":
+        detail = _CLOCKS.get(arguments[0] & 0xFFFFFFFF, "") if name == "clock_gettime" else "realtime"
+    elif kind == "socket":
+        return _decode_socket(task, name, arguments)
+    elif kind == "process":
+        pid = arguments[0] & 0xFFFFFFFF
+        detail = "" if pid == 0 else str(pid if pid < 1 << 31 else (1 << 32) - pid)
+    return [("source", kind, detail, True)] if detail else []
+
+
+def _decode_socket(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    if name == "socket":
+        family = arguments[0] & 0xFFFFFFFF
+        # A socket of the machine says nothing before it is connected.
+        return [] if family == socket.AF_UNIX else [("source", "socket", _family(family), True)]
+    address, size = arguments[1], arguments[2]
+    if name == "sendto":
+        address, size = arguments[4], arguments[5]
+    elif name == "sendmsg":
+        address, size = struct.unpack("=QI4x", linux_observing.read_bytes(task, address, 16) or bytes(16))
+    data = linux_observing.read_bytes(task, address, min(size & 0xFFFFFFFF, 128)) if address else b""
+    if len(data) < 2:
+        return []
+    (family,) = struct.unpack_from("=H", data)
+    if family == socket.AF_UNIX:
+        name_, path = data[2:3], os.fsdecode(data[2:].partition(b"\0")[0])
+        if name_ in (b"", b"\0"):
+            return [("source", "socket", f"unix @{os.fsdecode(data[3:])}", True)]
+        base = linux.read_link(f"/proc/{task}/cwd")
+        return [("socket", name, path if path.startswith("/") else f"{base}/{path}", True)]
+    first, end = {int(socket.AF_INET): (4, 8), int(socket.AF_INET6): (8, 24)}.get(family, (0, 0))
+    if not end or len(data) < end:
+        return [("source", "socket", _family(family), True)]
+    host = socket.inet_ntop(family, data[first:end])
+    return [("source", "socket", f"{_family(family)} {host} port {int.from_bytes(data[2:4], 'big')}", True)]
+
+
+def _family(number: int) -> str:
+    try:
+        return socket.AddressFamily(number).name.removeprefix("AF_").lower()
+    except ValueError:
+        return f"family {number}"
+
+
+def _decode_trouble(task: int, name: str, arguments: tuple[int, ...]) -> list[Seen]:
+    flags = arguments[0]
+    if name == "clone3":
+        flags = int.from_bytes(linux_observing.read_bytes(task, arguments[0], 8), "little")
+    if name in ("clone", "clone3", "unshare") and not flags & _NEW_SPACES:
+        return []
+    if name == "seccomp" and not (arguments[0] == 1 and arguments[1] & _NEW_LISTENER):
+        return []
+    return [("trouble", _TROUBLE[name][2], "", True)]
+
+
+_DECODERS: tuple[tuple[dict[str, object], Decoder], ...] = (  # the most frequent first
+    (_PATHS, _decode_path), (_OPENS, _decode_open), (_DESCRIPTORS, _decode_descriptor),
+    (_SOURCES, _decode_source), (_NAMES, _decode_name), (_TROUBLE, _decode_trouble),
+)  # type: ignore[assignment]  # fmt: skip

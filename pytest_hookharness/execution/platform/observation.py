@@ -1,0 +1,113 @@
+"""What the package needs of an operating system to record what processes look at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+# What a call looks at: the kind of this entry, how it looks, a text, and whether a link at the end of a path
+# is followed. The kinds and their texts:
+# ``path``, ``open``, ``name``, ``socket``: an absolute path that is not resolved. How it is opened: r, w, and
+# a for append, c for create, t for truncate, x for exclusive. What becomes of a name: ``made``, ``gone``,
+# ``moved`` onto it, ``linked``.
+# ``file``: the resolved path of an open file.
+# ``source``: something else than a file, after its kind.
+# ``trouble``: nothing; how says why the call cannot be recorded.
+Seen: TypeAlias = tuple[str, str, str, bool]
+
+
+class Observing(Protocol):
+    """Stops processes before they look at anything, and reads what they ask."""
+
+    def observe(self, pid: int) -> None:
+        """
+        Begin to observe a process, and everything that it will start.
+
+        Raises:
+            OSError: The system refuses, or its calls are unknown.
+        """
+
+    def stop_of(self, status: int) -> tuple[str, int]:
+        """
+        Return why a task stopped, and the signal if one is to be delivered.
+
+        The reason is ``call``, ``result``, ``program`` (it has become another one), ``started`` (it has
+        started another task), ``stopped`` (by a signal, until another one), ``signal``, or empty.
+        """
+        ...
+
+    def resume_to_result(self, task: int) -> None:
+        """Resume a task that stopped before a call; it stops again with the result."""
+
+    def succeeded(self, task: int) -> bool:
+        """Return whether the call whose result stopped a task has succeeded."""
+        ...
+
+    def begin_program(self, task: int) -> tuple[str, bytes, str]:
+        """
+        Prepare a task that has just become another program, so that it reads the clock by calls.
+
+        Returns:
+            The path of the program, its arguments, and why it cannot be recorded, empty if it can.
+
+        Raises:
+            PermissionError: The system does not allow it.
+        """
+        ...
+
+
+class Resolver(Protocol):
+    """Resolves the paths that stopped processes name, and remembers folders until a name changes."""
+
+    def forget(self) -> None:
+        """Forget all folders, for a name has changed."""
+
+    def own_entry(self, path: str, pid: int) -> str:
+        """Return a path with the number of a process replaced by the word for oneself."""
+        ...
+
+    def resolve(
+        self, path: str, pid: int, *, follow: bool
+    ) -> tuple[str, Sequence[str], os.stat_result | None]:
+        """
+        Return the resolved path, the links that lead there, and what is there; ``None`` if there is nothing.
+
+        Args:
+            path: An absolute path.
+            pid: The process that names it.
+            follow: Whether a link at its end is followed.
+        """
+        ...
+
+
+class ReadCalls(Protocol):
+    """The calls by which programs look at the world."""
+
+    def filter_reads(self) -> None:
+        """
+        Have the kernel stop this process, and all that it becomes and starts, before each call that looks.
+
+        Raises:
+            OSError: The kernel refuses.
+        """
+
+    def decode(self, task: int) -> Sequence[Seen]:
+        """
+        Return what the call before which a task stopped looks at.
+
+        Raises:
+            PermissionError: The system does not allow to read what the task asks.
+        """
+        ...
+
+    def source_of(self, path: str) -> tuple[str, str] | None:
+        """Return the kind of source that a path stands for, and its name; nothing for a common file."""
+
+    def is_of_system(self, path: str) -> bool:
+        """Return whether a path belongs to the system, so that it is no script of a hook."""
+        ...
+
+    def is_constant(self, path: str) -> bool:
+        """Return whether nothing can be learnt from looking at a path."""
+        ...

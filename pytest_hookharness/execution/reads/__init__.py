@@ -1,0 +1,1 @@
+"""What hook runs look at, recorded through the kernel."""

@@ -1,0 +1,124 @@
+"""
+The baseline of an interpreter: what it looks at when it runs an empty program.
+
+Its own start asks for random numbers and for the time, and reads many files. What an empty program does too
+says nothing about a hook.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.model.processes import ProcessSpec, Stdin
+from pytest_hookharness.model.reads import PathLook, ProgramReads, Reads, ReadSource, SourceKind
+
+_EMPTY_PROGRAMS = (
+    (re.compile(r"/(sh|dash|bash|ash|zsh|ksh|mksh|yash|fish)[0-9.]*$"), ("-c", ":")),
+    (re.compile(r"/(python|pypy)[0-9.]*$"), ("-c", "pass")),
+    (re.compile(r"/(node|nodejs|perl|ruby)[0-9.]*$"), ("-e", "0")),
+    (re.compile(r"/php[0-9.]*$"), ("-r", "")),
+)
+# Variables that decide what an interpreter does when it starts.
+_RELEVANT = (
+    "PYTHON",
+    "NODE_",
+    "PERL",
+    "RUBY",
+    "LD_",
+    "LC_",
+    "LANG",
+    "BASH_ENV",
+    "ENV",
+    "HOME",
+    "PATH",
+    "TZ",
+    "PWD",
+)
+# The C library seeds the checks of its memory with this call, once for each program.
+_OF_LIBRARY = ReadSource(SourceKind.RANDOM, "getrandom 8 1")
+# Python (for each lock) and Node (for its event loop) read the monotonic clock all the time. Their scripts do
+# so by functions with these words in their names.
+_TIMING = re.compile(r"/(python|pypy|node)[0-9.]*$")
+_CLOCK_WORDS = frozenset(("monotonic", "perf_counter", "performance", "hrtime"))
+_LIMIT = 10.0
+
+Key = tuple[str, str, tuple[tuple[str, str], ...]]
+
+
+def empty_program(program: ProgramReads, hook: ProcessSpec) -> ProcessSpec | None:
+    """Return the spec of an empty program of the same interpreter; ``None`` for what is no interpreter."""
+    words = next((words for pattern, words in _EMPTY_PROGRAMS if pattern.search(program.path)), ())
+    if not words and not program.script:
+        return None
+    return replace(
+        hook,
+        argv=(program.path, *(words or ("/dev/null",))),
+        stdin=Stdin(),
+        limit=_LIMIT,
+        hook_timeout=_LIMIT,
+        terminal=None,
+        observed=True,
+    )
+
+
+def key_of(spec: ProcessSpec) -> Key:
+    """Return what a baseline depends on."""
+    env = tuple(sorted(pair for pair in spec.env.items() if pair[0].startswith(_RELEVANT)))
+    return spec.argv[0], spec.cwd, env
+
+
+def without_startup(reads: Reads, baselines: Mapping[str, Sequence[Reads]]) -> Reads:
+    """
+    Return a record without what the interpreters' own start looks at.
+
+    Args:
+        reads: The record.
+        baselines: For each interpreter, by path, the records of empty programs.
+    """
+    timed = any(mention.word in _CLOCK_WORDS for mention in reads.mentions)
+    programs = tuple(
+        _subtract(program, baselines.get(program.path, ()), timed=timed) for program in reads.programs
+    )
+    usual = frozenset(
+        write for records in baselines.values() for write in (records[0].writes if records else ())
+    )
+    return replace(
+        reads, programs=programs, writes=tuple(write for write in reads.writes if write not in usual)
+    )
+
+
+def _subtract(program: ProgramReads, baseline: Sequence[Reads], *, timed: bool) -> ProgramReads:
+    started = [run for reads in baseline for run in reads.programs if run.path == program.path]
+    looks = frozenset[PathLook]()
+    sources: Counter[tuple[SourceKind, str]] = Counter()
+    if started:
+        # What differs between two starts is not subtracted: it may be the hook's.
+        looks = frozenset.intersection(*(frozenset(run.looks) for run in started))
+        counts = [Counter({(one.kind, one.detail): one.times for one in run.sources}) for run in started]
+        for key in counts[0]:
+            sources[key] = min(count[key] for count in counts)
+    elif any("/libc.so" in look.path or "/libc-" in look.path for look in program.looks):
+        sources[_OF_LIBRARY.kind, _OF_LIBRARY.detail] = 1
+    if not timed and _TIMING.search(program.path):
+        sources[SourceKind.CLOCK, "monotonic"] = sys.maxsize
+    return replace(
+        program,
+        looks=tuple(look for look in program.looks if look not in looks),
+        startup=tuple(look for look in program.looks if look in looks),
+        sources=_remaining(program.sources, sources),
+    )
+
+
+def _remaining(asked: Sequence[ReadSource], usual: Counter[tuple[SourceKind, str]]) -> tuple[ReadSource, ...]:
+    left: Counter[tuple[SourceKind, str]] = Counter()
+    for one in asked:
+        times = one.times - usual[one.kind, one.detail]
+        if times > 0:
+            # Sizes told the calls of the start from those of the program; now they say nothing more.
+            detail = "getrandom" if one.detail.startswith("getrandom ") else one.detail
+            left[one.kind, detail] += times
+    return tuple(ReadSource(kind, detail, times) for (kind, detail), times in left.items())

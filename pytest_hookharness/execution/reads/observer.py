@@ -1,0 +1,59 @@
+"""
+Observed hook runs: ordinary ones that also yield a record of what they looked at.
+
+The caller asks an `Observer` instead of the sandbox; everything else about the runs stays the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.execution.reads.baseline import Key, empty_program, key_of, without_startup
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
+from pytest_hookharness.model.reads import Reads
+
+Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
+_STARTS = 2
+
+
+class Observer:
+    """Runs hooks and records what they look at; it remembers what the start of each interpreter looks at."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, tuple[Reads, ...]] = {}
+
+    def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
+        """
+        Start all processes at once and return their results in the same order, each with its ``reads``.
+
+        Afterwards each interpreter that is met for the first time runs an empty program, twice.
+
+        Args:
+            start: Runs process specs in the sandbox, as ``Sandbox.run`` does.
+            specs: The hook runs.
+        """
+        results = start([replace(spec, observed=True) for spec in specs])
+        return tuple(
+            replace(result, reads=self._subtract(start, spec, result.reads or Reads(observed=False)))
+            for result, spec in zip(results, specs, strict=True)
+        )
+
+    def _subtract(self, start: Starter, hook: ProcessSpec, reads: Reads) -> Reads:
+        if not reads.observed:
+            return reads
+        baselines: dict[str, tuple[Reads, ...]] = {}
+        for program in reads.programs:
+            spec = empty_program(program, hook)
+            if spec is not None and program.path not in baselines:
+                baselines[program.path] = self._baseline(start, spec)
+        return without_startup(reads, baselines)
+
+    def _baseline(self, start: Starter, spec: ProcessSpec) -> tuple[Reads, ...]:
+        """Return the records of empty programs; none if one of them could not be recorded."""
+        key = key_of(spec)
+        if key not in self._known:
+            records = [start([spec])[0].reads for _ in range(_STARTS)]
+            found = tuple(reads for reads in records if reads is not None and reads.complete)
+            self._known[key] = found if len(found) == _STARTS else ()
+        return self._known[key]

@@ -1,0 +1,250 @@
+"""
+The record of one hook run, while it is made.
+
+Loaded by the supervisor too, so the record is made of plain values; ``baseline`` makes a `Reads` of it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from pytest_hookharness.execution import platform
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pytest_hookharness.execution.platform.observation import Seen
+
+MOST_ENTRIES = 20_000
+_LARGEST_SCRIPT = 1 << 20
+_WORDS = (
+    *("RANDOM", "BASHPID", "PPID", "$$", "getpid", "getppid", "rdrand", "rdtsc"),
+    *("tell", "fstat", "st_size"),
+    *("monotonic", "perf_counter", "performance", "hrtime"),
+)
+_calls = platform.read_calls()
+platform.resolver()  # loaded now, for an item's namespaces may hide the package later
+
+
+class Image:
+    """One program from its start to its end, with its forked copies."""
+
+    __slots__ = ("looks", "path", "script", "sources")
+
+    def __init__(self, path: str, script: str) -> None:
+        self.path = path
+        self.script = script
+        self.looks: dict[tuple[str, str, bool, bool], None] = {}
+        self.sources: dict[tuple[str, str], int] = {}
+
+
+class Recording:
+    """
+    What one hook run has looked at so far.
+
+    Attributes:
+        gap: Why the record is not complete; empty if it is.
+        observed: Whether there is a record at all.
+        pids: All tasks that ever belonged to the hook run.
+    """
+
+    def __init__(self) -> None:
+        self.gap = ""
+        self.observed = True
+        self.pids: set[int] = set()
+        self._images: list[Image] = []
+        # For each file: existed, read, append, emptied, and the queries by process and program.
+        self._writes: dict[str, list[Any]] = {}
+        self._mentions: dict[tuple[str, str], None] = {}
+        self._own: set[str] = set()
+        self._own_folders: tuple[str, ...] = ()
+        self._seen: set[str] = set()
+        self._entries = 0
+        self._resolver = platform.resolver()
+        self._targets: dict[int, str] = {}
+
+    def miss(self, gap: str) -> None:
+        """Note why the record is not complete; the first reason counts."""
+        self.gap = self.gap or gap
+
+    def refuse(self, gap: str) -> None:
+        """Note why there is no record."""
+        self.gap, self.observed = gap, False
+
+    def begin(self, task: int, path: str, arguments: bytes) -> Image:
+        """Note that a task has become another program."""
+        named = self._targets.pop(task, "")
+        image = Image(path, named if named and named != path else "")
+        self._images.append(image)
+        self._count()
+        self._scan("", arguments)
+        return image
+
+    def look(self, task: int, pid: int, image: Image, seen: Seen) -> tuple[str, ...]:
+        """
+        Note what a call looks at.
+
+        Returns:
+            The paths whose names it changes if it succeeds, each after what becomes of it.
+        """
+        what, how, text, _ = seen
+        if what == "trouble":
+            self.miss(how)
+        elif what == "source":
+            self._source(image, how, text)
+        elif what == "file":
+            self._file(pid, image, how, text)
+        else:
+            return self._path(task, pid, image, seen)
+        return ()
+
+    def _path(self, task: int, pid: int, image: Image, seen: Seen) -> tuple[str, ...]:
+        what, how, text, follow = seen
+        path, links, status = self._resolver.resolve(text, pid, follow=follow)
+        for link in links:
+            self._add(image, link, "link", existed=True)
+        existed = status is not None
+        if what == "path":
+            self._add(image, path, how, existed=existed)
+            if how == "executed":
+                self._targets[task] = path
+        elif what == "open":
+            return self._open(image, path, how, status)
+        elif what == "name":
+            if how != "moved":
+                self._add(image, path, "named", existed=existed)
+            if how == "moved":
+                self._write(path, existed=existed, flags="wt")
+            return how, path
+        elif what == "socket":
+            self._add(image, path, "access", existed=existed)
+            if existed:
+                self._source(image, "socket", f"unix {path}")
+        return ()
+
+    def _open(self, image: Image, path: str, flags: str, status: os.stat_result | None) -> tuple[str, ...]:
+        existed = status is not None
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            self._add(image, path, "access", existed=True)
+            return ()
+        if "w" not in flags:
+            self._add(image, path, "opened", existed=existed)
+            if existed:
+                self._read_script(path)
+        elif not _calls.is_constant(path):
+            if "r" in flags:
+                self._add(image, path, "opened", existed=existed)
+            elif "x" in flags or "c" not in flags:
+                self._add(image, path, "named", existed=existed)
+            source = _calls.source_of(path)
+            if source is not None:
+                self._source(image, *source)
+            self._write(path, existed=existed, flags=flags)
+        makes = ("c" in flags and not existed) or ("t" in flags and "w" in flags)
+        return ("made", path) if makes else ()
+
+    def _write(self, path: str, *, existed: bool, flags: str) -> None:
+        emptied = "t" in flags or not existed or self._is_own(path)
+        known = self._writes.get(path)
+        if known is None:
+            self._writes[path] = [existed, "r" in flags, "a" in flags, emptied, {}]
+            self._count()
+        else:
+            known[1] |= "r" in flags
+            known[2] &= "a" in flags
+            known[3] &= emptied
+
+    def _file(self, pid: int, image: Image, how: str, path: str) -> None:
+        """Note a look at an open file."""
+        path = self._resolver.own_entry(path, pid)
+        known = self._writes.get(path)
+        if known is not None and how in ("end", "position", "open status"):
+            asked = known[4].setdefault((pid, image.path), [])
+            asked.append(how)
+        if how in ("end", "position") or (known is not None and how == "open status" and not known[1]):
+            return
+        self._add(image, path.removesuffix(" (deleted)"), how, existed=True)
+
+    def _add(self, image: Image, path: str, kind: str, *, existed: bool) -> None:
+        if _calls.is_constant(path):
+            return
+        key = path, kind, existed, self._is_own(path)
+        if key in image.looks:
+            return
+        image.looks[key] = None
+        self._count()
+        if existed and kind != "link":
+            source = _calls.source_of(path)
+            # To look at the folder of all processes is no question yet.
+            if source is not None and (source[1] != "all" or kind == "listed"):
+                self._source(image, *source)
+
+    def _source(self, image: Image, kind: str, detail: str) -> None:
+        if kind == "process" and detail != "all" and int(detail) in self.pids:
+            return
+        key = kind, detail
+        if key not in image.sources:
+            self._count()
+        image.sources[key] = image.sources.get(key, 0) + 1
+
+    def _count(self) -> None:
+        self._entries += 1
+        if self._entries > MOST_ENTRIES:
+            self.miss(f"it has more than {MOST_ENTRIES} entries")
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is recorded."""
+        return self._entries > MOST_ENTRIES
+
+    def _is_own(self, path: str) -> bool:
+        return path in self._own or (bool(self._own_folders) and any(map(path.startswith, self._own_folders)))
+
+    def changed(self, names: tuple[str, ...]) -> None:
+        """Note that a call has changed names, as `look` returned them."""
+        self._resolver.forget()
+        pairs = list(zip(names[::2], names[1::2], strict=True))
+        gone = [path for what, path in pairs if what == "gone"]
+        was_own = bool(gone) and self._is_own(gone[0])
+        for what, path in pairs:
+            if what == "linked" or (what == "moved" and not was_own):
+                self._own.discard(path)
+                continue
+            self._own.add(path)
+            if os.path.isdir(path) and what in ("made", "moved"):
+                self._own_folders = (*self._own_folders, f"{path}/")
+
+    def _read_script(self, path: str) -> None:
+        """Look for words that stand for what no call shows, in a file that was opened."""
+        if path in self._seen or _calls.is_of_system(path):
+            return
+        self._seen.add(path)
+        try:
+            # Not if it is a pipe, which would be emptied by this.
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                return
+            with open(path, "rb") as file:
+                self._scan(path, file.read(_LARGEST_SCRIPT))
+        except OSError:
+            return
+
+    def _scan(self, path: str, text: bytes) -> None:
+        for word in _WORDS:
+            if word.encode() in text:
+                self._mentions[path, word] = None
+
+    def report(self) -> tuple[Any, ...]:
+        """Return the record as plain values."""
+        images = [
+            (image.path, image.script, list(image.looks), [(*key, n) for key, n in image.sources.items()])
+            for image in self._images
+        ]
+        writes = [
+            (path, *flags, [(program, how) for (_, program), how in queries.items()])
+            for path, (*flags, queries) in self._writes.items()
+        ]
+        if not self.observed:
+            return self.gap, False, [], [], []
+        return self.gap, True, images, writes, list(self._mentions)

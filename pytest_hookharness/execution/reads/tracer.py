@@ -1,0 +1,184 @@
+"""
+The tracer: records what the observed hooks of a batch look at, until their last process has ended.
+
+It works inside the item supervisor, which is the hooks' parent anyway and waits for all of them. So an
+observed hook has the parent, the streams and the time limits of any other one.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.reads.recording import Image, Recording
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import _socket
+    from typing import Any
+
+_GO, _STAY = b"+", b"-"
+_tracing, _observing, _calls = platform.tracing(), platform.observing(), platform.read_calls()
+
+
+class _Task:
+    """A thread of an observed process."""
+
+    __slots__ = ("changing", "image", "pid", "recording")
+
+    def __init__(self, recording: Recording, image: Image, pid: int) -> None:
+        self.recording = recording
+        self.image = image
+        self.pid = pid
+        self.changing: tuple[str, ...] = ()
+
+
+class Tracer:
+    """
+    The observed processes of one batch.
+
+    Attributes:
+        seconds: How long it has kept processes waiting while it recorded.
+    """
+
+    def __init__(self, gap: str = "") -> None:
+        """
+        Begin a batch.
+
+        Args:
+            gap: Why nothing can be observed; empty if it can be tried.
+        """
+        self._gap = gap
+        self._tasks: dict[int, _Task] = {}
+        self._recordings: dict[int, Recording] = {}
+        self._stopped: set[int] = set()
+        self.seconds = 0.0
+
+    def enter(self, gate: _socket.socket) -> None:
+        """Have this process observed, if the tracer at the other side of the gate can do so."""
+        if gate.recv(1) != _GO:
+            return
+        try:
+            _calls.filter_reads()
+        except (OSError, AttributeError) as problem:
+            answer = str(problem).encode()
+        else:
+            answer = _GO
+        # By a call that does not stop, for the tracer waits for the answer.
+        os.write(gate.fileno(), answer)
+
+    def let_in(self, pid: int, gate: _socket.socket) -> None:
+        """Observe a process that waits in `enter`; return when it has become the hook, or has ended."""
+        recording = self._recordings[pid] = Recording()
+        gap = self._gap or self._attach(pid, recording)
+        gate.send(_STAY if gap else _GO)
+        if not gap:
+            answer = gate.recv(4096)
+            gap = "" if answer == _GO else answer.decode() or "the process ended before it became the hook"
+        gate.close()
+        if gap:
+            recording.refuse(gap)
+        if pid in self._tasks:
+            self._await_program(pid)
+
+    def _attach(self, pid: int, recording: Recording) -> str:
+        """Begin to observe a process; return why that is not possible."""
+        try:
+            _observing.observe(pid)
+        except (OSError, AttributeError) as problem:
+            return str(problem) or "the system has no ptrace"
+        self._tasks[pid] = _Task(recording, recording.begin(pid, "", b""), pid)
+        recording.pids.add(pid)
+        return ""
+
+    def _await_program(self, pid: int) -> None:
+        """Attend to a process until it has become another program, or has ended."""
+        image = self._tasks[pid].image
+        while pid in self._tasks and self._tasks[pid].image is image:
+            task, status = os.waitpid(pid, 0)
+            self.handle(task, status)
+
+    def handle(self, task: int, status: int) -> None:
+        """Handle a task that stopped or ended."""
+        if not os.WIFSTOPPED(status):
+            self._tasks.pop(task, None)
+            return
+        began = time.monotonic()
+        self._stopped.discard(task)
+        self._attend(task, status)
+        self.seconds += time.monotonic() - began
+
+    def _attend(self, task: int, status: int) -> None:
+        why, number = _observing.stop_of(status)
+        found = self._tasks.get(task) or self._adopt(task)
+        if why == "stopped":
+            self._stopped.add(task)
+            _tracing.keep_stopped(task)
+            return
+        try:
+            if found is not None and self._holds(found, task, why):
+                return
+        except (OSError, ValueError, struct.error) as problem:
+            # Of a process that is gone, or one that hands over what is no address.
+            if found is not None:
+                found.recording.miss(f"a call could not be read: {problem}")
+        _tracing.resume(task, number)
+
+    def _holds(self, found: _Task, task: int, why: str) -> bool:
+        """Record why a task stopped; return true if it is resumed up to the result of its call."""
+        recording = found.recording
+        if why == "program":
+            path, arguments, gap = _observing.begin_program(task)
+            if gap:
+                recording.miss(gap)
+            found.image = recording.begin(task, path, arguments)
+        elif why == "started":
+            for child in _tracing.started(task):
+                self._begin(found, child)
+        elif why == "result":
+            if _observing.succeeded(task):
+                recording.changed(found.changing)
+            found.changing = ()
+        elif why == "call" and not recording.full:
+            for seen in _calls.decode(task):
+                found.changing += recording.look(task, found.pid, found.image, seen)
+            if found.changing:
+                _observing.resume_to_result(task)
+                return True
+        return False
+
+    def _begin(self, parent: _Task, task: int) -> _Task:
+        """Note a task that another one has started."""
+        parent.recording.pids.add(task)
+        if task not in self._tasks:
+            pid = parent.pid if parent.pid in _tracing.relatives(task)[:1] else task
+            self._tasks[task] = _Task(parent.recording, parent.image, pid)
+        return self._tasks[task]
+
+    def _adopt(self, task: int) -> _Task | None:
+        """Find out to which hook an unknown task belongs, whose start was not reported yet."""
+        for relative in _tracing.relatives(task):
+            if relative in self._tasks:
+                return self._begin(self._tasks[relative], task)
+        if len(self._recordings) == 1:
+            (recording,) = self._recordings.values()
+            return self._begin(_Task(recording, recording.begin(task, "", b""), task), task)
+        for recording in self._recordings.values():
+            recording.miss("a process could not be attributed to a hook run")
+        return None
+
+    def state_of(self, pid: int, state: str) -> str:
+        """Return the state that a process would have if it were not observed."""
+        if state != "t" or pid not in self._tasks:
+            return state
+        return "T" if pid in self._stopped else "R"
+
+    def report(self, pid: int) -> tuple[Any, ...]:
+        """Return the record of a hook as plain values."""
+        recording = self._recordings.get(pid)
+        if recording is None:
+            recording = Recording()
+            recording.refuse("the command was not started")
+        return recording.report()

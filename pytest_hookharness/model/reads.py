@@ -1,0 +1,197 @@
+"""
+Reads: what a hook run looked at, as the kernel saw it.
+
+A record names what could have decided how a hook run went. It does not say what was done with it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+
+class LookKind(enum.Enum):
+    """
+    How a program looked at a path.
+
+    ``OPENED`` is an open for reading, ``EXECUTED`` the start of a program, also one that failed. ``STATUS``
+    asks by path for type, size, times and blocks; ``OPEN_STATUS`` does so for an open file, as most programs
+    do with every file that they read. ``ACCESS`` asks whether something exists and may be used. ``LINK``
+    reads a symbolic link, also one that a path leads through; ``LISTED`` a folder; ``ATTRIBUTE`` extended
+    attributes; ``FILE_SYSTEM`` the free space. ``NAMED`` stands for calls that change a name or its status,
+    such as mkdir, rename and unlink: whether they succeed tells whether it existed.
+    """
+
+    OPENED = "opened"
+    EXECUTED = "executed"
+    STATUS = "status"
+    OPEN_STATUS = "open status"
+    ACCESS = "access"
+    LINK = "link"
+    LISTED = "listed"
+    ATTRIBUTE = "attribute"
+    FILE_SYSTEM = "file system"
+    NAMED = "named"
+
+
+class SourceKind(enum.Enum):
+    """What a hook run can learn from besides files."""
+
+    RANDOM = "random"
+    CLOCK = "clock"
+    SOCKET = "socket"
+    SHARED_MEMORY = "shared memory"
+    PROCESS = "process"
+    DEVICE = "device"
+    MACHINE = "machine"
+
+
+@dataclass(frozen=True, slots=True)
+class PathLook:
+    """
+    A path that was looked at.
+
+    Attributes:
+        path: Absolute, with all links resolved that the look followed. The own entry of a process in the
+            process table is ``/proc/self``.
+        kind: How.
+        existed: Whether there was something.
+        own: Whether the same hook run had made, emptied or removed it before, so that it shows nothing else.
+    """
+
+    path: str
+    kind: LookKind
+    existed: bool
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSource:
+    """
+    Something besides files that was asked.
+
+    Attributes:
+        kind: What it is.
+        detail: Which one: ``realtime``, ``monotonic`` or ``boottime`` for a clock; ``getrandom`` or a device
+            for random numbers; family and address of a socket; a process number or ``all``; a path; a call.
+        times: How often, beyond what the start of the program asks for.
+    """
+
+    kind: SourceKind
+    detail: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramReads:
+    """
+    What one program looked at, from its start to its end, with the copies that it made of itself (subshells).
+
+    Attributes:
+        path: The program, without links; for a script its interpreter.
+        script: The script that was executed; empty if the program itself was.
+        looks: The paths, each look once, in order.
+        sources: What else it asked.
+        startup: Looks that an empty program of the same interpreter makes too; not in ``looks``.
+    """
+
+    path: str
+    script: str = ""
+    looks: tuple[PathLook, ...] = ()
+    sources: tuple[ReadSource, ...] = ()
+    startup: tuple[PathLook, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileWrite:
+    """
+    A file that was opened for writing.
+
+    Attributes:
+        path: Absolute and resolved.
+        existed: Whether it existed when it was first opened so.
+        read: Whether it was open for reading too; it then stands among the looks as well.
+        append: Whether it was always opened to append.
+        emptied: Whether it was emptied or made each time that it was opened.
+        queried: Whether a program asked for its size or for a position in it, beyond what programs do with
+            any file that they write. What cannot be told counts as asked.
+    """
+
+    path: str
+    existed: bool
+    read: bool = False
+    append: bool = False
+    emptied: bool = False
+    queried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """
+    A word in a script that stands for something that no system call shows.
+
+    Attributes:
+        path: The file that was opened; empty for a command line.
+        word: The word. ``RANDOM`` and ``rdrand`` are random numbers without a call; ``$$``, ``BASHPID``,
+            ``PPID``, ``getpid`` and ``getppid`` are process numbers, which differ in each run; ``rdtsc`` is a
+            clock. The others decide what is subtracted from a record.
+    """
+
+    path: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """
+    What one hook run looked at.
+
+    Attributes:
+        programs: The programs that ran, in the order of their starts.
+        writes: The files that were opened for writing.
+        mentions: Words in scripts that stand for what stays invisible.
+        gap: Why the record is not complete, or why there is none; empty if it is complete.
+        observed: Whether there is a record at all.
+    """
+
+    programs: tuple[ProgramReads, ...] = ()
+    writes: tuple[FileWrite, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    gap: str = ""
+    observed: bool = True
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was looked at that is not in the record, but for what stays invisible."""
+        return self.observed and not self.gap
+
+    @property
+    def looks(self) -> tuple[PathLook, ...]:
+        """The looks of all programs, each once."""
+        return _unique(look for program in self.programs for look in program.looks)
+
+    @property
+    def sources(self) -> tuple[ReadSource, ...]:
+        """The sources that all programs asked."""
+        times: dict[tuple[SourceKind, str], int] = {}
+        for program in self.programs:
+            for source in program.sources:
+                key = source.kind, source.detail
+                times[key] = times.get(key, 0) + source.times
+        return tuple(ReadSource(*key, count) for key, count in times.items())
+
+    @property
+    def executed(self) -> tuple[str, ...]:
+        """The programs and scripts that ran, each once."""
+        named = (path for program in self.programs for path in (program.script, program.path))
+        return tuple(dict.fromkeys(filter(None, named)))
+
+    def asked(self, kind: SourceKind) -> bool:
+        """Return whether a kind of source was asked."""
+        return any(source.kind is kind for source in self.sources)
+
+
+def _unique(looks: Iterable[PathLook]) -> tuple[PathLook, ...]:
+    return tuple(dict.fromkeys(looks))

@@ -1,0 +1,352 @@
+"""What observed hook runs look at, in both tiers that guarantee that nothing survives."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.model.processes import ProcessResult, Tier
+from pytest_hookharness.model.reads import FileWrite, LookKind, PathLook, Reads, SourceKind
+
+from .toys import launch
+
+SHELLS = ["sh", "bash"]
+INTERPRETERS = {
+    "sh": ("sh", "-c", ":"),
+    "bash": ("bash", "-c", ":"),
+    "python": ("python3", "-c", "pass"),
+    "node": ("node", "-e", "0"),
+}
+
+
+@pytest.fixture(params=[Tier.NAMESPACES, Tier.SUBREAPER], ids=lambda tier: tier.name.lower())
+def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sandbox]:
+    """A sandbox that can write to the folder of the test."""
+    if reason := supervisor.tiers()[request.param]:
+        pytest.skip(f"no {request.param.value} here: {reason}")
+    folder = str(tmp_path)
+    confinement = Confinement(tier=request.param, visible=(folder,), writable=(folder,))
+    with supervisor.open(confinement) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def observer() -> Observer:
+    """An observer that remembers the interpreters of all tests."""
+    return Observer()
+
+
+class Hook:
+    """Hook runs in the folder of a test."""
+
+    def __init__(self, sandbox: Sandbox, observer: Observer, folder: Path) -> None:
+        self.sandbox = sandbox
+        self.observer = observer
+        self.folder = folder
+
+    def run(self, *words: str, **changes: object) -> ProcessResult:
+        if shutil.which(words[0]) is None and "/" not in words[0]:
+            pytest.skip(f"no {words[0]} here")
+        spec = launch(*words, **{"cwd": str(self.folder), **changes})
+        (result,) = self.observer.run(self.sandbox.run, [spec])
+        return result
+
+    def reads(self, *words: str, **changes: object) -> Reads:
+        reads = self.run(*words, **changes).reads
+        assert reads is not None
+        assert (reads.gap, reads.observed) == ("", True)
+        return reads
+
+    def look(self, name: str, kind: LookKind, *, existed: bool = True, own: bool = False) -> PathLook:
+        return PathLook(str(self.folder / name), kind, existed, own)
+
+
+@pytest.fixture
+def hook(place: Sandbox, observer: Observer, tmp_path: Path) -> Hook:
+    """Runs hooks in the folder of the test."""
+    return Hook(place, observer, tmp_path)
+
+
+def asked(reads: Reads) -> set[tuple[SourceKind, str]]:
+    return {(source.kind, source.detail) for source in reads.sources}
+
+
+@pytest.mark.parametrize("name", INTERPRETERS)
+def test_an_empty_program_asks_nothing(hook: Hook, name: str) -> None:
+    """An empty program reads no random numbers and no clock, and looks at nothing in its folder."""
+    reads = hook.reads(*INTERPRETERS[name])
+    assert reads.sources == ()
+    assert [look for look in reads.looks if look.path.startswith(f"{hook.folder}/")] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sh", "-c", "read line <file"),
+        ("bash", "-c", "x=$(<file)"),
+        ("sh", "-c", "cat file"),
+        ("python3", "-c", "open('file').read()"),
+        ("node", "-e", "require('fs').readFileSync('file')"),
+    ],
+    ids=["sh", "bash", "cat", "python", "node"],
+)
+def test_a_file_that_is_read_is_recorded(hook: Hook, words: tuple[str, ...]) -> None:
+    """A file that a hook opens is recorded by its absolute path, whoever of its processes opens it."""
+    (hook.folder / "file").write_text("1\n")
+    reads = hook.reads(*words)
+    assert hook.look("file", LookKind.OPENED) in reads.looks
+    assert reads.writes == ()
+
+
+def test_a_file_in_the_home_folder_is_recorded(hook: Hook, tmp_path: Path) -> None:
+    """A file outside of the working folder is recorded like one in it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".limit").write_text("3\n")
+    env = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    reads = hook.reads("sh", "-c", 'read n <"$HOME/.limit"', env=env)
+    assert hook.look("home/.limit", LookKind.OPENED) in reads.looks
+
+
+def test_a_file_that_is_missing_is_recorded_as_missing(hook: Hook) -> None:
+    """A file that a hook tries to read in vain is a look at something that did not exist."""
+    reads = hook.reads("sh", "-c", "cat missing; cat no/where")
+    assert hook.look("missing", LookKind.OPENED, existed=False) in reads.looks
+    assert hook.look("no/where", LookKind.OPENED, existed=False) in reads.looks
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (("sh", "-c", "[ -e thing ]"), LookKind.STATUS),
+        (("bash", "-c", "[[ -s thing ]]"), LookKind.STATUS),
+        (("stat", "-c", "%Y", "thing"), LookKind.STATUS),
+        (("python3", "-c", "import os; os.stat('thing')"), LookKind.STATUS),
+        (("python3", "-c", "import os; os.access('thing', 4)"), LookKind.ACCESS),
+        (("ls", "thing"), LookKind.LISTED),
+        (("python3", "-c", "import os; os.listdir('thing')"), LookKind.LISTED),
+        (("python3", "-c", "import os; os.getxattr('thing', 'user.n')"), LookKind.ATTRIBUTE),
+        (("python3", "-c", "import os; os.statvfs('thing')"), LookKind.FILE_SYSTEM),
+        (("rmdir", "thing"), LookKind.NAMED),
+        (("mkdir", "thing"), LookKind.NAMED),
+    ],
+)
+def test_each_way_to_look_is_recorded(hook: Hook, words: tuple[str, ...], kind: LookKind) -> None:
+    """A status, an access, a listing, an attribute, free space and a change of a name are told apart."""
+    (hook.folder / "thing").mkdir()
+    assert hook.look("thing", kind) in hook.reads(*words).looks
+
+
+def test_links_are_followed_and_recorded(hook: Hook) -> None:
+    """A look through links names the file behind them, and the links as read; readlink names the link."""
+    (hook.folder / "real").mkdir()
+    (hook.folder / "real" / "file").write_text("")
+    (hook.folder / "folder").symlink_to("real")
+    (hook.folder / "link").symlink_to("folder/file")
+    reads = hook.reads("sh", "-c", "cat link")
+    assert {
+        hook.look("real/file", LookKind.OPENED),
+        hook.look("link", LookKind.LINK),
+        hook.look("folder", LookKind.LINK),
+    } <= {*reads.looks}
+    only = [look for look in hook.reads("readlink", "link").looks if look.path.startswith(str(hook.folder))]
+    assert hook.look("link", LookKind.LINK) in only
+    assert "real/file" not in str(only)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sh", "-c", "echo x >>log"),
+        ("bash", "-c", "echo x >>log; printf y >>log"),
+        ("sh", "-c", "exec >>log; echo x; date; ls /"),
+        ("sh", "-c", "echo x | tee -a log"),
+        ("python3", "-c", "open('log', 'a').write('x')"),
+        ("python3", "-c", "open('log', 'ab', 0).write(b'x')"),
+        ("perl", "-e", "open F, '>>', 'log'; print F 'x'"),
+        ("node", "-e", "require('fs').appendFileSync('log', 'x')"),
+    ],
+)
+def test_a_log_is_written_and_not_read(hook: Hook, words: tuple[str, ...]) -> None:
+    """A file that is only appended to stands among the writes, and no look at it is recorded."""
+    (hook.folder / "log").write_text("before\n")
+    reads = hook.reads(*words)
+    assert reads.writes == (FileWrite(str(hook.folder / "log"), existed=True, append=True),)
+    assert [look for look in reads.looks if look.path.endswith("/log")] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f = open('log', 'ab'); f.tell()",
+        "f = open('log', 'a'); f.tell()",
+        "f = open('log', 'a'); os.fstat(3)",
+    ],
+)
+def test_a_log_whose_size_is_asked_is_queried(hook: Hook, code: str) -> None:
+    """A program that asks for the size of the log that it appends to has queried it."""
+    (hook.folder / "log").write_text("before\n")
+    (write,) = hook.reads("python3", "-c", f"import os; {code}").writes
+    assert (write.append, write.queried) == (True, True)
+
+
+def test_writes_are_told_apart(hook: Hook) -> None:
+    """A file that is emptied, one that is open for reading too, and a new one are told apart."""
+    for name in ("emptied", "both"):
+        (hook.folder / name).write_text("before\n")
+    reads = hook.reads("sh", "-c", "echo >emptied; exec 3<>both; echo >>new")
+    assert {Path(write.path).name: write for write in reads.writes} == {
+        "emptied": FileWrite(str(hook.folder / "emptied"), existed=True, emptied=True),
+        "both": FileWrite(str(hook.folder / "both"), existed=True, read=True),
+        "new": FileWrite(str(hook.folder / "new"), existed=False, append=True, emptied=True),
+    }
+    assert hook.look("both", LookKind.OPENED) in reads.looks
+
+
+def test_what_a_hook_has_made_itself_is_its_own(hook: Hook) -> None:
+    """A look at a file that the same hook run has made, emptied, moved or removed is marked as such."""
+    (hook.folder / "old").write_text("1")
+    script = "echo 1 >a; cat a; mv a b; cat b; cat old; rm old; [ -e old ]; mkdir d; cat d/x"
+    looks = hook.reads("sh", "-c", script).looks
+    assert hook.look("a", LookKind.OPENED, own=True) in looks
+    assert hook.look("b", LookKind.OPENED, own=True) in looks
+    assert hook.look("old", LookKind.OPENED) in looks
+    assert hook.look("old", LookKind.STATUS, existed=False, own=True) in looks
+    assert hook.look("d", LookKind.NAMED, existed=False) in looks
+    assert hook.look("d/x", LookKind.OPENED, existed=False, own=True) in looks
+
+
+def test_a_file_that_could_not_be_made_is_not_the_hooks_own(hook: Hook) -> None:
+    """A folder that another one made stays foreign when the attempt to make it fails."""
+    (hook.folder / "lock").mkdir()
+    looks = hook.reads("sh", "-c", "mkdir lock; cat lock/x").looks
+    assert hook.look("lock/x", LookKind.OPENED, existed=False) in looks
+
+
+@pytest.mark.parametrize(
+    ("words", "source"),
+    [
+        (("date",), (SourceKind.CLOCK, "realtime")),
+        (("bash", "-c", "echo $EPOCHSECONDS"), (SourceKind.CLOCK, "realtime")),
+        (("bash", "-c", "printf '%(%s)T' -1"), (SourceKind.CLOCK, "realtime")),
+        (("bash", "-c", "(echo $EPOCHREALTIME)"), (SourceKind.CLOCK, "realtime")),
+        (("python3", "-c", "import time; time.time()"), (SourceKind.CLOCK, "realtime")),
+        (("python3", "-c", "import time; time.monotonic()"), (SourceKind.CLOCK, "monotonic")),
+        (("node", "-e", "Date.now()"), (SourceKind.CLOCK, "realtime")),
+        (("python3", "-c", "import random"), (SourceKind.RANDOM, "getrandom")),
+        (("python3", "-c", "import os; os.urandom(24)"), (SourceKind.RANDOM, "getrandom")),
+        (("sh", "-c", "head -c 4 /dev/urandom"), (SourceKind.RANDOM, "/dev/urandom")),
+        (
+            ("cat", "/proc/sys/kernel/random/uuid"),
+            (SourceKind.RANDOM, "/proc/sys/kernel/random/uuid"),
+        ),
+        (("sh", "-c", "cat /proc/1/stat"), (SourceKind.PROCESS, "1")),
+        (("sh", "-c", "kill -0 1"), (SourceKind.PROCESS, "1")),
+        (("ls", "/proc"), (SourceKind.PROCESS, "all")),
+        (("sh", "-c", ": >/dev/shm/hookharness-x; rm /dev/shm/hookharness-x"), (
+            SourceKind.SHARED_MEMORY,
+            "/dev/shm/hookharness-x",
+        )),
+        (("python3", "-c", "import socket; socket.socket()"), (SourceKind.SOCKET, "inet")),
+    ],
+)  # fmt: skip
+def test_other_sources_are_recorded(
+    hook: Hook, words: tuple[str, ...], source: tuple[SourceKind, str]
+) -> None:
+    """Clocks, random numbers, processes, shared memory and sockets are recorded by kind and name."""
+    assert source in asked(hook.reads(*words))
+
+
+def test_a_temporary_name_is_made_from_a_source(hook: Hook) -> None:
+    """The name of mktemp comes from random numbers or from a clock, and the file did not exist."""
+    reads = hook.reads("sh", "-c", "mktemp ./tmp.XXXXXXXX")
+    assert reads.asked(SourceKind.RANDOM) or reads.asked(SourceKind.CLOCK)
+    (write,) = reads.writes
+    assert not write.existed
+
+
+def test_a_connection_to_a_socket_is_recorded(hook: Hook) -> None:
+    """A connection to a socket of the machine is recorded by its path, also where there is none."""
+    connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(hook.folder / "s"))
+        server.listen()
+        reads = hook.reads("python3", "-c", connect, "s")
+    assert (SourceKind.SOCKET, f"unix {hook.folder / 's'}") in asked(reads)
+    missing = hook.reads("python3", "-c", connect, "missing")
+    assert not missing.asked(SourceKind.SOCKET)
+    assert hook.look("missing", LookKind.ACCESS, existed=False) in missing.looks
+
+
+def test_children_and_threads_are_followed(hook: Hook) -> None:
+    """What children, members of a pipeline, threads and background processes look at is recorded."""
+    for name in "abcde":
+        (hook.folder / name).write_text("")
+    thread = "import threading as t; x = t.Thread(target=lambda: open('d')); x.start(); x.join()"
+    script = f'(cat a); cat b | grep -c x c; python3 -c "{thread}"; (setsid cat e &)'
+    looks = hook.reads("sh", "-c", script, linger=5.0).looks
+    assert {hook.look(name, LookKind.OPENED) for name in "abcde"} <= {*looks}
+
+
+def test_a_process_that_stays_is_observed_until_its_end(hook: Hook) -> None:
+    """What a background process looks at after the end of the hook is recorded, and it is a leftover."""
+    (hook.folder / "late").write_text("")
+    script = "(until [ -e gone ]; do :; done; cat late; exec sleep 1000) >/dev/null 2>&1 & (: >gone) &"
+    result = hook.run("sh", "-c", script, linger=3.0)
+    assert result.reads is not None
+    assert hook.look("late", LookKind.OPENED) in result.reads.looks
+    assert [process.command for process in result.leftovers] == ["sleep 1000"]
+
+
+def test_programs_and_scripts_are_named(hook: Hook) -> None:
+    """The programs that ran are recorded, a script with its interpreter."""
+    script = hook.folder / "hook.sh"
+    script.write_text("#!/bin/sh\nexec cat /dev/null\n")
+    script.chmod(0o755)
+    reads = hook.reads(str(script))
+    names = [Path(path).name for path in reads.executed]
+    assert names[0] == "hook.sh"
+    assert "cat" in names
+    assert (hook.look("hook.sh", LookKind.OPENED)) in reads.looks
+
+
+def test_an_unknown_interpreter_has_a_baseline_too(hook: Hook) -> None:
+    """What a program asks when it is started with an empty script is not the script's."""
+    program = hook.folder / "odd"
+    shutil.copy(os.path.realpath(shutil.which("bash") or "/bin/bash"), program)
+    script = hook.folder / "hook"
+    script.write_text(f"#!{program}\necho $EPOCHSECONDS\n")
+    script.chmod(0o755)
+    (odd,) = (each for each in hook.reads(str(script)).programs if each.path == str(program))
+    assert [(source.kind, source.times) for source in odd.sources] == [(SourceKind.CLOCK, 1)]
+    assert odd.startup
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [
+        (("bash", "-c", "((RANDOM % 20 == 0))"), "RANDOM"),
+        (("bash", "./hook.sh"), "RANDOM"),
+        (("sh", "-c", "echo $$"), "$$"),
+    ],
+)
+def test_words_for_what_no_call_shows_are_reported(hook: Hook, words: tuple[str, ...], word: str) -> None:
+    """A script or command line that names a source which stays invisible is reported with that word."""
+    (hook.folder / "hook.sh").write_text("echo $SRANDOM\n")
+    assert word in [mention.word for mention in hook.reads(*words).mentions]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_looks_are_recorded_once(hook: Hook, shell: str) -> None:
+    """The same look a thousand times is one entry."""
+    loop = "i=0; while [ $i -lt 1000 ]; do [ -e x ]; i=$((i + 1)); done"
+    looks = hook.reads(shell, "-c", loop).looks
+    assert looks.count(hook.look("x", LookKind.STATUS, existed=False)) == 1
