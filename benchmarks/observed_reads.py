@@ -69,7 +69,7 @@ def _measure(found: Table, sandbox: Sandbox, folder: Path, rounds: int) -> None:
             sandbox.tier.value,
             milli(seen.median("normal")),
             milli(seen.median("observed")),
-            f"{ratio:.2f}",
+            ratio,
             *against(AIM, ratio),
         )
 
