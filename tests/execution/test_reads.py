@@ -255,6 +255,14 @@ def test_a_file_that_could_not_be_made_is_not_the_hooks_own(hook: Hook) -> None:
             SourceKind.SHARED_MEMORY,
             "/dev/shm/hookharness-x",
         )),
+        (
+            ("python3", "-c", "import ctypes; ctypes.CDLL(None).shmget(4711, 8, 0)"),
+            (SourceKind.SHARED_MEMORY, "shmget"),
+        ),
+        (
+            ("python3", "-c", "import socket as s; s.socket().connect_ex(('127.0.0.1', 9))"),
+            (SourceKind.SOCKET, "inet 127.0.0.1 port 9"),
+        ),
         (("python3", "-c", "import socket; socket.socket()"), (SourceKind.SOCKET, "inet")),
     ],
 )  # fmt: skip
