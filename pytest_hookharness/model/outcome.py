@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from pytest_hookharness.model.background import BackgroundReport
-from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import TrialResult
@@ -15,7 +14,15 @@ from pytest_hookharness.model.processes import DoubleCall, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Trace
-from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Verdict, Violation, verdict_name
+from pytest_hookharness.model.verdicts import (
+    Finding,
+    Livelock,
+    Terminated,
+    Verdict,
+    VerdictName,
+    Violation,
+    verdict_name,
+)
 
 # With one of these findings, the end of a session does not prove that its hooks allowed the stop.
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, replace
 from typing import Any, TypeAlias, TypeVar
 
-from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
+from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
+from pytest_hookharness.model.verdicts import VerdictName
 
 # Reasons can be of any number and length; this much is enough to write patterns.
 MOST_REASONS = 20
