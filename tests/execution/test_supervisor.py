@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import subprocess
@@ -245,6 +246,27 @@ def test_our_programs_load_neither_what_lies_beside_the_package_nor_the_model(
     file, *modules = done.stdout.split()
     assert Path(file) == tmp_path / PACKAGE.name / "execution" / path
     assert not [name for name in modules if name.startswith(f"{PACKAGE.name}.model")]
+
+
+def test_our_programs_start_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code of our programs is ASCII, so Python accepts it in every locale, also for odd folders."""
+    monkeypatch.setattr(sandbox, "PACKAGE", Path("/caf\u00e9/\udcff/it's") / PACKAGE.name)
+    code = sandbox.python_program("json")[-1]
+    assert code.isascii()
+    assert "/caf\u00e9/\udcff/it's" == os.fsdecode(
+        ast.literal_eval(code[code.index("(b") + 1 : code.index(")); ")])
+    )
+
+
+def test_a_supervisor_that_cannot_start_says_so_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a known interpreter each call reports that, and a later one works once it is known."""
+    with Supervisor() as supervisor:
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "executable", "")
+            for _ in range(2):
+                with pytest.raises(ExecutionError, match="interpreter is not known"):
+                    supervisor.tiers()
+        assert supervisor.tiers()
 
 
 @pytest.mark.slow

@@ -445,3 +445,12 @@ def test_a_thousand_files_are_read_within_a_second(tmp_path):
         scenario_files.load(file)
 
     assert time.process_time() - began < 1
+
+
+def test_names_that_are_not_limited_are_all_allowed(tmp_path):
+    """Without known names a file may name any host; a misspelt argument is an error."""
+    file = tmp_path / "a.scenario.yaml"
+    file.write_text('name: a\nhost: no-such-host\nhooks: {Stop: "true"}\nagent: [{stop: Done.}]\n')
+    assert scenario_files.load(file, known_hosts=None, known_findings=None, known_behaviours=None)
+    with pytest.raises(TypeError, match="knwon_hosts"):
+        scenario_files.load(file, knwon_hosts=())

@@ -208,20 +208,26 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         return ours
 
     def _start(self) -> socket.socket:
-        self._channel, theirs = socket.socketpair()
         program = python_program(_PROGRAM, *(["-B"] if sys.dont_write_bytecode else []))
+        ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [*program, str(theirs.fileno()), str(os.getpid())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-                cwd="/",
-                env=library_paths(os.environ),
-            )
-        return self._channel
+            try:
+                self._process = subprocess.Popen(
+                    [*program, str(theirs.fileno()), str(os.getpid())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                    cwd="/",
+                    env=library_paths(os.environ),
+                )
+            except BaseException:
+                ours.close()
+                raise
+        # Only now: with a channel, later calls would take the supervisor for started.
+        self._channel = ours
+        return ours
 
     def close(self) -> None:
         """End the supervisor, and with it all sandboxes that are still open."""
@@ -256,8 +262,9 @@ def python_program(module: str, *flags: str) -> tuple[str, ...]:
     """
     if not sys.executable:
         raise ExecutionError("the path of the Python interpreter is not known")
-    place = f"sys.path.append({str(PACKAGE.parent)!r})"
-    code = f"import sys; {place}; from {module} import main; main(*sys.argv[1:])"
+    # As bytes: the code is ASCII then, and Python accepts it whatever the folder and the locale are.
+    place = f"sys.path.append(os.fsdecode({os.fsencode(PACKAGE.parent)!r}))"
+    code = f"import os, sys; {place}; from {module} import main; main(*sys.argv[1:])"
     return (sys.executable, "-I", "-S", *flags, "-c", code)
 
 
