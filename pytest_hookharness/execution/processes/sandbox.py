@@ -192,7 +192,10 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         with self._connect(plain=True) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
             framing.send(peer, ("tiers",))
-            return {Tier(name): reason for name, reason in framing.receive(peer).items()}
+            answer = framing.receive(peer)
+        if not isinstance(answer, dict):
+            raise ExecutionError(f"the supervisor cannot fork: {answer[1]}")
+        return {Tier(name): reason for name, reason in answer.items()}
 
     def _connect(self, *, plain: bool) -> socket.socket:
         """Have an item supervisor forked; return our end of the socket to it."""

@@ -8,10 +8,10 @@ Patterns use only what Python and JSON Schema (ECMA 262) have in common. Functio
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.regex import Regex
 from pytest_hookharness.model.trace import is_cache
 
 NAME = r"[A-Za-z0-9_][A-Za-z0-9_.\-]*"
@@ -66,15 +66,9 @@ def read_mode(text: str) -> int:
 def read_regex(text: str) -> str:
     """Return a regular expression, unchanged."""
     try:
-        with warnings.catch_warnings():
-            # Warnings about valid patterns are not errors.
-            warnings.simplefilter("ignore")
-            re.compile(text)
+        return Regex(text).pattern
     except re.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
-    except (OverflowError, RecursionError) as error:
-        raise ValueError(f"is a regular expression that is too large for Python: {error}") from None
-    return text
 
 
 # Stands for the repository that contains the scenario file. A folder of that name is `./repository`.
