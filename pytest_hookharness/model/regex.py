@@ -50,9 +50,11 @@ class Match(Protocol):
 
     def start(self) -> int:
         """Return where it begins."""
+        ...
 
     def end(self) -> int:
         """Return where it ends."""
+        ...
 
 
 class Regex:

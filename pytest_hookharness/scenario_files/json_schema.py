@@ -38,7 +38,8 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a scenario file."""
     common = {key.name: {"$ref": f"#/$defs/{key.name}"} for key in COMMON}
     own = {key.name: described(key) for key in SCENARIO.keys if key.name not in common}
-    variant = {**record(VARIANT), "properties": common}
+    of_variant = {key.name: removable_schema(key, f"#/$defs/{key.name}") for key in COMMON}
+    variant = {**record(VARIANT), "properties": of_variant}
     own["variants"]["additionalProperties"] = {"$ref": "#/$defs/variant"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -48,6 +49,19 @@ def schema() -> dict[str, Any]:
         "properties": {"name": own["name"], **common, "variants": own["variants"]},
         "$defs": {**{key.name: described(key) for key in COMMON}, "variant": variant},
     }
+
+
+def removable_schema(key: Key, base: str) -> dict[str, Any]:
+    """Return the schema of a variant's key, given a reference to the base's, which null removes."""
+    own: dict[str, Any] = {"$ref": base}
+    if key.merges and isinstance(key.shape, Named):
+        value = {"anyOf": [{"$ref": f"{base}/additionalProperties"}, export(Nothing())]}
+        own = {**container(key.shape), "additionalProperties": value}
+    elif key.merges and isinstance(key.shape, RecordShape):
+        inner = key.shape.keys
+        keys = {one.name: removable_schema(one, f"{base}/properties/{one.name}") for one in inner}
+        own = {**container(key.shape), "properties": keys}
+    return {"description": key.doc, "anyOf": [own, export(Nothing())]}
 
 
 def described(key: Key) -> dict[str, Any]:

@@ -141,6 +141,7 @@ def loads(
         variants.check_findings(element, known["known_findings"], problems)
     if "known_behaviours" in known:
         variants.check_behaviours(element, known["known_behaviours"], problems)
+    variants.check_removals(element, problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
     return tuple(variants.assemble(values, Origin(file=path, marks=marks(element)), hosts))
 

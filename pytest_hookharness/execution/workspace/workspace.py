@@ -37,7 +37,7 @@ from pytest_hookharness.execution.paths import (
 )
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
-from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all
+from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
@@ -104,7 +104,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
         self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
-        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
+        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
         recorder = Recorder(coverage_store, scenario.id, copies, base) if coverage_store is not None else None
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
@@ -183,6 +183,8 @@ class Workspace(AbstractContextManager["Workspace"]):
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
             self.linked_files.copy("plugin", scenario.plugin, self.plugin)
+        if scenario.home_folder is not None:
+            copy_folder(scenario.home_folder, self.home)
         for path, text in scenario.files.items():
             _write_file(self._locate(path), text)
         for path, text in scenario.home.items():

@@ -171,6 +171,11 @@ def folder_slug(folder: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 
+def session_id(seed: int) -> str:
+    """Return the identifier of the first session of a run."""
+    return derive_uuid(seed, "session")
+
+
 def facts(
     profile: Profile,
     *,
@@ -190,7 +195,7 @@ def facts(
     """Return the facts of a session. Everything that the host makes up follows from the seed."""
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
     made = Facts(
-        session_id=derive_uuid(seed, "session"),
+        session_id=session_id(seed),
         workspace=workspace,
         home=home,
         tmp=tmp,

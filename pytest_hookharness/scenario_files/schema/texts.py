@@ -28,6 +28,7 @@ MODE = r"(0o?)?[0-7]{3,4}"
 ABSOLUTE = r"/[^\x00]*"
 STEP = r"(?!\.\.?(?![^/\x00]))[^/\x00]+"
 INSIDE = rf"(\./)?{STEP}(/{STEP})*"
+RELATIVE = r"[^/\x00][^\x00]*"
 FOLDER = rf"/|/?{STEP}(/{STEP})*"
 DURATION = r"[0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d)"
 
@@ -45,6 +46,20 @@ def read_inside(text: str) -> str:
         raise ValueError("is absolute; paths here are relative to the workspace")
     if ".." in text.split("/"):
         raise ValueError("leaves the workspace")
+    return text.removeprefix("./")
+
+
+def read_path_of_tool(text: str) -> str:
+    """Return a path that the agent gives to a tool, unchanged, because hooks see it as it is."""
+    if text.startswith("/"):
+        raise ValueError("is absolute; paths here are relative to the workspace")
+    depth = 0
+    for step in text.split("/"):
+        depth += {"..": -1, ".": 0, "": 0}.get(step, 1)
+        if depth < 0:
+            raise ValueError("leaves the workspace; for such a path write a call of the host's own `tool`")
+    if depth == 0:
+        raise ValueError("is the workspace itself, and no file in it")
     return text.removeprefix("./")
 
 
