@@ -8,6 +8,7 @@ loader alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, assert_never
 
 from pytest_hookharness.scenario_files.keys.scenario import COMMON, SCENARIO, VARIANT
@@ -87,8 +88,8 @@ def export(shape: Shape) -> dict[str, Any]:
             return {"type": "integer", "minimum": 0, "maximum": int(f"{most:o}")}
         case Whole(minimum=least, maximum=most):
             return {"type": "integer", **present(minimum=least, maximum=most)}
-        case Number(minimum=least):
-            return {"type": "number", "minimum": least}
+        case Number(minimum=least, maximum=most):
+            return {"type": "number", "minimum": least, **present(maximum=most if isfinite(most) else None)}
         case FlagShape(only=None):
             return {"type": "boolean"}
         case FlagShape(only=only):

@@ -16,13 +16,14 @@ from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.probing import time_shift
-from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.validation import check_references
 
@@ -56,14 +57,23 @@ class Resources:
 
     @contextmanager
     def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:
-        """Open a testbed for a scenario, and start its agent."""
+        """
+        Open a testbed for a scenario, and start its agent.
+
+        Raises:
+            SimulationError: What the scenario asks for takes too long, here or in the block.
+            Exhausted: The machine lacks something that is needed, here or in the block.
+        """
         agent = agents.start(scenario.script, self.behaviours)
-        with naming_exhaustion(), ExitStack() as stack:
-            with limited_to(settings.wall):
-                testbed = Testbed.open(scenario, settings, self.supervisor, self.base, self.slot)
-                stack.enter_context(testbed)
-            check_references(scenario, testbed.profile, testbed.configuration)
-            yield testbed, agent
+        try:
+            with naming_exhaustion(), ExitStack() as stack:
+                with limited_to(settings.wall):
+                    testbed = Testbed.open(scenario, settings, self.supervisor, self.base, self.slot)
+                    stack.enter_context(testbed)
+                check_references(scenario, testbed.profile, testbed.configuration)
+                yield testbed, agent
+        except (BudgetEnded, SlowPattern) as error:
+            raise SimulationError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

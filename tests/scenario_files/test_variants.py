@@ -143,3 +143,10 @@ def test_a_path_of_a_tool_that_leaves_is_refused(path):
     """A path any part of which leaves the workspace, or that is no file in it, is an error."""
     with pytest.raises(ScenarioErrors, match=r"leaves the workspace|is absolute|is the workspace itself"):
         loads(f"name: a\nagent: [{{edit: {{file: '{path}', text: x}}}}]\n", Path("x.scenario.yaml"))
+
+
+@pytest.mark.parametrize("wait", ["36526d", "999999999h", "1e300", "4000000000.5"])
+def test_no_duration_is_longer_than_clocks_can_show(wait):
+    """A duration of more than a hundred years is an error at its place."""
+    with pytest.raises(ScenarioErrors, match=r"longer than 36525d|out of range"):
+        loads(f"name: a\nagent: [{{wait: {wait}}}]\n", Path("x.scenario.yaml"))

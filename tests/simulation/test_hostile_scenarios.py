@@ -19,7 +19,7 @@ from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.model.trace import Performed
 from pytest_hookharness.model.verdicts import Undecided
 from pytest_hookharness.scenario_files import scenario_from, script_from
-from pytest_hookharness.simulation.testbed.run_settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 LETTERS = "a" * 60
 ENDLESS = "(a|aa)+$b"
@@ -82,7 +82,7 @@ def impatient(monkeypatch):
 )
 def test_an_endless_expression_is_an_error(play, keys):
     """Wherever a scenario takes a regular expression, one that never ends is an error that names it."""
-    with pytest.raises(SlowPattern, match=r"'\(a\|aa\)\+\$b' takes too long"):
+    with pytest.raises(SimulationError, match=r"'\(a\|aa\)\+\$b' takes too long"):
         play(**keys)
 
 
@@ -90,7 +90,7 @@ def test_an_endless_glob_ends(play):
     """A glob of a mask with many stars is decided or refused in little time."""
     began = time.monotonic()
     glob = "**/" * 10 + "*a" * 30 + "b"
-    with contextlib.suppress(SlowPattern):
+    with contextlib.suppress(SimulationError):
         play(**{**HOOK, "hooks": {"Stop": f"touch {LETTERS}c; exit 2"}}, mask=[glob])
 
     assert time.monotonic() - began < 30
@@ -132,7 +132,7 @@ def test_the_budget_ends_the_reading_of_covered_folders(play_briefly, many_files
     """A covered folder that cannot be read within the budget is an error that names what was read."""
     began = time.monotonic()
 
-    with pytest.raises(BudgetEnded, match=f"while {many_files}.*; give more time with --hook-budget"):
+    with pytest.raises(SimulationError, match=f"while {many_files}.*; give more time with --hook-budget"):
         play_briefly(**HOOK, world={"cover": [str(many_files)]})
 
     assert time.monotonic() - began < 10
@@ -140,7 +140,7 @@ def test_the_budget_ends_the_reading_of_covered_folders(play_briefly, many_files
 
 def test_the_budget_ends_the_copying_of_a_project(play_briefly, many_files):
     """A project that cannot be copied within the budget is an error that names what was copied."""
-    with pytest.raises(BudgetEnded, match=f"while {many_files}/.* was copied"):
+    with pytest.raises(SimulationError, match=f"while {many_files}/.* was copied"):
         play_briefly(**HOOK, project=many_files)
 
 
@@ -209,3 +209,24 @@ def test_a_lack_of_processes_is_said_in_words():
         raise RuntimeError("another")
     assert not explain_exhaustion(OSError(2, "x"))
     assert {ExecutionError, WorkspaceError, Exhausted, SlowPattern, BudgetEnded} <= set(USER_ERRORS)
+
+
+def test_a_budget_that_ends_in_a_trial_leaves_the_trial_out(tmp_path):
+    """Where the time ends while a trial of `vary` is prepared, the scenario's own run still counts."""
+    made = scenario_from({"name": "test", "hooks": {"Stop": "sleep 0.3"}, "vary": "all"})
+    made = replace(made, script=script_from([{"stop": "Done."}]))
+
+    with Harness(Settings(base=tmp_path / "base", wall=1.5)) as harness:
+        outcome = harness.simulate(made)
+
+    assert outcome.verdict.turn == 1
+
+
+def test_time_can_pass_to_the_end_of_the_calendar(play):
+    """A script may let any number of centuries pass."""
+    outcome = play(
+        hooks={"Stop": "true"},
+        agent=[{"prompt": "go"}, *[{"wait": "36525d"}] * 90, {"stop": "Done."}],
+    )
+
+    assert outcome.verdict.turn == 1

@@ -48,7 +48,7 @@ DURATION = either(
         example="301s",
         read=texts.read_duration,
     ),
-    Number(noun="a number of seconds"),
+    Number(noun="a number of seconds", maximum=texts.LONGEST),
 )
 TIMES = Whole(noun="a number of times", minimum=1)
 JSON_MAPPING = Named(key=Text(), value=Anything())

@@ -74,10 +74,11 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """A number, whole or not, of at least ``minimum``."""
+    """A number, whole or not, of at least ``minimum`` and at most ``maximum``."""
 
     noun: str = "a number"
     minimum: float = 0
+    maximum: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,9 @@ RELATIVE = r"[^/\x00][^\x00]*"
 FOLDER = rf"/|/?{STEP}(/{STEP})*"
 DURATION = r"[0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d)"
 
+# Seconds of the longest duration: clocks and calendars end some thousand years from now.
+LONGEST = 36525 * 86400.0
+
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -68,7 +71,10 @@ def read_duration(text: str) -> float:
     if not matches(DURATION, text):
         raise ValueError("is not a duration")
     unit = text.lstrip("0123456789.")
-    return float(text.removesuffix(unit)) * UNITS[unit]
+    seconds = float(text.removesuffix(unit)) * UNITS[unit]
+    if seconds > LONGEST:
+        raise ValueError(f"is longer than {LONGEST / UNITS['d']:g}d, a hundred years")
+    return seconds
 
 
 def read_mode(text: str) -> int:
