@@ -13,7 +13,6 @@ import pytest
 
 from pytest_hookharness.execution.paths import PACKAGE
 from pytest_hookharness.execution.processes import sandbox
-from pytest_hookharness.execution.processes import sandbox as sandbox_module
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import Exited, Stdin, Tier
@@ -263,7 +262,7 @@ def test_nothing_survives_under_four_workers() -> None:
 
 
 FAILING = """
-import os, runpy, sys
+import os
 fork, left = os.fork, {forks}
 def limited_fork():
     global left
@@ -272,24 +271,25 @@ def limited_fork():
         raise BlockingIOError(11, "Resource temporarily unavailable")
     return fork()
 os.fork = limited_fork
-runpy.run_path({program!r}, run_name="__main__")
 """
 
 
 @pytest.mark.parametrize("forks", range(5))
-def test_a_machine_without_free_processes_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: int
-) -> None:
+def test_a_machine_without_free_processes_is_named(monkeypatch: pytest.MonkeyPatch, forks: int) -> None:
     """Wherever the system refuses a process, the error says so, and the supervisor lives on."""
-    program = tmp_path / "supervisor.py"
-    program.write_text(FAILING.format(program=str(sandbox_module._PROGRAM), forks=forks))
-    monkeypatch.setattr(sandbox_module, "_PROGRAM", program)
+    program = sandbox.python_program
+
+    def failing_program(*words: str) -> tuple[str, ...]:
+        *start, code = program(*words)
+        return (*start, FAILING.format(forks=forks) + code)
+
+    monkeypatch.setattr(sandbox, "python_program", failing_program)
     with Supervisor() as supervisor:
         said = []
         for _ in range(3):
             try:
-                with supervisor.open(Confinement()) as sandbox:
-                    sandbox.run([])
+                with supervisor.open(Confinement()) as opened:
+                    opened.run([])
             except ExecutionError as error:
                 said.append(str(error))
 
