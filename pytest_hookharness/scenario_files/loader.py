@@ -153,6 +153,7 @@ def loads(
         variants.check_findings(element, known_findings, problems)
     if known_behaviours is not None:
         variants.check_behaviours(element, known_behaviours, problems)
+    variants.check_removals(element, problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
     return tuple(variants.assemble(values, Origin(file=path, marks=marks(element)), hosts))
 

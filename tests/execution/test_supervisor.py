@@ -281,3 +281,44 @@ def test_nothing_survives_under_four_workers() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+FAILING = """
+import os
+fork, left = os.fork, {forks}
+def limited_fork():
+    global left
+    left -= 1
+    if left < 0:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return fork()
+os.fork = limited_fork
+"""
+
+
+@pytest.mark.parametrize("forks", range(5))
+def test_a_machine_without_free_processes_is_named(monkeypatch: pytest.MonkeyPatch, forks: int) -> None:
+    """Wherever the system refuses a process, the error says so, and the supervisor lives on."""
+    program = sandbox.python_program
+
+    def failing_program(*words: str) -> tuple[str, ...]:
+        *start, code = program(*words)
+        return (*start, FAILING.format(forks=forks) + code)
+
+    monkeypatch.setattr(sandbox, "python_program", failing_program)
+    with Supervisor() as supervisor:
+        said = []
+        for _ in range(3):
+            try:
+                with supervisor.open(Confinement()) as opened:
+                    opened.run([])
+            except ExecutionError as error:
+                said.append(str(error))
+
+    assert said
+    wrong = [
+        text
+        for text in said
+        if "no process can be started" not in text and "Resource temporarily" not in text
+    ]
+    assert not wrong

@@ -122,6 +122,10 @@ class Files(Protocol):
         """Return the time, in nanoseconds, of the clock by which the kernel stamps files."""
         ...
 
+    def is_kernel_folder(self, path: str) -> bool:
+        """Return whether the files of a folder stand for the kernel's own state, and change with it."""
+        ...
+
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
         """
         Return the wanted extended attributes and access lists of a path itself, sorted by name.

@@ -6,6 +6,7 @@ The processes behind a sandbox are in ``supervisor`` and ``item_supervisor``.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -127,8 +128,10 @@ class Sandbox(AbstractContextManager["Sandbox"]):
 
     def _ask(self, *requests: object) -> Any:
         try:
-            for request in requests:
-                framing.send(self._peer, request)
+            # Where no item supervisor could be forked, the reason is there before the first request.
+            with contextlib.suppress(BrokenPipeError):
+                for request in requests:
+                    framing.send(self._peer, request)
             self._slot.wait_readable(self._peer)
             return framing.receive(self._peer)
         except TimeoutError as problem:
@@ -191,8 +194,12 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         """Return every tier with the reason why it is not available here, empty if it is."""
         with self._connect(plain=True) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
-            framing.send(peer, ("tiers",))
-            return {Tier(name): reason for name, reason in framing.receive(peer).items()}
+            with contextlib.suppress(BrokenPipeError):
+                framing.send(peer, ("tiers",))
+            answer = framing.receive(peer)
+        if not isinstance(answer, dict):
+            raise ExecutionError(f"the supervisor cannot fork: {answer[1]}")
+        return {Tier(name): reason for name, reason in answer.items()}
 
     def _connect(self, *, plain: bool) -> socket.socket:
         """Have an item supervisor forked; return our end of the socket to it."""

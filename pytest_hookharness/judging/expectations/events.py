@@ -7,7 +7,6 @@ scenario has an expectation about them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
@@ -17,6 +16,7 @@ from pytest_hookharness.model.expectations import Expectation, ProcessExpectatio
 from pytest_hookharness.model.moves import Act, Edit, Move, Read, RunCommand, ToolCall
 from pytest_hookharness.model.outcome import Outcome, effective_ruling
 from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.regex import found_in
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Violation
 
@@ -181,7 +181,7 @@ def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Viol
     """Check for patterns that no reason matches."""
     reasons = outcome.reasons()
     for index, pattern in enumerate(patterns):
-        if not any(re.search(pattern, reason) for reason in reasons):
+        if not found_in(pattern, reasons):
             seen = "no reason"
             if reasons:
                 distinct = list(dict.fromkeys(reasons))
@@ -194,7 +194,7 @@ def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violati
     """Check for patterns that match nothing that a hook said and the agent's model received."""
     texts = [text for _, hooked in outcome.trace.hooked() for text in hooked.decision.to_agent]
     for index, pattern in enumerate(patterns):
-        if not any(re.search(pattern, text) for text in texts):
+        if not found_in(pattern, texts):
             path = f"expect.told[{index}]"
             yield Violation(
                 path, f"text for the agent that matches {pattern!r}", _where_else(outcome, pattern)
@@ -204,12 +204,11 @@ def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violati
 def _where_else(outcome: Outcome, pattern: str) -> str:
     for step, hook_run in outcome.trace.hook_runs():
         unheard = hook_run.reply.unheard
-        if unheard is not None and re.search(pattern, unheard.text):
+        if unheard is not None and found_in(pattern, [unheard.text]):
             place = f"{unheard.place} ({hook_run.hook.event}, turn {step.turn})"
             return f"said as {place}, which the agent does not see"
-        if hook_run.run is not None and re.search(
-            pattern, f"{hook_run.run.stdout.text}\n{hook_run.run.stderr.text}"
-        ):
+        run = hook_run.run
+        if run is not None and found_in(pattern, [f"{run.stdout.text}\n{run.stderr.text}"]):
             return (
                 f"printed by a hook of {hook_run.hook.event} in turn {step.turn}, but not shown to the agent"
             )
