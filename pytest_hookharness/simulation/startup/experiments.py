@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness.execution.startup.programs import GARBAGE, Probe, modules, search_paths
-from pytest_hookharness.model.processes import StartFailure
+from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
 
 _MOST_NAMES = 12
