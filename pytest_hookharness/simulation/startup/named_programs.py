@@ -11,14 +11,11 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.paths import lies_in
-from pytest_hookharness.execution.startup.process_trace import TracedProcess
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Hook
-from pytest_hookharness.simulation.startup.bench import Bench
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
-from pytest_hookharness.simulation.testbed.undo import undone
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 # Where a shell decides or expands something, what a command names is not certain.
@@ -102,6 +99,10 @@ def _may_appear(testbed: Testbed, hook: Hook, path: Path) -> bool:
 
 def _executes(testbed: Testbed, spec: ProcessSpec, words: list[str], word: str) -> bool:
     """Return whether the first of some words executes the file that another one names."""
+    from pytest_hookharness.execution.startup.process_trace import TracedProcess
+    from pytest_hookharness.simulation.startup.bench import Bench
+    from pytest_hookharness.simulation.testbed.undo import undone
+
     decider = TracedProcess(parent=0, argv=tuple(words), environment=dict(spec.env), folder=spec.cwd)
     with undone(testbed):
         return bool(Bench(testbed, spec, decider).languages(word)[0])

@@ -16,18 +16,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
-from pytest_hookharness.execution.startup.process_trace import trace
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.start_failures import StartFailure
-from pytest_hookharness.simulation.startup.bench import Bench, Trial
-from pytest_hookharness.simulation.startup.experiments import find_failure
-from pytest_hookharness.simulation.startup.missing_tool import find_missing_tool
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
 from pytest_hookharness.simulation.testbed.testbed import Testbed
-from pytest_hookharness.simulation.testbed.undo import undone
 
 NOT_FOUND = (126, 127)
 _ENOUGH = 3
@@ -167,6 +161,14 @@ def _digest(path: Path) -> str:
 
 
 def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult, code: int) -> _Finding:
+    # Not at the top: most runs have no such hook, and the modules are many.
+    from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+    from pytest_hookharness.execution.startup.process_trace import trace
+    from pytest_hookharness.simulation.startup.bench import Bench, Trial
+    from pytest_hookharness.simulation.startup.experiments import find_failure
+    from pytest_hookharness.simulation.startup.missing_tool import find_missing_tool
+    from pytest_hookharness.simulation.testbed.undo import undone
+
     seen = Trial(code, run.stderr.text)
     try:
         with undone(testbed):
