@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pytest_hookharness.execution.isolation.confinement import Confinement
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.startup.process_trace import PACKAGE, trace
 from pytest_hookharness.model.processes import Stdin, Tier
 

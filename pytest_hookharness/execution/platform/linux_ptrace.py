@@ -2,8 +2,8 @@
 Linux: processes that the kernel stops before certain system calls, by ptrace and seccomp.
 
 The interleaving scheduler uses it for calls that write, open and rename. A process installs the filter that
-selects the calls before it becomes a command. The process tracer stops no call: it learns of each program that
-is executed and of each end. What else an observed process needs is in ``linux_observing``.
+selects the calls before it becomes a command. The process tracer stops no call: it learns of each executed
+program and of each end. What else an observed process needs is in ``linux_observing``.
 """
 
 from __future__ import annotations

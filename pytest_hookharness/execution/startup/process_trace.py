@@ -1,7 +1,7 @@
 """
 Process traces: one run of a command, with every program that it executed and how each ended.
 
-The program that traces is ``tracer``; this module starts it inside a sandbox and reads its report.
+The program that traces is ``program_tracer``; this module starts it inside a sandbox and reads its report.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import sys, types
 package = types.ModuleType("pytest_hookharness")
 package.__path__ = [sys.argv[1]]
 sys.modules[package.__name__] = package
-from pytest_hookharness.execution.startup import tracer
-tracer.main()
+from pytest_hookharness.execution.startup import program_tracer
+program_tracer.main()
 """
 PACKAGE = Path(__file__).parents[2]
 _REPORT = 16 << 20
