@@ -23,6 +23,7 @@ from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.probing import time_shift
+from pytest_hookharness.simulation.startup.named_programs import check_programs
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.validation import check_references
@@ -99,6 +100,7 @@ def simulate(
     on_probe: OnProbe = lambda: None,
     observer: Observer | None = None,
     before_close: BeforeClose | None = None,
+    check: bool = False,
 ) -> Outcome:
     """
     Run one scenario, and compare it with slower runs if its hooks may read the clock.
@@ -111,9 +113,11 @@ def simulate(
         on_probe: Called after each probe.
         observer: Hears of each step of the scenario's own run, and not about runs for comparison.
         before_close: Called once the scenario's own run is judged.
+        check: Refuse a scenario if a program of its hooks certainly exists nowhere.
 
     Raises:
         Interrupted: Ctrl-C; carries what was seen until then.
+        SimulationError: The scenario asks for something that the harness cannot do.
     """
     run = run_once(
         scenario,
@@ -123,6 +127,7 @@ def simulate(
         on_probe=on_probe,
         observer=observer,
         before_close=before_close,
+        check=check,
     )
     # Covered folders are the developer's own: nothing runs on them a second time.
     if not run.time_may_matter or not settings.probes or scenario.cover:
@@ -149,6 +154,7 @@ def run_once(
     observer: Observer | None = None,
     before_close: BeforeClose | None = None,
     by_ageing: bool = False,
+    check: bool = False,
 ) -> SingleRun:
     """
     Run one scenario once; check a run whose clock was moved by a second one.
@@ -158,6 +164,8 @@ def run_once(
     """
     observer = observer or Observer()
     with resources.open(_add_detach(scenario), settings) as (testbed, agent):
+        if check:
+            check_programs(testbed)
         observer.begin(testbed)
         session: Loop | ThreadSessions
         if scenario.processes:

@@ -54,7 +54,8 @@ def gather_assumptions(trace: Trace, extra: Sequence[str] = ()) -> tuple[str, ..
     """
     Return the standing assumptions, those of the run (``extra``) and those that the trace shows, once each.
     """
-    shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_assumed_rules(trace))
+    shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
+    shown = (*shown, *_unchecked(trace), *_assumed_rules(trace))
     return tuple(dict.fromkeys([*STANDING, *extra, *shown]))
 
 
@@ -65,6 +66,20 @@ def _hook_timeouts(trace: Trace) -> Iterator[str]:
                 yield f"A hook that was cut after the hook timeout of {after:g} s would never have ended."
             case _:
                 pass
+
+
+def _echoes(trace: Trace) -> Iterator[str]:
+    for _, hook_run in trace.hook_runs():
+        if hook_run.reply.echo:
+            hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
+            yield f"{hook} prints its input, which the host ignores; it decides nothing."
+
+
+def _unchecked(trace: Trace) -> Iterator[str]:
+    for _, hook_run in trace.hook_runs():
+        if hook_run.run is not None and (why := hook_run.run.doubt):
+            hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
+            yield f"{hook} itself ran, and not only its interpreter; that was not checked: {why}."
 
 
 def _left_over(trace: Trace) -> Iterator[str]:
