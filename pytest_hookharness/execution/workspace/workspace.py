@@ -23,7 +23,6 @@ from typing import Any, Self
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import Clock
-from pytest_hookharness.execution.coverage.recorder import Instruments, Recorder
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     append_lines,
@@ -37,6 +36,7 @@ from pytest_hookharness.execution.paths import (
 )
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
+from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
@@ -105,7 +105,12 @@ class Workspace(AbstractContextManager["Workspace"]):
         path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
         self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
         copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
-        recorder = Recorder(coverage_store, scenario.id, copies, base) if coverage_store is not None else None
+        recorder = None
+        if coverage_store is not None:
+            # Most runs record no coverage, and its modules are many.
+            from pytest_hookharness.execution.coverage.recorder import Recorder
+
+            recorder = Recorder(coverage_store, scenario.id, copies, base)
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
         visible = find_visible_paths(scenario, _PRIVATE)
