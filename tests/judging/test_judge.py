@@ -40,7 +40,7 @@ from pytest_hookharness.model.verdicts import (
 )
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-ASSUMED = Rule("A cut hook is let through.", Basis.ASSUMED, "a host")
+ASSUMED = Rule("A cut hook allows.", Basis.ASSUMED, "a host")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
 PROMPT = Happened(event=Prompt(text="Go."))
 STOP = Moved(move=Stop())
@@ -403,7 +403,7 @@ def test_a_conclusion_is_verdict_findings_and_assumptions() -> None:
 
 
 def test_hooks_are_not_missed_in_a_run_that_was_interrupted() -> None:
-    """A run that the user stopped before the first hook run had ended reports no hook as never fired."""
+    """A run that the user stopped before the first hook run had ended does not report that no hook ran."""
     names = [
         [
             one.name

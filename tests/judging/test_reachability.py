@@ -13,7 +13,7 @@ from pytest_hookharness.judging.recurrence.reachability import (
 )
 
 STOP, HELD, UNKNOWN = Exit.STOP, Exit.HELD, Exit.UNKNOWN
-# 0 can stop or go into 1, from where one comes to 2 and back.
+# 0 can stop or go into 1, which leads to 2 and back.
 TRAPPED = [[STOP, 1], [2, 1], [1, HELD]]
 
 
@@ -34,7 +34,7 @@ def leads_to(graph, state, exits):
 
 
 def test_states_without_a_path_to_a_stop_are_traps():
-    """States that lead only to each other, or to an end that is no stop, are traps; others are not."""
+    """Exactly the states that lead only to each other, or to an end that is no stop, are traps."""
     assert find_traps(TRAPPED) == {1, 2}
     assert find_stopping(TRAPPED) == {0}
     assert find_reachable(TRAPPED, 1) == {1, 2}

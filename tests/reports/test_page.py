@@ -186,8 +186,8 @@ def test_texts_are_shortened_until_a_browser_can_open_it(read_back, monkeypatch,
     """If all texts together are too much for a browser, each is cut shorter, and marked as cut."""
     monkeypatch.setattr(pages, "_MOST", most)
     read = Outline(page([read_back("x" * 8000, turns=1)])).data("run-0")
-    (fire,) = read["steps"][-1]["hook_runs"]
-    stderr = fire["run"]["stderr"]
+    (hook_run,) = read["steps"][-1]["hook_runs"]
+    stderr = hook_run["run"]["stderr"]
 
     assert len(stderr["text"]) == longest
     assert stderr["bytes"] == 8000

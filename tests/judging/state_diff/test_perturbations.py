@@ -34,7 +34,7 @@ def perturbed(pattern, how, *parts, repetitions=0, seconds=0.0):
 
 
 def test_each_part_can_be_perturbed_alone():
-    """A perturbation changes the parts that it names and leaves all others as they are."""
+    """A perturbation changes the parts that it names and no other part."""
     pattern, now = pattern_of(state), json.loads(state(4))
 
     assert perturbed(pattern, PerturbationKind.AHEAD, 0, repetitions=1000) == {**now, "count": 1004}
