@@ -158,13 +158,13 @@ def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
         hosts.find("codex"),
         ProcessResult(ending=Exited(2), stderr=Output(b"x" * 9_999 + "\u00e4\u00e4".encode(), 0)),
     )
-    told = {
+    answers = {
         event: hosts.read_reply(codex, Hook(event=event, command="x"), event, run)
         for event in ("Stop", "PreToolUse")
     }
 
-    assert (told["Stop"].reason, told["Stop"].fault[:9]) == ("x" * 9_999, "too-long:")
-    assert (len(told["PreToolUse"].reason), told["PreToolUse"].fault) == (10_001, None)
+    assert (answers["Stop"].reason, answers["Stop"].fault[:9]) == ("x" * 9_999, "too-long:")
+    assert (len(answers["PreToolUse"].reason), answers["PreToolUse"].fault) == (10_001, None)
 
 
 @pytest.mark.parametrize("kilobytes", [60, 70, 200, 900])
@@ -217,7 +217,7 @@ def test_only_the_first_answer_sends_a_hook_to_the_background(read, stdout):
         ("Stop", 2, "no", " \n"),
         ("Stop", 2, "{}", ""),
         ("Stop", 0, '{"decision": "block"}', ""),
-        ("Stop", 0, '{"decision": "block", "reason": ""}', "told to nobody"),
+        ("Stop", 0, '{"decision": "block", "reason": ""}', "shown to nobody"),
         ("Stop", 0, '{"decision": "block", "reason": " "}', ""),
         ("PostToolUse", 2, "", ""),
         ("PreToolUse", 0, special("PreToolUse", permissionDecision="deny"), ""),

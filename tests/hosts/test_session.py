@@ -38,7 +38,7 @@ def always(answer):
 
 
 def at(event, answer):
-    """Return a function that answers for the hooks of one event, and gives no answer for the others."""
+    """Return a function that answers for the hooks of one event, and gives no answer for all other hooks."""
     return lambda request, _: answer if request.event == event else None
 
 

@@ -198,7 +198,7 @@ def test_a_changed_file_is_not_edited(session):
 
 
 def test_an_unchanged_file_is_edited(session):
-    """A file with the content that the agent wrote is edited, even if somebody rewrote the same content."""
+    """A file with the content that the agent wrote is edited, even if the same content was written again."""
     progress = make(session, Edit(file="a.txt", text="one"), Performance(content="one"))
     look, done = Performance(original="one", content="one"), Performance(original="one", content="two")
     progress = make(progress, Edit(file="a.txt", text="two", old="one"), look, done)

@@ -215,8 +215,8 @@ def near_misses(shape: Any, wrap: Any, path: str) -> Iterator[Case]:
             wrong = [word for word in ("", "../x", "/x", "a b", "(", "x") if not good(shape, word)]
             if wrong:
                 document = wrap(wrong[0])
-                told = not shape.format
-                yield Case("near", document, path, paper(document).values[path], "", tellable=told)
+                tellable = not shape.format
+                yield Case("near", document, path, paper(document).values[path], "", tellable=tellable)
         case Whole(minimum=int() as least):
             document = wrap(least - 1)
             yield Case("near", document, path, paper(document).values[path], "out of range")

@@ -219,8 +219,10 @@ def test_a_fitting_mapping_round_trips(document):
         return
     given_plainly = outcome(lambda: scenario_files.scenario_from(document, path=HERE))
     if isinstance(read, scenario_files.ScenarioErrors):
-        told = [(one.path, one.nearest) for one in given_plainly.problems]
-        assert sorted(told, key=str) == sorted(((one.path, one.nearest) for one in read.problems), key=str)
+        expected = [(one.path, one.nearest) for one in given_plainly.problems]
+        assert sorted(expected, key=str) == sorted(
+            ((one.path, one.nearest) for one in read.problems), key=str
+        )
     else:
         assert replace(read[0], origin=None) == replace(given_plainly, origin=None)
 
