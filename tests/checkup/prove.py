@@ -19,23 +19,23 @@ from .drive import Project, Ran
 
 
 def write(file: object, tool: str = "Write") -> dict[str, Any]:
-    """What an edit tells."""
+    """Return the fields of an edit."""
     return {"tool_name": tool, "tool_input": {"file_path": str(file), "content": "text\n"}}
 
 
 def run(command: str, tool: str = "Bash") -> dict[str, Any]:
-    """What a shell call tells."""
+    """Return the fields of a shell call."""
     return {"tool_name": tool, "tool_input": {"command": command}}
 
 
 def always_refuses(
     project: Project, flags: tuple[bool, ...] = (False, True, True, True, True, True)
 ) -> list[Ran]:
-    """Stop again and again, and be refused each time."""
-    fired = [ran for flag in flags for ran in project.fire("Stop", stop_hook_active=flag)]
-    refused = sum(ran.refused for ran in fired)
-    assert refused == len(flags), [(ran.status, ran.stdout, ran.stderr) for ran in fired]
-    return fired
+    """Stop several times; each stop must be refused."""
+    results = [ran for flag in flags for ran in project.run_hooks("Stop", stop_hook_active=flag)]
+    refused = sum(ran.refused for ran in results)
+    assert refused == len(flags), [(ran.status, ran.stdout, ran.stderr) for ran in results]
+    return results
 
 
 def without(*names: str, below: Path) -> str:
@@ -149,9 +149,9 @@ def words_anywhere(project: Project, _: Path) -> None:
 
 
 def first_key_first(project: Project, _: Path) -> None:
-    told = write("/x/.env")
-    other = {"tool_input": told["tool_input"], "tool_name": "Write"}
-    assert project.asks("PreToolUse", **told).refused
+    payload = write("/x/.env")
+    other = {"tool_input": payload["tool_input"], "tool_name": "Write"}
+    assert project.asks("PreToolUse", **payload).refused
     assert not project.asks("PreToolUse", **other).refused
 
 
@@ -178,11 +178,11 @@ open(Path({str(below)!r}, "meeting"), end).close()
     assert marked != source
     held = below / "held.py"
     held.write_text(marked)
-    told = below / "told.json"
-    told.write_text(json.dumps(run("ls")))
+    payload = below / "payload.json"
+    payload.write_text(json.dumps(run("ls")))
     variables = {**os.environ, "CLAUDE_PROJECT_DIR": str(project.root)}
     subprocess.run(
-        ["sh", "-c", '"$1" "$2" <"$3" & "$1" "$2" <"$3"; wait', "sh", "python3", held, told],
+        ["sh", "-c", '"$1" "$2" <"$3" & "$1" "$2" <"$3"; wait', "sh", "python3", held, payload],
         env=variables,
         check=True,
         timeout=20,
@@ -212,9 +212,9 @@ def commits_by_itself(project: Project, _: Path) -> None:
 
 
 def off_without_jq(project: Project, below: Path) -> None:
-    told = write("/x/.env")
-    assert project.asks("PreToolUse", **told).refused
-    ran = project.asks("PreToolUse", path=without("jq", below=below), **told)
+    payload = write("/x/.env")
+    assert project.asks("PreToolUse", **payload).refused
+    ran = project.asks("PreToolUse", path=without("jq", below=below), **payload)
     assert (ran.status, ran.stdout, ran.stderr) == (0, "", "")
 
 

@@ -1,4 +1,4 @@
-"""The hooks by which the check-up is judged: well formed, labelled, and doing what is said of them."""
+"""The hooks that the check-up is judged by are well formed, labelled, and do what their labels say."""
 
 import json
 import os

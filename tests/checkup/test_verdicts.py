@@ -1,4 +1,4 @@
-"""The check-up, judged: silent on hooks that behave, and naming the one defect of those that have one."""
+"""The check-up is silent on hooks that behave, and names the one defect of those that have one."""
 
 import json
 
@@ -52,26 +52,26 @@ def judge_seeded(name, base, tally):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_quick_ones_that_behave(tmp_path, tally, name):
-    """On a well-behaved hook that is quickly judged the check-up has nothing to report."""
+    """The check-up reports nothing about a well-behaved hook that is quickly judged."""
     judge_well_behaved(name, tmp_path, tally)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICKLY_SEEDED)
 def test_quick_ones_with_a_defect(tmp_path, tally, name):
-    """Of a hook with a defect that is quickly judged the check-up names the defect."""
+    """The check-up names the defect of a hook that is quickly judged."""
     judge_seeded(name, tmp_path, tally)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name in WELL_BEHAVED if name not in QUICK])
 def test_no_false_alarm(tmp_path, tally, name):
-    """On a well-behaved hook the check-up has nothing to report."""
+    """The check-up reports nothing about a well-behaved hook."""
     judge_well_behaved(name, tmp_path, tally)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name in SEEDED if name not in QUICKLY_SEEDED])
 def test_defect_is_named(tmp_path, tally, name):
-    """Of a hook with a defect the check-up names the defect."""
+    """The check-up names the defect of a hook that has one."""
     judge_seeded(name, tmp_path, tally)

@@ -1,5 +1,5 @@
 """
-What the judge says of hooks whose truth is known: those of the corpus, and generated ones.
+Verdicts on hooks whose truth is known: those of the corpus, and generated ones.
 
 A hook of the corpus is never changed because of what is found here; its label is made by driving it.
 """
@@ -89,7 +89,7 @@ def agrees(harness, name, turns):
 
 
 def needs_many_turns(name):
-    """Whether it takes long to see all of a hook: its end is far away, or nothing is ever concluded."""
+    """Whether it takes long to see all of a hook, because its end is far away or no verdict is reached."""
     label = KNOWN[name]
     far = label["ends_after"] is not None and label["ends_after"] >= FEW
     return name in OPEN or (far and not label["moved_by"])
@@ -125,11 +125,11 @@ def never_false(harness, seed, turns):
     made = generate(seed)
     name = "hook.py" if "python" in made.script.splitlines()[0] else "hook.sh"
     outcome = judged(harness, f"./{name}", files={name: made.script}, turns=turns)
-    told = f"{made.mechanism}: {outcome.verdict}\n{made.script}"
+    message = f"{made.mechanism}: {outcome.verdict}\n{made.script}"
     if isinstance(outcome.verdict, Livelock):
-        assert made.ends_after is None, told
+        assert made.ends_after is None, message
     if isinstance(outcome.verdict, Terminated):
-        assert outcome.blocks("Stop") == made.ends_after, told
+        assert outcome.blocks("Stop") == made.ends_after, message
 
 
 @pytest.mark.slow
