@@ -64,7 +64,7 @@ def test_what_nothing_shows_again_is_no_evidence():
 def test_verdict_keeps_how_the_agent_goes_on():
     """A verdict that takes an agent of one behaviour is shown by its behaviour, and by no script."""
     look, _ = judge(lambda tried: tried.script.then.name == "editing")
-    small, _ = shrink(scenario(), Symptom(kind="livelock", text="for ever", turn=3), TRACE, look)
+    small, _ = shrink(scenario(), Symptom(kind="livelock", text="forever", turn=3), TRACE, look)
     assert small.script == Script(acts=(FIRST_PROMPT,), then=Behaviour(name="editing"))
 
 

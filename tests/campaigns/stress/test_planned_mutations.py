@@ -1,4 +1,4 @@
-"""Which mutations are planned for a scenario that was run, and what is reported of the others."""
+"""Which mutations are planned for a scenario that was run, and what is reported about all others."""
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutations.environment import Unset
@@ -160,7 +160,7 @@ def test_variables_are_those_that_hooks_name():
     assert [Unset("MODE")] == plan(played("unset", *ran("ls")), traits)[0]
 
 
-def test_two_agents_are_tried_where_they_can_be_told_apart():
+def test_two_agents_are_tried_where_the_input_distinguishes_them():
     """Where the input of a call does not say which agent makes it, no two agents of one session are tried."""
     with_one, without = (
         plan(played("sessions", host=host), HookTraits()) for host in ("claude-code", "openhands")
