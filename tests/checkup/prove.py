@@ -99,7 +99,7 @@ def builder_left_running(project: Project, _: Path) -> None:
 
 
 def started_in(folder: Path, word: str) -> list[int]:
-    """The processes that stand in a folder and have a word in their command line."""
+    """Return the processes that run in a folder and have a word in their command line."""
     table = subprocess.check_output(["ps", "-eo", "pid,args"], text=True).splitlines()
     numbers = [int(row.split()[0]) for row in table if word in row]
     places = {pid: Path(f"/proc/{pid}/cwd") for pid in numbers}
@@ -225,17 +225,17 @@ def tool_of_another_name(project: Project, _: Path) -> None:
 
 
 def summary_by_an_agent(project: Project, below: Path) -> None:
-    stand_in = below / "bin" / "claude"
-    stand_in.parent.mkdir()
+    fake_agent = below / "bin" / "claude"
+    fake_agent.parent.mkdir()
     calls = below / "calls"
     (handler,) = project.handlers
-    # The agent that is started ends too, and its end fires the hook; twenty are enough.
-    stand_in.write_text(
+    # The end of the agent that is started triggers the hook again; twenty are enough.
+    fake_agent.write_text(
         f'#!/bin/sh\necho once >>"{calls}"\n[ "$(wc -l <"{calls}")" -ge 20 ] && exit 0\n'
         f"echo '{{}}' | {handler.command}\n"
     )
-    stand_in.chmod(0o755)
-    project.asks("SessionEnd", path=f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}", reason="other")
+    fake_agent.chmod(0o755)
+    project.asks("SessionEnd", path=f"{fake_agent.parent}{os.pathsep}{os.environ['PATH']}", reason="other")
     assert calls.read_text().count("once") == 20
 
 

@@ -13,7 +13,7 @@ from .drive import BAD, GOOD
 
 WELL_BEHAVED = sorted(path.name for path in GOOD.iterdir())
 SEEDED = sorted(path.name for path in BAD.iterdir())
-# Those of each set that are quickly judged.
+# The hooks of each set that are quickly judged.
 QUICK = ["no-private-keys", "branch-as-context"]
 QUICKLY_SEEDED = ["event-of-its-own", "matcher-in-small-letters"]
 # Names of the labels for which the catalogue has another.
@@ -21,7 +21,7 @@ OURS = {
     # The label has a name of its own for all that hooks do to index, refs and stash.
     "GIT-CHANGED": "STAGED",
 }
-# A busy machine makes a check-up slower and no worse.
+# On a busy machine a check-up takes longer and finds the same.
 SETTINGS = {"wall": 240.0}
 
 

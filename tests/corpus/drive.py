@@ -215,7 +215,7 @@ def drive(
     Args:
         script: The hook.
         name: Its file name.
-        behaviour: How the agent goes on after a refusal.
+        behaviour: What the agent does after a refusal.
         hook_runs: How often it is started at most.
         pause: How many seconds the agent takes between two stops.
         chatter: How many lines the transcript gains at a stop.

@@ -16,7 +16,7 @@ def endless(name: str) -> bool:
     return KNOWN[name]["ends_after"] is None
 
 
-# The slowest goes first and the quick ones follow it: workers take the first items by the handful.
+# The slowest goes first and quick ones follow, because workers take several of the first items at once.
 SLOWEST_FIRST = sorted(
     KNOWN, key=lambda name: (not name.endswith(".js"), endless(name), not name.endswith(".py"))
 )

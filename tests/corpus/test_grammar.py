@@ -35,7 +35,7 @@ def test_short_drives_agree(seed):
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(100, 200))
 def test_long_drives_agree(seed):
-    """A generated hook ends when its mechanism says if that is soon, and else goes on."""
+    """A generated hook ends when its mechanism says if that is soon, and otherwise continues."""
     made = generate(seed)
     soon = made.ends_after is not None and made.ends_after < 300
     found, expected = driven(made, 300 if soon else 60)

@@ -30,7 +30,7 @@ QUICK = (
     "two_counters_in_a_race.sh",
     "wraps_at_five.sh",
 )
-# These take most of the time that all of them take.
+# These take most of the time.
 LONG = (
     "commits_at_each_stop.sh",
     "counts_every_stop.sh",
@@ -42,11 +42,11 @@ LONG = (
     "sqlite_counter.py",
     "temp_file_each_time.sh",
 )
-# What is known of these is less than their label says, or more.
+# Runs show less of these than their label says, or more.
 OPEN = {
     "commits_at_each_stop.sh": "what git keeps of a commit follows by no rule that is seen",
 }
-# What these do hangs on the time between two turns; their labels are made by turns that follow at once.
+# These depend on the time between two turns; their labels were made without pauses.
 PACED = {"cooldown_begins_anew.sh": "1s"}
 
 
@@ -142,5 +142,5 @@ def test_nothing_false_is_said_of_some_generated_hooks(harness, seed):
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(500))
 def test_nothing_false_is_ever_said_of_generated_hooks(harness, seed):
-    """Of five hundred generated hooks none is judged against its mechanism."""
+    """None of five hundred generated hooks gets a verdict that contradicts its mechanism."""
     never_false(harness, seed, MANY)

@@ -267,7 +267,7 @@ def test_deny_beats_allow_in_either_order(play, ended, tally, row):
 
 
 def test_the_model_gets_the_refusal_that_ended_last(play, ended, tally):
-    """Of two refusals of a call the model gets that of the hook that ended last."""
+    """If two hooks refuse a call, the model gets the refusal of the hook that ended last."""
     row = RESULTS["multi"]["first deny slow, second fast"]
     reasons = ["R-ONE", "R-TWO"]
 

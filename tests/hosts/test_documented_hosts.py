@@ -18,7 +18,7 @@ DENY = {"decision": "deny", "reason": "not yet"}
 ENDLESS = (STOPS, "idle")
 
 # For each host: how its hooks refuse a stop, how often they are asked, and how the turn ends; then the same
-# for a hook that ends with exit code 2 and words.
+# for a hook that ends with exit code 2 and text.
 REFUSED = {
     "claude-code@2.1.329": (BLOCK, (9, "capped"), (9, "capped")),
     "codex@0.169.0": (BLOCK, ENDLESS, ENDLESS),

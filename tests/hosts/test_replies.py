@@ -179,7 +179,7 @@ def test_qwen_reads_a_mebibyte_of_each_stream(kilobytes):
 
 
 def test_output_that_was_cut_is_a_fault(profile, ended):
-    """Output of which only a part was kept is a fault, whatever the reply."""
+    """Output of which only a part was kept is a fault with any reply."""
     run = ProcessResult(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))
     reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)
 
@@ -284,7 +284,7 @@ def test_precedence(profile, read, rulings, winner):
 
 
 def test_the_input_of_the_hook_that_ended_last_is_taken(profile, read):
-    """Of several replacements of the input, the host takes that of the hook that ended last."""
+    """If several hooks replace the input, the host uses the replacement of the hook that ended last."""
     replies = [
         read("PreToolUse", 0, special("PreToolUse", updatedInput={"command": word})) for word in ("a", "b")
     ]
@@ -352,7 +352,7 @@ ALLOW = special("PreToolUse", permissionDecision="allow", permissionDecisionReas
         ("openhands", "UserPromptSubmit", "well", "output on a prompt"),
         ("claude-code", "UserPromptSubmit", "well", None),
         ("claude-code", "PreToolUse", "well", None),
-        # What becomes of such a reason there is not known.
+        # The effect of such a reason there is unknown.
         ("openhands", "PreToolUse", '{"decision": "allow", "reason": "well"}', None),
         ("claude-code", "PreToolUse", special("PreToolUse", permissionDecision="allow"), None),
     ],

@@ -439,7 +439,7 @@ def test_expectations_about_one_call(wanted: str, became: str, after: list[Excha
 
 
 def test_parallel_calls_are_distinguished() -> None:
-    """Of two calls in one turn each is checked by its own result."""
+    """Each of two calls in one turn is checked by its own result."""
     other = replace(BASH, input={"command": "rm"}, label="agent[1]")
     move = Tools(calls=(call("deny"), call("allow", other), call("allow", READ)))
     after: list[Exchange] = [
@@ -455,7 +455,7 @@ def test_parallel_calls_are_distinguished() -> None:
 
 def test_a_call_that_the_hooks_changed_is_not_mixed_up() -> None:
     """
-    Of two calls of one tool the one that was carried out with another input is the one that was allowed.
+    If one of two calls of a tool was carried out with another input, that call is the allowed one.
     """
     other = replace(BASH, input={"command": "rm"})
     move = Tools(calls=(call("deny"), call("allow", other)))
@@ -481,7 +481,7 @@ def test_a_shell_move_is_judged_like_a_call() -> None:
 
 
 def test_an_expected_call_that_was_never_made_is_broken() -> None:
-    """A run that ends before an expected call breaks the expectation, whatever it was."""
+    """A run that ends before an expected call breaks any expectation of that call."""
     script = Script(acts=(Prompt(text="Go."), moves.Read(file="x", expect="allow")))
     assert broken(outcome(Expectation(), script=script)) == ["agent[1].expect"]
 

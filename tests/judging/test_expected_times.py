@@ -56,7 +56,7 @@ def test_each_hook_run_within_its_time():
 
 
 def test_the_slow_hook_run_is_named():
-    """Of fewer than twenty hook runs a single slow one breaks the expectation, and its turn is named."""
+    """Among fewer than twenty hook runs one slow run breaks the expectation, and its turn is named."""
     steps = [ran(1, 0.1), ran(2, 0.9), *(ran(turn, 0.1) for turn in range(3, 20))]
 
     assert broken(steps, Stop=500) == [
@@ -65,7 +65,7 @@ def test_the_slow_hook_run_is_named():
 
 
 def test_one_in_twenty_may_be_slow():
-    """Of twenty hook runs one may be slower than its limit, and two may not."""
+    """Among twenty hook runs one may be slower than its limit, and two may not."""
     quick = [ran(turn, 0.1) for turn in range(1, 20)]
 
     assert broken([*quick, ran(20, 9.0)], Stop=500) == []
@@ -78,7 +78,7 @@ def test_one_in_twenty_may_be_slow():
 
 
 def test_a_quick_hook_does_not_hide_a_slow_one():
-    """Each hook of an event is measured by itself."""
+    """Each hook of an event is measured on its own."""
     quick = [ran(turn, 0.01) for turn in range(1, 60)]
 
     ((_, seen),) = broken([*quick, ran(60, 0.8, command="./slow.sh")], Stop=500)

@@ -179,7 +179,7 @@ def test_a_refusal_without_a_reason_is_found(reasons: tuple[str, ...], expected:
 
 @pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
 def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int) -> None:
-    """A refusal by silent hooks has no reason, whatever the host says instead."""
+    """A refusal by silent hooks has no reason, even if the host adds one."""
     hook_runs = [hook_run(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
     agreed = hook_run(silent=True)
     seen = trace(hooked(*hook_runs, agreed, refused=True, reasons=("[./hook.sh]: No stderr output",)))

@@ -49,7 +49,7 @@ def test_an_unknown_successor_makes_no_trap():
 
 
 def test_paths_are_the_shortest_and_the_first_by_move():
-    """Of several paths the shortest is returned, and of those the one whose moves come first."""
+    """The shortest path is returned, and among equally short ones the one whose moves come first."""
     graph = [[1, 2, 3], [4], [3], [STOP], [STOP]]
 
     assert find_path(graph, 0, lambda target: target is STOP) == (2, 0)

@@ -133,7 +133,7 @@ LOCKED = [*read("a.md"), *read("b.md")]
         (LOCKED, 1),
         ([*LOCKED, *ran("ls", refused=True)], 1),
         ([*ran("ls", refused=False), AGAIN, *LOCKED], 1),
-        # One file twice, a reason for each, a call that gets through, reads that are to be refused: a guard.
+        # One file twice, a reason for each, an allowed call, reads that must be refused: a guard.
         ([*read("a.md"), *read("a.md")], 0),
         ([*read(".env"), *read("config/.env.prod")], 0),
         ([*read(".env"), *read("a.md")], 1),
@@ -166,7 +166,7 @@ def test_a_mark_that_is_left_over_is_found() -> None:
 
 
 def test_equal_sessions_are_no_finding() -> None:
-    """A call that each session refuses at first is no finding, whatever its later results."""
+    """A call that each session refuses at first is no finding."""
     seen = trace(GO, *BEGAN, *ran("make", refused=False), AGAIN, GO, *BEGAN, *ran("make", refused=False))
 
     assert found(seen, sessions_alike=True) == []

@@ -17,7 +17,7 @@ from pytest_hookharness.scenario_files import scenario_from, script_from
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "manual_tests" / "test_infinite_block_command"
 FAKE_AGENT = Path(__file__).with_name("fake_agent.py")
-# By this number conftest.py knows a process that a test of this run left behind.
+# By this number conftest.py recognises a process that a test of this run left behind.
 STAY = f"86399.{os.getpid()}"
 
 
@@ -131,7 +131,7 @@ def played(pytester, tmp_path, monkeypatch):
         for program in programs:
             shutil.copy(FAKE_AGENT, tmp_path / program)
             (tmp_path / program).chmod(0o755)
-        # No real agent may be started by a test.
+        # Tests must not start a real agent.
         path = [str(tmp_path), str(Path(sys.executable).parent), "/usr/bin", "/bin"]
         for name, value in {"PATH": os.pathsep.join(path), "FAKE_AGENT": how, "STAY": STAY, **env}.items():
             monkeypatch.setenv(name, value)

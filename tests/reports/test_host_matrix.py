@@ -125,7 +125,7 @@ def test_hooks_that_are_no_longer_run_differ_by_the_cap():
 
 
 def test_scenarios_whose_hosts_agree_are_counted():
-    """Of several scenarios those whose hosts agree are only counted."""
+    """Scenarios whose hosts agree are only counted."""
     agreeing = [run(host, "hung", scenario=name) for host in ("a@1", "b@2") for name in ("x", "y")]
     text = render_matrix([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
 

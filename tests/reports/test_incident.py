@@ -234,7 +234,7 @@ def test_every_verdict_has_its_report(verdict):
 
 
 def test_long_lists_are_cut_and_say_so():
-    """Of many findings the first twenty are listed, and the rest is counted."""
+    """The first twenty findings are listed, and the rest is counted."""
     many = tuple(replace(FINDING, text=f"Number {number}.") for number in range(50))
 
     found = sections(incident_report(outcome(findings=many), AROUND))["Root Cause"]

@@ -24,7 +24,7 @@ from pytest_hookharness.reports.trace.schema import words
 NONE = Secrets()
 LETTERS = string.ascii_letters + string.digits
 LONG = (LETTERS * 3)[:120]
-# Made here, of the form of the real ones.
+# Made up, in the form of real ones.
 LOOKS = [
     ("AWS key id", "AKIA" + "ABCDEFGH12345678"),
     ("AWS secret key", "aws_secret_access_key = " + LONG[:40]),

@@ -25,7 +25,7 @@ from pytest_hookharness.reports.ci.sarif import SarifLocation, SarifRunInfo, log
 ROOT = Path("/repository")
 FILE = ROOT / "hook scenarios" / "lint.scenario.yaml"
 ORIGIN = Origin(file=FILE, marks={"expect": (7, 3), "expect.verdict": (9, 5), "files.check.sh": (3, 5)})
-# Which objects stand where; what is not named holds texts and numbers only.
+# The objects in each property; all other properties hold texts and numbers only.
 OBJECTS = {
     ("SarifLog", "runs"): "Run",
     ("Run", "tool"): "Tool",

@@ -264,7 +264,7 @@ def test_turns_that_differ_are_never_folded() -> None:
 
 
 def test_a_long_trace_is_shortened_in_the_middle() -> None:
-    """Of many different turns the first and the last are shown, and the rest are counted."""
+    """The first and the last of many different turns are shown, and the rest are counted."""
     seen = trace(*(item for turn in range(1, 201) for item in (STOP, asked(reason=f"number {turn}"))))
     lines = story(outcome(Undecided(turn=200, why="no end"), seen)).splitlines()
     assert "  ... 190 turns ..." in lines
@@ -275,7 +275,7 @@ def test_a_long_trace_is_shortened_in_the_middle() -> None:
 
 
 def test_a_long_turn_is_shortened_in_the_middle() -> None:
-    """Of a turn with very many hook runs the first and the last are shown, and the rest are counted."""
+    """The first and the last of a turn's many hook runs are shown, and the rest are counted."""
     hooked = replace(asked(), hook_runs=asked().hook_runs * 500)
     report = story(outcome(Terminated(turn=1), trace(STOP, hooked)))
     assert "... 487 lines ..." in report

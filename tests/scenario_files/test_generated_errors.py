@@ -179,7 +179,7 @@ class Case:
         spot: Its line and column.
         words: Words of its message.
         nearest: Its suggestion.
-        tellable: JSON Schema can tell.
+        tellable: Whether JSON Schema can refuse it.
     """
 
     kind: str
@@ -303,7 +303,7 @@ def test_each_mistake_is_the_only_problem(kind):
         problems = report(case.document)
         seen = [(one.path, (one.line, one.column)) for one in problems]
         if kind == "duplicate":
-            # The first of the two keys still counts, and may need company to make sense.
+            # The first of the two keys still counts, and may need other keys to make sense.
             seen = [one for one in seen if one == (case.path, case.spot)]
             problems = [one for one in problems if (one.path, (one.line, one.column)) in seen]
         fits = seen == [(case.path, case.spot)] and case.words in problems[0].message

@@ -39,7 +39,7 @@ QUIET = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
-# Pieces that mean something in YAML or in a scenario, so that chance gets somewhere.
+# Pieces that mean something in YAML or in a scenario, so that random texts are useful.
 PIECES = some.sampled_from(
     [
         *(

@@ -64,7 +64,7 @@ def test_index_that_is_changed(checkup):
 
 @pytest.mark.slow
 def test_each_defect_once_and_nothing_else(checkup):
-    """There is one problem for each of the three defects, whatever number of sessions showed it."""
+    """There is one problem for each of the three defects, however many sessions showed it."""
     assert sorted(one.symptom.kind for one in checkup.problems) == ["CARRIED-OUT", "STAGED", "livelock"]
 
 

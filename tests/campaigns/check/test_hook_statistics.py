@@ -76,7 +76,7 @@ def test_names_that_prove_nothing(source):
 
 
 def test_hooks_that_do_something():
-    """A hook that printed something, or wrote a file, is no INERT-GUARD, whatever it compares."""
+    """A hook that printed something, or wrote a file, is no INERT-GUARD."""
     changed = (Change(path="workspace/log", how="added"),)
     laid_down = (Change(path="home/.host/transcript", how="added"),)
     assert kinds(FOREIGN, run(stdout=b"words")) == []

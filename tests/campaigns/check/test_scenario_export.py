@@ -111,7 +111,7 @@ def test_a_file_plays_the_one_hook_that_it_guards(project, tmp_path):
     handler = {"type": "command", "command": "./Stop.sh"}
     assert scenario_files.load(gate.file)[0].hooks == {"Stop": [handler]}
     assert [*scenario_files.load(guard.file)[0].hooks] == ["PreToolUse"]
-    # What cannot be started may be mended in the settings, so those are read.
+    # A hook that cannot be started may be fixed in the settings, so these are read.
     assert scenario_files.load(absent.file)[0].hooks is None
 
 

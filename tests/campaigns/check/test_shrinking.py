@@ -69,7 +69,7 @@ def test_verdict_keeps_how_the_agent_goes_on():
 
 
 def test_only_the_kind_that_shows_it_is_varied():
-    """Of several kinds of variations only the one that shows the problem is left."""
+    """If only one kind of variation shows the problem, no other kind is left."""
     wrong = Symptom(kind="WRONG-KEY", code="HH115", text="another's count", turn=3)
     look, _ = judge(lambda tried: VaryRequest("processes") in tried.vary, wrong)
     small, _ = shrink(scenario(vary=(VaryRequest("key-order"), VaryRequest("processes"))), wrong, TRACE, look)

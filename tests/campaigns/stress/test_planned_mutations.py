@@ -108,7 +108,7 @@ def test_tools_are_those_of_the_source_that_are_there():
 
 
 def test_tools_that_are_called_come_first_and_what_runs_the_hooks_is_left_alone(tmp_path):
-    """Of many words those that call commands are tried first, and never the interpreter of a hook."""
+    """Words that call commands are tried first, and the interpreter of a hook is never tried."""
     names = ["ask", "bid", "cue", "dip", "wit", "zoo"]
     for name in names:
         (tmp_path / name).symlink_to("/bin/true")
@@ -152,7 +152,7 @@ def test_every_order_of_a_small_set_is_tried():
 
 
 def test_variables_are_those_that_hooks_name():
-    """A variable that stands in the source is unset, but for those that nothing runs without."""
+    """A variable that the source names is unset, except for those that no program runs without."""
     traits = HookTraits(
         words=frozenset({"MODE", "PATH", "OTHER"}), environment={"MODE": "x", "PATH": "/bin", "USER": "a"}
     )

@@ -103,7 +103,7 @@ def test_nothing_is_varied_unless_asked_for(vary):
 
 
 def test_a_tool_that_nobody_calls_shows_nothing(vary):
-    """A command that is named and that nobody calls is said to show nothing, and counts as not tried."""
+    """A command that is named and never called counts as not tried, and the report says so."""
     outcome = vary(BY_GREP, {"tools": ["no-such-command"]})
 
     assert {row.outcome for row in outcome.trial_results} == {"not tried"}
