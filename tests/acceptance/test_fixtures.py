@@ -125,7 +125,7 @@ def test_unknown_keywords_are_refused(hook_loop):
         hook_loop(Stop="true", commnds={})
 
 
-def test_fire_once(hook_fire):
+def test_run_a_single_event(hook_fire):
     """A single event gives the host's decision, the reason and how the process ended."""
     refused = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push --force"})
     allowed = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push"})
@@ -198,13 +198,13 @@ def test_single_events_share_the_workspace(hook_fire):
     assert [hook_fire("Stop", command).stdout.strip() for _ in range(3)] == ["1", "2", "3"]
 
 
-def test_fire_with_an_unknown_field(hook_fire):
+def test_a_single_event_with_an_unknown_field(hook_fire):
     """A field that the event does not have is an error that names the nearest one."""
     with pytest.raises(ValueError, match=r"stop_hook_activ.*stop_hook_active"):
         hook_fire("Stop", "true", stop_hook_activ=True)
 
 
-def test_fire_with_an_unknown_event(hook_fire):
+def test_a_single_event_that_is_unknown(hook_fire):
     """An event that the host does not have is an error that names the nearest one."""
     with pytest.raises(ValueError, match=r"Stopp.*Stop"):
         hook_fire("Stopp", "true")
@@ -289,10 +289,10 @@ def test_hanging_command(hanging_command, hook_loop):
 
     outcome = hook_loop(Stop="npm test", hook_timeout=0.5)
 
-    (fire,) = (fire for _, fire in outcome.trace.hook_runs())
+    (hook_run,) = (hook_run for _, hook_run in outcome.trace.hook_runs())
     assert isinstance(outcome.verdict, Terminated)
     assert not outcome.terminated
-    assert isinstance(fire.run.ending, TimedOut)
+    assert isinstance(hook_run.run.ending, TimedOut)
     assert [finding.code for finding in outcome.findings] == ["HH001"]
 
 

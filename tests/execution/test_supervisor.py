@@ -151,7 +151,7 @@ def test_in_namespaces_a_hook_cannot_kill_its_item_supervisor(isolating: Supervi
 @pytest.mark.parametrize("own_session", [True, False])
 def test_a_hook_that_signals_its_group_signals_only_itself(sandbox: Sandbox, own_session: bool) -> None:
     """
-    A careless signal to the whole process group does not reach the harness, whatever session the host gives.
+    A careless signal to the whole process group does not reach the harness, in any session of a host.
     """
     assert sandbox.run([launch("kills_its_group.sh", own_session=own_session)])[0].ending.signal == 9  # type: ignore[union-attr]
     assert sandbox.run([launch("true", own_session=own_session)])[0].ending == Exited(0)

@@ -381,7 +381,7 @@ def test_impossible_damage_is_an_error(base: Path, event: Corrupt, said: str) ->
 def test_a_repository_is_the_same_commit_every_time(
     base: Path, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The same files give the same commit on main, whatever the developer configured, and no hook runs."""
+    """The same files give the same commit on main with any configuration of git, and no hook runs."""
     (tmp_path / ".gitconfig").write_text(
         f"[user]\nname = Somebody\n[core]\nhooksPath = {tmp_path}\n[init]\ndefaultBranch = trunk\n"
     )

@@ -8,7 +8,7 @@ from pytest_hookharness.model.time_budget import BudgetEnded, check_time, limite
 
 
 def test_outside_of_a_limit_no_step_ends():
-    """Without a limit there is time for ever."""
+    """Without a limit there is always time left."""
     check_time("nothing was done")
 
     assert remaining() == float("inf")

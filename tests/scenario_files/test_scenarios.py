@@ -237,12 +237,12 @@ EXPECTATIONS = [
 ]
 
 
-@pytest.mark.parametrize("text, promise", EXPECTATIONS, ids=[row[0] for row in EXPECTATIONS])
-def test_an_expectation_becomes_its_value(text, promise):
+@pytest.mark.parametrize("text, expected", EXPECTATIONS, ids=[row[0] for row in EXPECTATIONS])
+def test_an_expectation_becomes_its_value(text, expected):
     """Each form of an expectation becomes the expectation of the model."""
     inner = text if text.startswith("{") else f"{{{text}}}"
 
-    assert only(f"name: a\nexpect: {inner}\n").expect == promise
+    assert only(f"name: a\nexpect: {inner}\n").expect == expected
 
 
 TRAPS = {

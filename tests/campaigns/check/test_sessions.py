@@ -33,7 +33,7 @@ def test_hooks_of_one_event_one_after_the_other():
     ("host", "options"), [("openhands", {"stuck_detection": False}), ("claude-code", {})]
 )
 def test_no_host_ends_circles_itself(host, options):
-    """A host that looks for circles of the agent is started without that."""
+    """A host that detects repetitions of the agent is started without that detection."""
     assert sessions.plan_usual(place(STOP, host=host), 0).scenario.options == options
 
 

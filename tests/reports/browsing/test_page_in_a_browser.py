@@ -20,7 +20,7 @@ OPEN_ALL = (
     "document.querySelectorAll('details').forEach((each) => { each.open = true; });"
     "new Promise((done) => setTimeout(done, 50))"
 )
-# The least ratio of brightness between any text that is seen and what it stands on, with that text.
+# The lowest contrast between a visible text and its background, with that text.
 CONTRAST = """(() => {
   const linear = (c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   const bright = (colour) => colour.slice(0, 3).map((c) => linear(c / 255))
@@ -33,7 +33,7 @@ CONTRAST = """(() => {
     }
     return parts(getComputedStyle(document.body).backgroundColor);
   };
-  const told = [];
+  const ratios = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const node = walk.currentNode.parentElement;
@@ -41,9 +41,9 @@ CONTRAST = """(() => {
     const style = getComputedStyle(node);
     const ink = node.namespaceURI.endsWith("svg") ? style.fill : style.color;
     const [one, other] = [bright(parts(ink)), bright(ground(node))].sort((a, b) => b - a);
-    told.push([(one + 0.05) / (other + 0.05), walk.currentNode.data.slice(0, 40)]);
+    ratios.push([(one + 0.05) / (other + 0.05), walk.currentNode.data.slice(0, 40)]);
   }
-  return told.sort((a, b) => a[0] - b[0])[0];
+  return ratios.sort((a, b) => a[0] - b[0])[0];
 })()"""
 
 
