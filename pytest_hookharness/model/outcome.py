@@ -71,6 +71,13 @@ class Outcome:
     kept_workspace: str = ""
     background: BackgroundReport = BackgroundReport()
 
+    def __repr__(self) -> str:
+        """Return one line, as failed assertions show it; the report of a failed test has the story."""
+        broken = "; ".join(f"{one.path}: expected {one.expected}" for one in self.violations)
+        names = ", ".join(dict.fromkeys(finding.name for finding in self.findings))
+        parts = [f"{self.scenario.id} on {self.host}", self.verdict_name, names, broken]
+        return f"<Outcome {', '.join(filter(None, parts))}>"
+
     @property
     def verdict_name(self) -> VerdictName:
         """The name of the verdict, as in scenario files."""
