@@ -2,6 +2,7 @@
 The trace page in a browser: opened from disk, used by mouse, keys and links, on large and small screens.
 """
 
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -257,3 +258,19 @@ def test_a_thousand_items(browser, tmp_path, read_back):
     browser.ask("document.querySelector('tbody a').click()")
     browser.until("document.querySelectorAll('.hook-run').length === 5")
     assert browser.ask("document.querySelector('.path').textContent").endswith("1 of 11")
+
+
+def test_states_that_differ_are_shown_as_different(browser, tmp_path, read_back):
+    """States whose files are equal, and that differ in the rest, are shown with different fingerprints."""
+    run = read_back()
+    states = [{**state, "digest": "a" * 32 + str(state["turn"]) * 32} for state in run.states]
+    file = tmp_path / "page.html"
+    file.write_text(page([replace(run, states=tuple(states))]))
+    browser.open(file, to("lint"))
+
+    shown = browser.ask("[...document.querySelectorAll('p.soft.small')].map((each) => each.textContent)")
+    assert [text[:15] for text in shown if text.startswith("state ")] == [
+        "state aaaa1111,",
+        "state aaaa2222,",
+        "state aaaa3333,",
+    ]
