@@ -24,7 +24,6 @@ WHERE = "import pytest_hookharness as package; print(package.__file__)"
 # What can differ in a wheel: front ends, imports, data files, and programs that it starts.
 OF_THE_WHEEL = (
     "tests/acceptance",
-    "tests/scenario_files",
     "tests/test_imports.py",
     "tests/execution/test_supervisor.py",
     "tests/execution/test_doubles.py",
