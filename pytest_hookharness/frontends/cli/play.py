@@ -45,6 +45,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--turns", type=whole_number("--turns", 1), help="maximal number of turns")
     parser.add_argument("--tier", choices=tuple(TIERS), help="how hook runs are isolated (best available)")
     parser.add_argument("--keep", action="store_true", help="keep the workspace and print where it is")
+    parser.add_argument("-v", "--verbose", action="store_true", help="cut no text and leave out no turn")
     parser.add_argument("--trace-dir", metavar="DIR", help="write a trace file of each simulation into DIR")
 
 
@@ -91,7 +92,7 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
         outcome, interrupted = _simulate(scenario, settings, replay, record_lines=arguments.cov), False
     except Interrupted as error:
         outcome, interrupted = error.outcome, True
-    print(story.story(outcome, replay_command=replay))
+    print(story.story(outcome, replay_command=replay, verbose=arguments.verbose))
     if arguments.incident is not None:
         from pytest_hookharness.frontends.output.simulation_files import compose_incident
 

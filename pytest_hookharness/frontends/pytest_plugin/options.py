@@ -54,6 +54,11 @@ def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> 
     )
 
 
+def is_verbose(config: pytest.Config) -> bool:
+    """Return whether stories are shown without cuts: with `-v`."""
+    return int(config.getoption("verbose")) > 0
+
+
 def _check_host(name: str) -> None:
     if name in (ALL_HOSTS, *hosts.names()):
         return
