@@ -187,7 +187,7 @@ def run_once(
         doubt = _find_doubt(outcome, settings, resources) if testbed.workspace.clock.moved else ""
         if doubt:
             outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
-        if settings.keep and not outcome.passed:
+        if settings.keep and (settings.keep_passing or not outcome.passed):
             outcome = replace(outcome, kept_workspace=str(testbed.workspace.keep()))
         if before_close is not None:
             before_close(testbed, outcome)

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -239,3 +240,35 @@ def test_pytest_shows_everything_with_v(project, pytester):
         assert '"in workspace/app.py home/x word' in shown(brief)
         assert "word word MIDDLE 1 2 3" not in shown(brief)
         assert "word word MIDDLE 1 2 3" in shown(full)
+
+
+@pytest.mark.parametrize("command", ["true", "echo run never >&2; exit 2"])
+def test_keep_keeps_every_workspace(hookharness, command):
+    """With ``--keep`` the workspace is kept and named, whether the session passes or not."""
+    result = hookharness("try", "Stop", command, "--keep")
+
+    folder = next(line for line in result.stdout.splitlines() if line.startswith("  workspace: "))
+    assert Path(folder.partition(": ")[2], "workspace").is_dir()
+    shutil.rmtree(Path(folder.partition(": ")[2]).parent)
+
+
+def test_try_prints_the_table_of_mutations(hookharness):
+    """With ``--vary`` the result of each mutation is a row, and a replay command repeats one that differs."""
+    hook = "grep -q Stop || { echo 'run what is needed' >&2; exit 2; }"
+
+    result = hookharness("try", "Stop", hook, "--vary", "stdin", "--only", "standard input that is closed")
+
+    rows = result.stdout.partition("\nmutation ")[2].splitlines()
+    assert rows[1].startswith("standard input that is closed ")
+    again = next(line for line in rows if "replay: " in line).partition("replay: ")[2]
+    assert shlex.split(again)[1:5] == ["try", "Stop", hook, "--vary"]
+    assert "--only 'standard input that is closed'" in again
+    assert "1 mutation: 1 " in result.stdout
+
+
+def test_try_refuses_only_without_vary(hookharness):
+    """``--only`` chooses among mutations, so it needs some."""
+    result = hookharness("try", "Stop", "true", "--only", "stdin")
+
+    assert result.returncode == 2
+    assert "--only needs --vary" in result.stderr
