@@ -84,7 +84,11 @@ def draw_up(base: Outcome, traits: HookTraits, selection: TrialSelection | None)
     notes = [str(one) for one in left_out if not one.mutation]
     race = base.scenario.parallel
     if selection is not None:
-        by_family = selection.only in {RACE, *(one.family for one in (*trials, *left_out))}
+        by_family = selection.only in {
+            RACE,
+            *(trial.family for trial in trials),
+            *(one.family for one in left_out),
+        }
 
         def chosen(family: str, words: str) -> bool:
             return selection.only == family if by_family else selection.only in words
