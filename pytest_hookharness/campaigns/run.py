@@ -6,6 +6,7 @@ Each campaign is imported only if a scenario asks for it: most do not, and the m
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
     from pytest_hookharness.campaigns.stress.plan import TestMatrix
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
+
+# Seconds in which a testbed for suggestions is opened, whatever is left of the budget.
+_OPENING = 2.0
 
 
 def simulate(
@@ -61,6 +65,7 @@ def simulate(
         ExecutionError: The supervisor was lost, or the tier is not available.
     """
     _check(scenario)
+    until = time.monotonic() + settings.wall
     traits: list[HookTraits] = []
     stressed = bool(scenario.vary) or scenario.parallel is not None
     outcome = simulate_one(
@@ -74,10 +79,14 @@ def simulate(
         check=scenario.origin is not None,  # one made in Python may be about a hook that does not exist
     )
     rerun = rerun_settings(outcome, settings)
+
+    def rest() -> Settings:
+        return replace(rerun, wall=max(0.0, until - time.monotonic()))
+
     if stressed:
-        outcome = _vary(outcome, traits[0], rerun, resources, on_trial)
+        outcome = _vary(outcome, traits[0], rest(), resources, on_trial)
     if scenario.explore is not None:
-        outcome = _explore(outcome, scenario.explore, rerun, resources, executor)
+        outcome = _explore(outcome, scenario.explore, rest(), resources, executor)
     if observer is not None:
         observer.end(outcome)
     return outcome
@@ -122,7 +131,6 @@ def _vary(
     """Simulate a scenario again with one mutation at a time, and run its hooks in parallel."""
     from pytest_hookharness.campaigns.stress.stress_run import vary
 
-    settings = replace(settings, wall=max(0.0, settings.wall - outcome.wall))
     latest = outcome
 
     def note_trial(seen: Outcome, made: int, total: int) -> None:
@@ -152,9 +160,11 @@ def _explore(
     if isinstance(outcome.verdict, Hung | Recursing):
         return outcome
     scenario = outcome.scenario
-    seconds = min(options.seconds, max(0.0, settings.wall - outcome.wall))
+    seconds = min(options.seconds, settings.wall)
     try:
-        with resources.open(replace(scenario, explore=None), settings) as (testbed, _):
+        # Even with no time left, the outcome says what was not explored.
+        opening = replace(settings, wall=max(_OPENING, settings.wall))
+        with resources.open(replace(scenario, explore=None), opening) as (testbed, _):
             suggestions = suggest(testbed)
         expand_all = partial(expand_here, resources) if executor is None else expand_with(executor)
         explorer = Explorer(scenario, settings, suggestions, expand_all, seconds=seconds)

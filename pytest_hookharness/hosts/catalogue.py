@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.model.host_facts import without_final_zeros
 from pytest_hookharness.model.protocol import Basis
 
 # The newest version of a host comes first.
@@ -132,8 +133,9 @@ def find(name: str) -> Profile:
 
 
 def _match(name: str, identifiers: Iterable[str]) -> str | None:
-    matching = (one for one in identifiers if name in (one, one.partition("@")[0]))
-    return next(matching, None)
+    same = without_final_zeros(name)
+    known = ((one, (without_final_zeros(one), one.partition("@")[0])) for one in identifiers)
+    return next((one for one, meant in known if same in meant), None)
 
 
 def assumed_of_calls(name: str) -> tuple[str, ...]:

@@ -148,6 +148,12 @@ class Expectation:
     way_out: tuple[Move, ...] | None = None
     processes: ProcessExpectation = ProcessExpectation()
 
+    @property
+    def a_loop(self) -> bool:
+        """Whether the scenario expects that the session runs in a loop, whatever may end that."""
+        of_loops = (self.period, self.evidence, self.cap)
+        return self.verdict in ("livelock", "capped") or any(one is not None for one in of_loops)
+
     def allows(self, *words: str) -> bool:
         """Return whether a finding, given by code and name, is expected or is never an error."""
         # LEFTOVER has an expectation of its own (``leftovers``) that is always checked.

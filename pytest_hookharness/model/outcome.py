@@ -51,6 +51,7 @@ class Outcome:
         trial_results: The result of each tried mutation.
         kept_workspace: Path of the kept workspace; empty if it was removed.
         background: The record of process hooks.
+        folders: Absolute paths of the folders of the run, each with the name that begins its state paths.
     """
 
     scenario: Scenario
@@ -70,6 +71,7 @@ class Outcome:
     trial_results: tuple[TrialResult, ...] = ()
     kept_workspace: str = ""
     background: BackgroundReport = BackgroundReport()
+    folders: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         """Return one line, as failed assertions show it; the report of a failed test has the story."""

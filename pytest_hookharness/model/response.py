@@ -37,9 +37,11 @@ class Response:
 
     Attributes:
         hooked: The hook runs and the decision.
+        folders: Absolute paths of the folders of the run, each with the name that begins its state paths.
     """
 
     hooked: HookEvent
+    folders: tuple[tuple[str, str], ...] = ()
 
     @property
     def ruling(self) -> Ruling:

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # A command for the runners of GitHub and Azure, anywhere in a line of the log, and of TeamCity at its start.
 _COMMAND = re.compile(r"##(?=\w*\[)")
+# GitHub's runner obeys this at the beginning of a log line.
+_AT_START = re.compile(r"^( *)::")
 _WORD = re.compile(r"[^ ]+")
 _LONGEST_WORD = 64 << 10
 _MORE = "..."
@@ -26,11 +28,10 @@ _MOST_MARKS = 3
 
 def plain(text: str, most: int = 80) -> str:
     """Return one line of at most ``most`` characters without anything that acts on a terminal."""
-    # A hook may have written megabytes: what is far behind the end is not looked at.
-    whole = len(text) <= 4 * most
-    line = re.sub(r"[ \t\r\n\v\f\u00a0]+", " ", text[: 4 * most]).strip(" ")
-    safe = _COMMAND.sub(r"#\\x23", "".join(map(_escape, _without_towers(line))))
-    return clip(safe if whole else safe + " " * (most + 1), most).rstrip(" ")
+    # A hook may have written megabytes: what is far from both ends is not looked at.
+    if len(text) <= 8 * most:
+        return clip(_safe(text), most)
+    return clip(f"{_safe(text[: 4 * most])}{' ' * (most + 1)}{_safe(text[-4 * most :])}", most)
 
 
 def plain_lines(text: str) -> Iterator[str]:
@@ -45,11 +46,18 @@ def quoted(text: str, most: int = 80) -> str:
     return '"' + plain(text, most).replace('"', '\\"') + '"'
 
 
+def _safe(text: str) -> str:
+    line = re.sub(r"[ \t\r\n\v\f\u00a0]+", " ", text).strip(" ")
+    return _COMMAND.sub(r"#\\x23", "".join(map(_escape, _without_towers(line))))
+
+
 def clip(text: str, most: int) -> str:
-    """Return the beginning of a text, with "..." if it is cut."""
+    """Return a text, cut in the middle if it is too long: its end often says what went wrong."""
     if len(text) <= most:
         return text
-    return text[: max(0, most - len(_MORE))].rstrip() + _MORE
+    end = max(0, most - len(_MORE)) // 2
+    begin = max(0, most - len(_MORE)) - end
+    return text[:begin].rstrip(" ") + _MORE + text[len(text) - end :].lstrip(" ")
 
 
 def columns(text: str) -> int:
@@ -64,6 +72,42 @@ def fit(text: str, width: int) -> str:
             text = text[:-1]
         text += _MORE[: max(0, width)]
     return text + " " * (width - columns(text))
+
+
+def fold_line(text: str, width: int, later: str = "") -> list[str]:
+    """
+    Return a plain text in lines of at most ``width`` columns; those after the first begin with ``later``.
+
+    Blanks inside a line stay, because they align the columns of a story. Only words longer than a line are
+    broken.
+    """
+    later = later[: width // 2]
+    lines: list[str] = []
+    line, used = "", 0
+    for word in re.findall(r" +|[^ ]+", text):
+        for piece in _pieces(word, width - len(later)):
+            if used + columns(piece) > width and line.strip():
+                lines.append(line.rstrip())
+                line, used = later, len(later)
+            if piece.isspace() and lines and not line.strip():
+                continue
+            line, used = line + piece, used + columns(piece)
+    return [*lines, line.rstrip()]
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    begin = used = 0
+    for place, character in enumerate(word):
+        if used + _width(character) > width and place > begin:
+            yield word[begin:place]
+            begin, used = place, 0
+        used += _width(character)
+    yield word[begin:]
+
+
+def without_runner_command(line: str) -> str:
+    """Return a line that GitHub's runner does not obey: wrapping may put any word at the beginning of one."""
+    return _AT_START.sub(r"\1\\x3a:", line)
 
 
 def squeeze(text: str, width: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from pytest_hookharness.model.host_facts import without_final_zeros
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.scenario_files.keys.scenario import COMMON
@@ -118,8 +119,8 @@ def _refuse(place: Place, path: str, word: str, why: str, allowed: Sequence[str]
 def is_known(host: str, known: Sequence[str]) -> bool:
     """Return whether a host is known; any version counts if the list has no versions of that host."""
     name, at, _ = host.partition("@")
-    if host in known or not at:
-        return host in known
+    if without_final_zeros(host) in map(without_final_zeros, known) or not at:
+        return host in known or bool(at)
     return name in known and not any(other.startswith(name + "@") for other in known)
 
 

@@ -168,6 +168,7 @@ def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
         trace=trace,
         verdict=Terminated(turn=0),
         findings=find(trace) if hooked.hook_runs else (),
+        folders=testbed.workspace.folders,
     )
 
 
@@ -201,6 +202,7 @@ def _build(
         wall=wall,
         probe_reports=probes,
         background=background,
+        folders=testbed.workspace.folders,
     )
     broken = find_violations(outcome, initial=initial, final=testbed.files, final_text=testbed.read_text)
     return replace(outcome, violations=broken)

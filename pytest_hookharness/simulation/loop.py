@@ -23,6 +23,7 @@ from pytest_hookharness.judging.recurrence.cycle import Lasso, build_state, envi
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.time_budget import remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
 from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
@@ -102,7 +103,8 @@ class Loop:
 
     def _remaining(self) -> float:
         """Return the seconds of real time that are left."""
-        return max(0.0, self._testbed.settings.wall - (self._testbed.slot.clock() - self._began))
+        own = self._testbed.settings.wall - (self._testbed.slot.clock() - self._began)
+        return max(0.0, min(own, remaining()))
 
     def run(self) -> RunEnd:
         """Drive the session until it ends, a limit is reached, or its states show how it goes on."""

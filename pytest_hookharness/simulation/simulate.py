@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Seconds in which a run is judged, whatever is left of its budget.
 _CONCLUDING = 5.0
+_UNCHECKED = "no time was left to check the run with a moved clock by a second one"
 
 # Called with the testbed, still open, and the outcome of the run on it.
 BeforeClose: TypeAlias = Callable[[Testbed, Outcome], None]
@@ -85,10 +87,12 @@ class SingleRun:
     Attributes:
         outcome: The outcome.
         time_may_matter: Whether the run could go otherwise with more time between its turns.
+        used: Seconds of the budget that it used.
     """
 
     outcome: Outcome
     time_may_matter: bool
+    used: float
 
 
 def simulate(
@@ -133,12 +137,20 @@ def simulate(
     if not run.time_may_matter or not settings.probes or scenario.cover:
         return run.outcome
     rerun = rerun_settings(run.outcome, settings)
+    left = settings.wall - run.used
 
     def simulate_slowly(pace: float) -> Outcome:
-        return run_once(replace(scenario, pace=pace), rerun, resources, by_ageing=True).outcome
+        nonlocal left
+        if left <= 0:
+            raise BudgetEnded("runs with a slower agent were compared")
+        slow = run_once(replace(scenario, pace=pace), replace(rerun, wall=left), resources, by_ageing=True)
+        left -= slow.used
+        return slow.outcome
 
     try:
         finding = time_shift.compare(run.outcome, simulate_slowly)
+    except BudgetEnded:
+        finding = None
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
     return check_expectations.with_findings(run.outcome, () if finding is None else (finding,))
@@ -163,7 +175,11 @@ def run_once(
     arguments and the exceptions are those of `simulate`.
     """
     observer = observer or Observer()
+    opened = time.monotonic()
     with resources.open(_add_detach(scenario), settings) as (testbed, agent):
+        # The budget begins before the testbed is opened; waiting for a processor does not count.
+        clock = testbed.slot.clock
+        began = clock() - (time.monotonic() - opened)
         if check:
             check_programs(testbed)
         observer.begin(testbed)
@@ -175,7 +191,7 @@ def run_once(
         else:
             session = Loop(testbed, agent, on_turn, observer, on_probe, by_ageing=by_ageing)
         try:
-            with limited_to(settings.wall, testbed.slot.clock):
+            with limited_to(max(0.0, settings.wall - (clock() - began)), clock):
                 end = session.run()
         except KeyboardInterrupt:
             seen = session.conclude(RunEnd(how="interrupted", turn=session.turn))
@@ -184,14 +200,15 @@ def run_once(
             end = RunEnd(how="wall", turn=session.turn)
         with limited_to(_CONCLUDING):
             outcome = session.conclude(end)
-        doubt = _find_doubt(outcome, settings, resources) if testbed.workspace.clock.moved else ""
+        rest = replace(settings, wall=max(0.0, settings.wall - (clock() - began)))
+        doubt = _find_doubt(outcome, rest, resources) if testbed.workspace.clock.moved else ""
         if doubt:
             outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
-        if settings.keep and not outcome.passed:
+        if settings.keep and (settings.keep_passing or not outcome.passed):
             outcome = replace(outcome, kept_workspace=str(testbed.workspace.keep()))
         if before_close is not None:
             before_close(testbed, outcome)
-        return SingleRun(outcome, session.time_may_matter)
+        return SingleRun(outcome, session.time_may_matter, clock() - began)
 
 
 def _add_detach(scenario: Scenario) -> Scenario:
@@ -212,6 +229,8 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
     # File times are not part of the state. A state can therefore repeat while files grow older, which would
     # end the second run too early; so only the cap ends it.
     scenario = replace(outcome.scenario, until="guard")
+    if not settings.wall:
+        return _UNCHECKED
     try:
         aged = run_once(scenario, rerun_settings(outcome, settings), resources, by_ageing=True)
     except KeyboardInterrupt:

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,3 +199,76 @@ def test_a_reader_that_has_seen_enough(project):
         said = process.stderr.read()
 
     assert (process.returncode, said) == (128 + signal.SIGPIPE, b"")
+
+
+LONG = 'echo "in $PWD/app.py $HOME/x $(printf "word %.0s" $(seq 400)) MIDDLE $(seq -s " " 400)"'
+
+
+def shown(result):
+    return " ".join(str(result.stdout).partition("replay:")[0].split())
+
+
+def test_the_deciding_words_are_shown(hookharness):
+    """Paths of the run are short, the end of a long reason is shown, and all of it with `-v`."""
+    command = f"{LONG} >&2; echo 'ruff: command not found' >&2; exit 2"
+
+    brief, full = hookharness("try", "Stop", command), hookharness("try", "Stop", command, "-v")
+
+    for told in (brief, full):
+        assert '-> block "in workspace/app.py home/x word' in shown(told)
+        assert 'ruff: command not found"' in shown(told)
+    assert "MIDDLE 1 2 3" not in shown(brief)
+    assert "word word MIDDLE 1 2 3" in shown(full)
+
+
+def test_the_last_line_of_standard_error_is_shown(hookharness):
+    """The last line of standard error is shown, also if the hook allows."""
+    result = hookharness("try", "Stop", "echo one >&2; echo $PWD/x was checked >&2")
+
+    assert "stderr: workspace/x was checked" in shown(result)
+
+
+def test_pytest_shows_everything_with_v(project, pytester):
+    """With `-v` pytest shows the whole reason of a refusal, for scenarios and for single events."""
+    body = f"{LONG} >&2; exit 2"
+    project.scenario("stubborn", body=body)
+    pytester.makepyfile(f"def test_fire(hook_fire):\n    assert hook_fire('Stop', {body!r}).allowed\n")
+
+    for selected in (["--hook-scenarios"], ["-k", "fire"]):
+        brief, full = project.run(*selected), project.run(*selected, "-v")
+
+        assert '"in workspace/app.py home/x word' in shown(brief)
+        assert "word word MIDDLE 1 2 3" not in shown(brief)
+        assert "word word MIDDLE 1 2 3" in shown(full)
+
+
+@pytest.mark.parametrize("command", ["true", "echo run never >&2; exit 2"])
+def test_keep_keeps_every_workspace(hookharness, command):
+    """With ``--keep`` the workspace is kept and named, whether the session passes or not."""
+    result = hookharness("try", "Stop", command, "--keep")
+
+    folder = next(line for line in result.stdout.splitlines() if line.startswith("  workspace: "))
+    assert Path(folder.partition(": ")[2], "workspace").is_dir()
+    shutil.rmtree(Path(folder.partition(": ")[2]).parent)
+
+
+def test_try_prints_the_table_of_mutations(hookharness):
+    """With ``--vary`` the result of each mutation is a row, and a replay command repeats one that differs."""
+    hook = "grep -q Stop || { echo 'run what is needed' >&2; exit 2; }"
+
+    result = hookharness("try", "Stop", hook, "--vary", "stdin", "--only", "standard input that is closed")
+
+    rows = result.stdout.partition("\nmutation ")[2].splitlines()
+    assert rows[1].startswith("standard input that is closed ")
+    again = next(line for line in rows if "replay: " in line).partition("replay: ")[2]
+    assert shlex.split(again)[1:5] == ["try", "Stop", hook, "--vary"]
+    assert "--only 'standard input that is closed'" in again
+    assert "1 mutation: 1 " in result.stdout
+
+
+def test_try_refuses_only_without_vary(hookharness):
+    """``--only`` chooses among mutations, so it needs some."""
+    result = hookharness("try", "Stop", "true", "--only", "stdin")
+
+    assert result.returncode == 2
+    assert "--only needs --vary" in result.stderr

@@ -11,6 +11,7 @@ from pytest_hookharness.hosts.rules.replies import CodeMeaning, EmptyAnswer, Hal
 from pytest_hookharness.hosts.rules.settings import Effect
 from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.model.protocol import Basis, Ruling
+from pytest_hookharness.scenario_files.variants import is_known
 
 ALWAYS = {
     *("silent", "plain", "shown", "answer", "unparsable", "invalid", "signalled", "timed out", "not run"),
@@ -159,3 +160,19 @@ def test_roles_of_events(profile):
     assert len(roles) == len(set(roles))
     for event in profile.events.values():
         assert bool(event.unreachable) is (event.role is hosts.Role.OTHER), event.name
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("openhands@1.58.0", "openhands@1.58"),
+        ("openhands@1.58.0.0", "openhands@1.58"),
+        ("codex@0.169", "codex@0.169.0"),
+        ("openhands@1.12.0", "openhands@1.12"),
+    ],
+)
+def test_zeros_at_the_end_of_a_version_mean_nothing(name, found):
+    """A version with zeros at its end is the release without them, also in scenario files."""
+    assert hosts.find(name).id == found
+    assert is_known(name, hosts.names())
+    assert not is_known("openhands@1.5.0", hosts.names())

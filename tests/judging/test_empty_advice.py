@@ -2,15 +2,22 @@
 
 import pytest
 
+from pytest_hookharness.judging.expectations.end_of_run import broken_findings
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.findings.hook_messages import names_something
+from pytest_hookharness.model.expectations import CapExpectation, Expectation
+from pytest_hookharness.model.moves import Prompt, Stop
+from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock
 
+STOP = Moved(move=Stop())
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 
 
-def refusals(*reasons, silent=False):
+def refusals(*reasons, silent=False, cause=STOP):
     """A trace in which a hook refused with these reasons, one per turn."""
 
     def hooked(reason):
@@ -20,8 +27,8 @@ def refusals(*reasons, silent=False):
         decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **refusal)
         return HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
 
-    steps = [Step(number=n, turn=n, exchange=hooked(reason)) for n, reason in enumerate(reasons, 1)]
-    return Trace(steps=tuple(steps))
+    turns = ((turn, one) for turn, reason in enumerate(reasons, 1) for one in (cause, hooked(reason)))
+    return Trace(steps=tuple(Step(number=n, turn=turn, exchange=one) for n, (turn, one) in enumerate(turns)))
 
 
 def test_three_times_nothing():
@@ -53,6 +60,35 @@ def test_a_host_adds_no_advice():
 def test_advice_and_variety_pass(reasons):
     """A reason that comes twice, that changes, or that names something is no finding."""
     assert find(refusals(*reasons)) == ()
+
+
+def test_only_moves_of_the_agent_count():
+    """Refused prompts are no finding: their reason is for the person, and the agent never saw them."""
+    assert find(refusals(*["no"] * 5, cause=Happened(event=Prompt(text="Go.")))) == ()
+
+
+@pytest.mark.parametrize(
+    ("expect", "fails"),
+    [
+        (Expectation(verdict="livelock"), False),
+        (Expectation(verdict="capped"), False),
+        (Expectation(period=1), False),
+        (Expectation(cap=CapExpectation(overrides=9)), False),
+        (Expectation(verdict="terminated"), True),
+        (Expectation(), True),
+    ],
+)
+def test_an_expected_loop_is_no_failure(expect, fails):
+    """A scenario that expects the loop does not fail because its reason names nothing to act on."""
+    seen = refusals(*["no"] * 5)
+    outcome = Outcome(
+        scenario=Scenario(name="x", expect=expect),
+        host="h",
+        trace=seen,
+        verdict=Livelock(stem=1, period=1),
+        findings=find(seen),
+    )
+    assert any(broken_findings(outcome, expect)) is fails
 
 
 @pytest.mark.parametrize(

@@ -252,3 +252,26 @@ def test_single_events_are_reported():
         "./alone.sh"
         in sections(incident_report(outcome(), replace(AROUND, asked=[response])))["Investigation"]
     )
+
+
+def test_no_line_of_an_incident_commands_a_runner():
+    """A word that GitHub's runner would obey at the beginning of a line is escaped, wherever it came from."""
+    text = " ".join(["::error::no"] * 60)
+    finding = Finding(code="HH005", name="CRASHED", text=text, advice=text)
+    page = incident_report(
+        outcome(f"::stop-commands::x\n{text}", findings=(finding,), assumptions=(text,)), AROUND
+    )
+
+    assert [line for line in page.splitlines() if line.lstrip().startswith("::")] == []
+    assert any(line.lstrip().startswith("\\x3a:error::no") for line in page.splitlines())
+
+
+def test_paths_of_an_incident_are_short():
+    """A file of the workspace is named as `workspace/...` in an incident report."""
+    folder = "/tmp/pytest-of-me/pytest-22/hooks0/lint-1/workspace"
+    page = incident_report(
+        outcome(f"ruff: {folder}/app.py: not found", folders=((folder, "workspace"),)), AROUND
+    )
+
+    assert "ruff: workspace/app.py: not found" in page
+    assert folder not in page

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.reports.safe_text import columns, fit, plain, plain_lines, quoted, squeeze
+from pytest_hookharness.reports.safe_text import columns, fit, fold_line, plain, plain_lines, quoted, squeeze
 
 HOSTILE = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",
@@ -52,9 +52,9 @@ def test_a_formatted_text_keeps_its_format() -> None:
 
 
 def test_a_flood_is_cut_without_being_read() -> None:
-    """Only the beginning of a text of megabytes is read, and the cut is marked."""
-    assert plain("x" * 10_000_000, 10) == "xxxxxxx..."
-    assert plain(" " * 10_000_000 + "x", 10) == "..."
+    """Only the ends of a text of megabytes are read, and the cut is marked."""
+    assert plain("x" * 10_000_000, 10) == "xxxx...xxx"
+    assert plain(" " * 10_000_000 + "x", 10) == "...x"
 
 
 def test_marks_piled_on_one_letter_are_taken_down() -> None:
@@ -77,3 +77,24 @@ def test_a_cell_is_exactly_as_wide_as_asked(text: str, width: int) -> None:
 def test_a_name_keeps_its_end() -> None:
     """A name that is cut in the middle keeps its beginning and its end."""
     assert squeeze("always-failing-ci[before-the-fix]", 20) == "always-fa...the-fix]"
+
+
+def test_a_long_text_keeps_both_ends() -> None:
+    """A text that is too long is cut in the middle, because its end often says what went wrong."""
+    text = "ruff: /tmp/somewhere " + "x" * 5000 + " command not found"
+    assert plain(text, 60).startswith("ruff: /tmp/somewhere")
+    assert plain(text, 60).endswith("command not found")
+    assert len(plain(text, 60)) == 60
+
+
+@given(st.text(st.characters(), max_size=300).map(plain), st.integers(4, 40))
+def test_a_folded_line_fits_and_loses_nothing(text: str, width: int) -> None:
+    """No folded line is too wide, and all of them have every letter of the text."""
+    lines = fold_line(text, width, "  ")
+    assert all(columns(line) <= width for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+def test_a_fold_keeps_columns_aligned() -> None:
+    """Blanks inside a line stay, and the lines below are indented."""
+    assert fold_line("Stop    ./x.sh  says it all", 20, "    ") == ["Stop    ./x.sh  says", "    it all"]

@@ -17,6 +17,7 @@ from pytest_hookharness.model.processes import (
     Exited,
     HeldOpen,
     NotStarted,
+    Output,
     Process,
     ProcessResult,
     Signaled,
@@ -571,3 +572,89 @@ def test_the_turns_keep_to_the_terminal() -> None:
     """No line of a turn is wider than the terminal."""
     lines = story(outcome(Terminated(turn=1), trace(STOP, asked(reason="漢" * 200))), width=60).splitlines()
     assert max(columns(line) for line in lines[1:-1]) <= 60
+
+
+FOLDERS = (("/tmp/pytest-of-me/pytest-22/hooks0/lint-1/workspace", "workspace"),)
+
+
+def test_paths_of_the_run_are_short() -> None:
+    """A file of the workspace is shown as `workspace/...` in reasons, verdicts, findings and expectations."""
+    folder = FOLDERS[0][0]
+    long = f"ruff: {folder}/ruff.sh: line 3: ruff: command not found in {folder}."
+    short = "ruff: workspace/ruff.sh: line 3: ruff: command not found in workspace."
+    finding = Finding(code="HH005", name="CRASHED", text=long, advice="Mend it.")
+    hooked = asked(reason=long, halt=long, command=f"{folder}/lint.sh")
+    made = outcome(
+        Terminated(turn=1),
+        trace(STOP, hooked),
+        findings=(finding,),
+        violations=(Violation(path="expect.reasons", expected="x", seen=long),),
+        folders=FOLDERS,
+        kept_workspace="/tmp/pytest-of-me/pytest-22/hooks0/lint-1",
+    )
+    told = story(made, width=400)
+    assert folder not in told
+    assert told.count(short) >= 5
+    assert "Stop   workspace/lint.sh  exited 2" in told
+    assert "  workspace: /tmp/pytest-of-me/pytest-22/hooks0/lint-1" in told
+    assert folder not in first_line(made)
+
+
+def test_a_path_beside_the_workspace_stays() -> None:
+    """Only the folder itself and what is in it is renamed, not a folder whose name begins alike."""
+    reason = f"{FOLDERS[0][0]}.bak {FOLDERS[0][0]}-2 {FOLDERS[0][0]}s"
+    made = outcome(Terminated(turn=1), trace(STOP, asked(reason=reason)), folders=FOLDERS)
+    assert reason in story(made, width=400)
+
+
+def written(error: str, hooked: HookEvent | None = None) -> HookEvent:
+    hooked = hooked or asked(Ruling.NONE)
+    (hook_run,) = hooked.hook_runs
+    assert hook_run.run is not None
+    run = replace(hook_run.run, stderr=Output(error.encode(), len(error)))
+    return replace(hooked, hook_runs=(replace(hook_run, run=run),))
+
+
+@pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
+def test_the_last_line_of_standard_error_is_shown(ending: Ending) -> None:
+    """The last line of standard error is shown with every ending, also if the reason is another text."""
+    error = "Traceback:\n" + "  File x\n" * 1000 + "OSError: disk full\n\n"
+    for hooked in (asked(Ruling.NONE, ending=ending), asked(reason="no", ending=ending)):
+        told = story(outcome(Terminated(turn=1), trace(STOP, written(error, hooked))))
+        assert "            stderr: OSError: disk full\n" in told
+
+
+def test_a_reason_that_is_the_standard_error_is_shown_once() -> None:
+    """The last line of standard error is not repeated where the reason shows it."""
+    hooked = written("one\nruff: not found\n", asked(reason="one ruff: not found"))
+    assert "stderr:" not in story(outcome(Terminated(turn=1), trace(STOP, hooked)))
+
+
+def test_turns_with_other_times_on_standard_error_are_the_same() -> None:
+    """Turns that differ only in numbers on standard error are folded."""
+    seen = trace(STOP, written("done in 12 ms\n"), STOP, written("done in 9 ms\n"))
+    told = story(outcome(Terminated(turn=2), seen))
+    assert "stderr: done in 12 ms" in told
+    assert "  turn 2  the same" in told
+
+
+def test_the_end_of_a_long_reason_is_shown() -> None:
+    """A long reason is wrapped, cut in its middle, and shown in full with `verbose`."""
+    reason = "ruff says: " + "word " * 1000 + "MIDDLE " + "word " * 1000 + "command not found"
+    made = outcome(Terminated(turn=1), trace(STOP, asked(reason=reason)))
+    brief, full = story(made), story(made, verbose=True)
+    assert '"ruff says: ' in brief
+    assert 'command not found"' in brief
+    assert "MIDDLE" not in brief
+    assert max(map(columns, full.splitlines()[1:-1])) <= 100
+    assert " ".join(reason.split()) in " ".join(full.split())
+
+
+def test_every_turn_is_shown_with_verbose() -> None:
+    """With `verbose` no turn and no hook run of a turn is left out."""
+    seen = trace(*(item for turn in range(1, 60) for item in (STOP, asked(reason=f"number {turn}!"))))
+    hooked = replace(asked(), hook_runs=tuple(written(f"{n}").hook_runs[0] for n in range(40)))
+    told = story(outcome(Terminated(turn=1), seen), verbose=True)
+    assert all(f"number {turn}!" in told for turn in range(1, 60))
+    told = story(outcome(Terminated(turn=1), trace(STOP, hooked)), verbose=True)
+    assert all(f"stderr: {n}\n" in told for n in range(40))

@@ -1,12 +1,15 @@
 """The summary table of a run."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict, Violation
 from pytest_hookharness.reports.safe_text import columns
 from pytest_hookharness.reports.terminal.table import properties, render_table, row
@@ -67,3 +70,32 @@ def test_rows_and_properties_survive_json() -> None:
     for value in (row(outcome()), properties(outcome())):
         assert json.loads(json.dumps(value)) == value
     assert properties(outcome())["findings"] == "HH005"
+
+
+@pytest.mark.parametrize(
+    ("finding", "ending", "word"),
+    [
+        ("HUNG-HOOK", TimedOut(1, Cut.LIMIT), "hook cut"),
+        ("NOT-RUN", Exited(127), "hook not run"),
+        ("NEVER-FIRED", None, "hook not run"),
+        ("CRASHED", Exited(1), "terminated"),
+    ],
+)
+def test_a_session_without_every_decision_is_not_called_terminated(finding, ending, word) -> None:
+    """The verdict column says that a hook was cut or did not run, and properties keep the verdict's name."""
+    rule = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+    hook_run = HookRun(
+        hook=Hook(event="Stop", command="./x"),
+        payload={},
+        run=ProcessResult(ending=ending) if ending else None,
+        reply=Reply(rule=rule),
+    )
+    decision = Decision(event="Stop", ruling=Ruling.NONE, rule=rule)
+    hooked = HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
+    made = replace(
+        outcome(),
+        trace=Trace(steps=(Step(number=1, turn=1, exchange=hooked),)),
+        findings=(Finding(code="HH000", name=finding, text=""),),
+    )
+    assert f"  {word}  1.2 s" in render_table([row(made)])
+    assert properties(made)["verdict"] == "terminated"

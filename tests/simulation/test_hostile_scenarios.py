@@ -230,3 +230,30 @@ def test_time_can_pass_to_the_end_of_the_calendar(play):
     )
 
     assert outcome.verdict.turn == 1
+
+
+BUDGET = 4.0
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"vary": ["stdin", "faults", "shells"]},
+        {"explore": {"time": "60s"}},
+        {"agent": [{"prompt": "Go."}, {"wait": "301s"}, {"stop": "Done."}]},
+    ],
+)
+def test_the_budget_covers_all_runs_of_a_scenario(tmp_path, keys):
+    """Checks by further runs, mutations and explorations end within a tenth more than the budget."""
+    slow = "sleep 0.3; test -e seen || touch seen; date +%s; ls -l --time-style=full-iso seen; "
+    refuse = 'test $(($(date +%s) - $(stat -c %Y seen))) -gt 3000 && exit 0; echo "run make" >&2; exit 2'
+    agent = keys.get("agent", [{"prompt": "Go."}, {"stop": "Done."}])
+    others = {key: value for key, value in keys.items() if key != "agent"}
+    made = scenario_from({"name": "test", "hooks": {"Stop": slow + refuse}, **others})
+    began = time.monotonic()
+
+    with Harness(Settings(base=tmp_path / "base", wall=BUDGET)) as harness:
+        harness.simulate(replace(made, script=script_from(agent)))
+
+    assert time.monotonic() - began < 1.1 * BUDGET + 1

@@ -47,9 +47,9 @@ class TestMatrix:
 
     @property
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """Family and words of everything that is tried."""
+        """Family and words of everything that is tried, each once, as in the table of what was tried."""
         race = () if self.race is None else ((RACE, str(self.race)),)
-        return (*((trial.family, str(trial)) for trial in self.trials), *race)
+        return tuple(dict.fromkeys((*((trial.family, str(trial)) for trial in self.trials), *race)))
 
 
 def plan_trials(outcome: Outcome, traits: HookTraits) -> tuple[list[Mutation], list[NotTried]]:
@@ -84,17 +84,25 @@ def draw_up(base: Outcome, traits: HookTraits, selection: TrialSelection | None)
     notes = [str(one) for one in left_out if not one.mutation]
     race = base.scenario.parallel
     if selection is not None:
-        trials = _select(trials, selection, base.seed)
-        untried = [one for one in untried if selection.only in one.mutation]
-        notes = [note for note in notes if selection.only in note]
-        race = race if selection.only in str(race) and len(trials) != selection.most else None
-    return TestMatrix(tuple(trials), tuple(untried), tuple(notes), race)
+        by_family = selection.only in {
+            RACE,
+            *(trial.family for trial in trials),
+            *(one.family for one in left_out),
+        }
+
+        def chosen(family: str, words: str) -> bool:
+            return selection.only == family if by_family else selection.only in words
+
+        trials = _select([one for one in trials if chosen(one.family, str(one))], selection, base.seed)
+        untried = [one for one in untried if chosen(one.family, one.mutation)]
+        notes = [str(one) for one in left_out if not one.mutation and chosen(one.family, str(one))]
+        race = race if chosen(RACE, str(race)) and len(trials) != selection.most else None
+    return TestMatrix(tuple(trials), tuple(untried), tuple(dict.fromkeys(notes)), race)
 
 
 def _select(trials: Sequence[Mutation], selection: TrialSelection, seed: int) -> list[Mutation]:
-    named = [trial for trial in trials if selection.only in str(trial)]
-    exact = [trial for trial in named if selection.only == str(trial)]
-    drawn = sorted(exact or named, key=lambda trial: derive_digest(seed, trial.family, str(trial)))
+    exact = [trial for trial in trials if selection.only == str(trial)]
+    drawn = sorted(exact or trials, key=lambda trial: derive_digest(seed, trial.family, str(trial)))
     return [*_in_turns(drawn)][: selection.most]
 
 

@@ -84,7 +84,7 @@ class _Series:
     ) -> Iterator[Callable[[TrialRunner], TrialOutcome]]:
         """Yield one job for each trial, and one that looks for failures of first hook runs."""
         faults = any(trial.as_fault for trial in matrix.trials)
-        faultless = self._run(runner, self._trials.fixed).trace if faults else self._base.trace
+        faultless = self._play_faultless(runner) if faults else self._base.trace
         for trial in matrix.trials:
             yield self._job(trial, faultless)
         if any(request.family == "shells" for request in self._base.scenario.vary):
@@ -131,6 +131,15 @@ class _Series:
             return tried if tried.tells_something or self._remaining() else leave(trial, NO_TIME)
 
         return job
+
+    def _play_faultless(self, runner: TrialRunner) -> Trace:
+        try:
+            return self._run(runner, self._trials.fixed).trace
+        except SimulationError:
+            if self._remaining():
+                raise
+            # No trial will be made either.
+            return self._base.trace
 
     def _find_first_failure(self, runner: TrialRunner) -> TrialOutcome:
         try:

@@ -60,6 +60,7 @@ _PRIVATE: Mapping[str, tuple[str, str]] = {
     "/dev/shm": ("shm", "private/shm"),
 }
 _WORLD_WRITABLE = 0o1777
+_KNOWN = ("workspace", "home", "tmp", "plugin")
 
 
 class Workspace(AbstractContextManager["Workspace"]):
@@ -149,6 +150,16 @@ class Workspace(AbstractContextManager["Workspace"]):
             workspace.close()
             raise
         return workspace
+
+    @property
+    def folders(self) -> tuple[tuple[str, str], ...]:
+        """Absolute paths of the folders that hooks know, each with the name that begins its state paths."""
+        known = {name: self.roots[name] for name in _KNOWN if name in self.roots}
+        # Where a parent is a symbolic link, programs print the folder that it leads to.
+        paths = (
+            (path, name) for name, folder in known.items() for path in (folder, os.path.realpath(folder))
+        )
+        return tuple(dict.fromkeys((str(path), name) for path, name in paths))
 
     def _roots(self, scenario: Scenario) -> dict[str, Path]:
         roots = {"workspace": self.root, "home": self.home, "tmp": self.tmp, "bin": self.bin}

@@ -83,7 +83,7 @@ def stress(
     refuses_nothing: bool = arguments.refuses_nothing
     with _played(scenario, settings) as outcome:
         print(f"as it is: {story.first_line(replace(outcome, violations=()))}")
-        print(tables.table(outcome, replay, width=_width(200)))
+        print(tables.table(outcome, replay, width=_width(200), verbose=arguments.verbose))
         print(tables.describe_found(outcome), end="")
         if refuses_nothing and _refuses_calls(outcome):
             print(_REFUSED)
@@ -146,7 +146,8 @@ def explore(
         words += ["--agent-may-run", command]
     replay = shlex.join([*words, *replay_options(settings)])
     with _played(_with_options(scenario, arguments), settings) as outcome:
-        print(story.story(replace(outcome, violations=()), width=_width(100), replay_command=replay))
+        shown = replace(outcome, violations=())
+        print(story.story(shown, width=_width(100), replay_command=replay, verbose=arguments.verbose))
         print(conclusion_of(outcome.explored))
     if outcome.explored is None or outcome.explored.trap is not None:
         return FOUND

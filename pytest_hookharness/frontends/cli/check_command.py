@@ -121,7 +121,7 @@ def _refuse_idle_options(arguments: argparse.Namespace) -> None:
         (not stress, _STRESS_OPTIONS, "needs --stress"),
         (not explore, _EXPLORE_OPTIONS, "needs --explore"),
         (stress or explore, _CHECK_OPTIONS, "cannot be combined with --stress or --explore"),
-        (not stress and not explore, {"trace_dir": None}, "needs --stress or --explore"),
+        (not stress and not explore, {"trace_dir": None, "verbose": False}, "needs --stress or --explore"),
         (explore, {"only": ""}, "cannot be combined with --explore"),
         (is_item, {"host": ""}, "cannot be combined with an item of a scenario file, which names its host"),
     ]

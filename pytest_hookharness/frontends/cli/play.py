@@ -11,7 +11,13 @@ from pathlib import Path
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchor, pick
-from pytest_hookharness.frontends.option_types import make_folder, require_new, seconds, whole_number
+from pytest_hookharness.frontends.option_types import (
+    OptionError,
+    make_folder,
+    require_new,
+    seconds,
+    whole_number,
+)
 from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.frontends.replay_command import (
@@ -25,7 +31,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, TrialSelection
 
 PASSED, FAILED, UNKNOWN = 0, 1, 2
 _TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
@@ -45,6 +51,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--turns", type=whole_number("--turns", 1), help="maximal number of turns")
     parser.add_argument("--tier", choices=tuple(TIERS), help="how hook runs are isolated (best available)")
     parser.add_argument("--keep", action="store_true", help="keep the workspace and print where it is")
+    parser.add_argument("-v", "--verbose", action="store_true", help="cut no text and leave out no turn")
     parser.add_argument("--trace-dir", metavar="DIR", help="write a trace file of each simulation into DIR")
 
 
@@ -63,6 +70,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         turns=arguments.turns,
         tier=TIERS.get(arguments.tier or ""),
         keep=arguments.keep,
+        keep_passing=True,
         traces=None if traces is None else make_folder(traces, "--trace-dir", below=Path.cwd()),
     )
 
@@ -91,7 +99,15 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
         outcome, interrupted = _simulate(scenario, settings, replay, record_lines=arguments.cov), False
     except Interrupted as error:
         outcome, interrupted = error.outcome, True
-    print(story.story(outcome, replay_command=replay))
+    print(story.story(outcome, replay_command=replay, verbose=arguments.verbose))
+    if getattr(arguments, "vary", None) is not None:
+        from pytest_hookharness.reports.terminal import stress_table
+
+        def replay_one(words: str) -> str:
+            others = argparse.Namespace(**{**vars(arguments), "only": words})
+            return _replay_command(others, settings)
+
+        print(stress_table.table(outcome, replay_one, verbose=arguments.verbose))
     if arguments.incident is not None:
         from pytest_hookharness.frontends.output.simulation_files import compose_incident
 
@@ -125,13 +141,20 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matcher", help="matcher of the hook")
     parser.add_argument("--timeout", type=float, help="the hook's timeout in its settings, in seconds")
     parser.add_argument("--vary", help="also try mutations: all, or kinds such as key-order,state")
+    parser.add_argument(
+        "--only", default="", metavar="NAME", help="of the mutations, try only this one or this kind"
+    )
     parser.add_argument("--cov", action="store_true", help="record which lines of the hook run")
     add_settings(parser)
     parser.set_defaults(call=_try, incident=None)
 
 
 def _try(arguments: argparse.Namespace) -> int:
+    if arguments.only and arguments.vary is None:
+        raise OptionError("--only needs --vary")
     scenario, settings = compose(arguments), settings_of(arguments)
+    if arguments.only:
+        settings = replace(settings, choice=TrialSelection(only=arguments.only))
     return play(scenario, settings, _replay_command(arguments, settings), arguments)
 
 
@@ -174,9 +197,9 @@ def compose(arguments: argparse.Namespace) -> Scenario:
 
 def _replay_command(arguments: argparse.Namespace, settings: Settings) -> str:
     words = ["hookharness", "try", arguments.event, arguments.command]
-    for name in ("host", "project", "then", "matcher", "timeout", "vary"):
+    for name in ("host", "project", "then", "matcher", "timeout", "vary", "only"):
         value = getattr(arguments, name)
-        if value not in (None, _TRY_DEFAULTS.get(name)):
+        if value not in (None, "", _TRY_DEFAULTS.get(name)):
             words += [f"--{name}", str(value)]
     words += ["--git"] if arguments.git else []
     return shlex.join([*words, *replay_options(settings)])

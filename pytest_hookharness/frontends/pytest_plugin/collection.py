@@ -135,7 +135,7 @@ class ScenarioItem(pytest.Function):
             outcome = problem.outcome
             broken = most_severe(outcome)
             replay = replay_command(self.scenario, options.settings(self.config))
-            text = story.story(outcome, replay_command=replay)
+            text = story.story(outcome, replay_command=replay, verbose=options.is_verbose(self.config))
             place = _line(self.scenario, broken.path if broken else "expect")
             return failure(self.path, place, first_line(outcome), text)
         if isinstance(problem, harness.USER_ERRORS):

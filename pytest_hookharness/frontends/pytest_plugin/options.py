@@ -11,6 +11,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.frontends.harness import ALL_HOSTS
 from pytest_hookharness.frontends.option_types import OptionError, seconds, whole
 from pytest_hookharness.frontends.replay_command import TIERS
+from pytest_hookharness.model.host_facts import without_final_zeros
 from pytest_hookharness.simulation.testbed.run_settings import Settings, TrialSelection
 
 COVERAGE_PLUGIN = "hookharness-coverage"
@@ -54,8 +55,13 @@ def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> 
     )
 
 
+def is_verbose(config: pytest.Config) -> bool:
+    """Return whether stories are shown without cuts: with `-v`."""
+    return int(config.getoption("verbose")) > 0
+
+
 def _check_host(name: str) -> None:
-    if name in (ALL_HOSTS, *hosts.names()):
+    if without_final_zeros(name) in (ALL_HOSTS, *map(without_final_zeros, hosts.names())):
         return
     near = difflib.get_close_matches(name.partition(",")[0], hosts.names(), n=1, cutoff=0.5)
     meant = f"did you mean {near[0]!r}? " if near else ""

@@ -74,14 +74,16 @@ def _add_failure(
     """Add stories, tables, SARIF results and an incident report."""
     from pytest_hookharness.reports.terminal import story, turns
 
+    verbose = options.is_verbose(item.config)
     for response in seen.responses[-MOST_STORIES:]:
-        report.sections.append(("hook fire", turns.render_response(response)))
+        report.sections.append(("hook fire", turns.render_response(response, verbose=verbose)))
     if not seen.outcomes:
         return
     if not hasattr(item, "scenario"):
         for outcome in seen.outcomes[-MOST_STORIES:]:
             replay = TraceItem.of_test(item.nodeid, outcome.seed).replay
-            report.sections.append(("hook story", story.story(outcome, replay_command=replay)))
+            text = story.story(outcome, replay_command=replay, verbose=verbose)
+            report.sections.append(("hook story", text))
     if item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _stress_table(item, seen.outcomes[-1])))
     if item.config.getoption("--hook-sarif") is not None:
@@ -101,7 +103,12 @@ def _stress_table(item: pytest.Item, outcome: Outcome) -> str:
     from pytest_hookharness.reports.terminal.stress_table import table
 
     settings = options.settings(item.config)
-    return table(outcome, lambda words: stress_command(words, outcome.scenario, settings), width=160)
+    return table(
+        outcome,
+        lambda words: stress_command(words, outcome.scenario, settings),
+        width=160,
+        verbose=options.is_verbose(item.config),
+    )
 
 
 def _write_incident(item: pytest.Item, folder: Path, seen: TestResults) -> str:

@@ -25,7 +25,7 @@ _WORDS = {
     Ruling.DEFER: "puts off",
     Ruling.DENY: "refuses",
 }
-_LONGEST = 60
+_LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True)

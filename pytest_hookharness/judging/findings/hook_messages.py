@@ -15,11 +15,11 @@ from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Reply, Ruling, Unheard
 from pytest_hookharness.model.regex import found_in
-from pytest_hookharness.model.trace import HookEvent, HookRun, Trace, commands_of
+from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Step, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
 
 _REFUSALS = (Ruling.ASK, Ruling.DEFER, Ruling.DENY)
-_LONGEST = 60
+_LONGEST = 600
 
 
 def find_unheard(trace: Trace, for_agent: Sequence[str] = ()) -> Iterator[Finding]:
@@ -174,11 +174,12 @@ def find_empty_advice(trace: Trace) -> Iterator[Finding]:
     """
     Find reasons that were given three times or more, word for word, and name nothing to act on.
 
-    A refusal without any reason is another finding.
+    Only refusals of the agent's own moves count: the reason for a refused prompt is for the person. A refusal
+    without any reason is another finding.
     """
     times: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], tuple[int, str]] = {}
-    for step, hooked in trace.hooked():
+    for step, hooked in _after_own_moves(trace):
         if not hooked.decision.refused:
             continue
         for reason in hooked.decision.reasons:
@@ -194,6 +195,21 @@ def find_empty_advice(trace: Trace) -> Iterator[Finding]:
             turn, hook = first[event, reason]
             text = f'{event} was refused {number} times with nothing but "{reason}".'
             yield finding_catalogue.EMPTY_ADVICE.found(text, turn=turn, hook=hook)
+
+
+def _after_own_moves(trace: Trace) -> Iterator[tuple[Step, HookEvent]]:
+    """Yield the hook events that a move of the agent caused, and no prompt or other event of the script."""
+    by_agent = False
+    for step in trace.steps:
+        match step.exchange:
+            case Moved():
+                by_agent = True
+            case Happened():
+                by_agent = False
+            case HookEvent() as hooked if by_agent:
+                yield step, hooked
+            case _:
+                pass
 
 
 def names_something(reason: str) -> bool:

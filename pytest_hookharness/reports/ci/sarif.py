@@ -20,6 +20,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
 from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.short_paths import shorten
 from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
 
 Json: TypeAlias = dict[str, Any]
@@ -94,7 +95,7 @@ def of_test(message: str, info: SarifRunInfo) -> Json:
 def _of_violation(outcome: Outcome, violation: Violation, info: SarifRunInfo) -> Json:
     mark = outcome.scenario.mark
     kind = _EXPECTATION
-    text = f"expected {violation.expected}, seen {violation.seen}"
+    text = shorten(f"expected {violation.expected}, seen {violation.seen}", outcome.folders)
     if violation.path in (mark("expect.verdict"), mark("expect.within")):
         kind = VERDICTS.get(outcome.verdict_name, _EXPECTATION)
         text = f"{first_line(outcome)}. {advice(outcome)}"
@@ -116,7 +117,7 @@ def _of_finding(outcome: Outcome, finding: Finding, info: SarifRunInfo) -> Json:
     places = [place for place in (script, _written(outcome, "expect", info)) if place is not None]
     # A command may contain the path of a temporary folder.
     concerned = _uri(script.file, info.root)["uri"] if script is not None else finding.hook
-    text = f"{finding.name}: {finding.text} {finding.advice}"
+    text = shorten(f"{finding.name}: {finding.text} {finding.advice}", outcome.folders)
     return _result(kind, "warning", text, places, info, concerned)
 
 

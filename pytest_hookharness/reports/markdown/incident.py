@@ -20,7 +20,8 @@ from pytest_hookharness.model.protocol import Hook, Rule
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import HookEvent, Performed
 from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
-from pytest_hookharness.reports.safe_text import code, fence, plain
+from pytest_hookharness.reports.safe_text import code, fence, plain, without_runner_command
+from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.phrases import and_more, describe_cap, describe_tier, text_of_changes
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_response, render_turns
@@ -64,11 +65,12 @@ class IncidentContext:
 
 def incident_report(outcome: Outcome, context: IncidentContext) -> str:
     """Return the whole report as Markdown."""
+    outcome = with_short_paths(outcome)
     day = f"{context.day}: " if context.day else ""
     lines = [f"## {day}{outcome.verdict_name} in {code(outcome.scenario.id)}"]
     for heading, write in _SECTIONS.items():
         lines += ["", f"### {heading}", "", *write(outcome, context)]
-    return "\n".join(_without_double_gaps(lines)) + "\n"
+    return "\n".join(map(without_runner_command, _without_double_gaps(lines))) + "\n"
 
 
 def _without_double_gaps(lines: Iterable[str]) -> Iterator[str]:

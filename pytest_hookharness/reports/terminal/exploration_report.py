@@ -21,7 +21,7 @@ from pytest_hookharness.model.exploration import (
 )
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports.safe_text import columns, fit, plain
+from pytest_hookharness.reports.safe_text import columns, fit, fold_line, plain, without_runner_command
 from pytest_hookharness.reports.terminal.phrases import (
     and_more,
     describe_move,
@@ -39,14 +39,17 @@ _REMEDIES = {
 }
 
 
-def render_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width: int) -> list[str]:
+def render_trap(
+    outcome: Outcome, explored: Exploration, trap: TrapState, width: int, *, verbose: bool = False
+) -> list[str]:
     """Return the path into a lock-out, and what each move leads to there."""
-    lines = render_turns(replace(outcome, trace=trap.trace), width)
+    lines = render_turns(replace(outcome, trace=trap.trace), width, verbose=verbose)
     lines.append("  from then on, whatever the agent does:")
     words = [describe_move(move) for move in explored.candidates[:_MOST_MOVES]]
     label = min(_LABEL, max(map(columns, words), default=0))
     for said, successor in zip(words, trap.met, strict=False):
-        lines.append(fit(f"    {fit(said, label)}  {_met(successor, trap)}", width).rstrip())
+        line = f"    {fit(said, label)}  {_met(successor, trap)}"
+        lines += map(without_runner_command, fold_line(line, width, " " * (label + 6)))
     return [*lines, *and_more(len(explored.candidates) - len(words), "move", "    ")]
 
 

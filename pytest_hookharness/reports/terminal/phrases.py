@@ -46,7 +46,9 @@ from pytest_hookharness.model.trace import Change, HookEvent, HookRun
 from pytest_hookharness.model.verdicts import Cap, Limit
 from pytest_hookharness.reports.safe_text import plain, quoted
 
+# Longer texts are cut in the middle, because their ends decide; EVERYTHING is for `-v`.
 _REASON = 70
+LONGEST_ADVICE, LONGEST_TEXT, EVERYTHING = 160, 600, 1 << 16
 _COMMAND = 44
 _LISTED = 3
 _FOLDER = re.compile(r'"?\$\{?[A-Z_]*(?:DIR|ROOT)\}?"?/')
@@ -175,30 +177,40 @@ def without_folder(command: str) -> str:
     return _FOLDER.sub("", command)
 
 
-def describe_reply(hook_run: HookRun, hooked: HookEvent) -> str:
-    """Describe what the host made of the reply of one hook run; empty if it said nothing."""
+def describe_reply(hook_run: HookRun, hooked: HookEvent, longest: int = LONGEST_TEXT) -> str:
+    """
+    Describe what the host made of the reply of one hook run; empty if it said nothing.
+
+    Texts of more than ``longest`` characters are cut in the middle.
+    """
     reply, decision = hook_run.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
-        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(hook_run.reason))
+        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(hook_run.reason, longest))
     if reply.halt is not None:
-        parts.append(f"-> halt{_because(reply.halt)}")
+        parts.append(f"-> halt{_because(reply.halt, longest)}")
     if reply.behaviour is not None:
         parts.append(f"-> {plain(reply.behaviour, 20)}")
     if reply.context and reply.context not in decision.reasons:
-        parts.append(f"-> tells the agent {quoted(reply.context, _REASON)}")
+        parts.append(f"-> tells the agent {quoted(reply.context, longest)}")
     if reply.fault is not None:
-        parts.append(f"({plain(reply.fault, _REASON)})")
+        parts.append(f"({plain(reply.fault, longest)})")
     return "  ".join(parts)
 
 
 def text_of_reason(hook_run: HookRun) -> str:
     """Return the quoted reason of one hook run."""
-    return quoted(hook_run.reason, _REASON)
+    return quoted(hook_run.reason, LONGEST_ADVICE)
 
 
-def _because(reason: str) -> str:
-    return f" {quoted(reason, _REASON)}" if reason.strip() else ""
+def last_error_line(hook_run: HookRun) -> str:
+    """Return the last line that a hook run wrote to standard error; empty if it wrote none."""
+    written = "" if hook_run.run is None else hook_run.run.stderr.text.rstrip()
+    return written[max(written.rfind("\n"), written.rfind("\r")) + 1 :].strip()
+
+
+def _because(reason: str, longest: int) -> str:
+    return f" {quoted(reason, longest)}" if reason.strip() else ""
 
 
 def _ruling(ruling: Ruling, hooked: HookEvent) -> str:

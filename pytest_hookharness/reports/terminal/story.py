@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided
-from pytest_hookharness.reports.safe_text import columns, fit, plain, wrapped
+from pytest_hookharness.reports.safe_text import (
+    columns,
+    fit,
+    fold_line,
+    plain,
+    without_runner_command,
+    wrapped,
+)
+from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.agent_tree import render_background
 from pytest_hookharness.reports.terminal.exploration_report import describe_exploration, render_trap
-from pytest_hookharness.reports.terminal.phrases import and_more, describe_tier
+from pytest_hookharness.reports.terminal.phrases import EVERYTHING, LONGEST_TEXT, and_more, describe_tier
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_turns
 from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
@@ -26,19 +33,33 @@ _MOST_VARIED = 20
 _MOST_PROBINGS = 2
 _MOST_LINKS = 8
 _LONGEST = 400
-# GitHub's runner obeys this at the beginning of a log line, and wrapping may put any word there.
-_COMMAND = re.compile(r"^( *)::")
 _PLACE = 38
 
 
-def story(outcome: Outcome, *, width: int = 100, replay_command: str = "") -> str:
-    """Return the whole report on one simulation; its replay command is by default made from its file."""
+def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbose: bool = False) -> str:
+    """
+    Return the whole report on one simulation.
+
+    Args:
+        outcome: The simulation.
+        width: The columns of a line.
+        replay_command: The command that repeats it; by default made from its file.
+        verbose: Cut no text and leave out no turn.
+    """
+    outcome = with_short_paths(outcome)
+    longest = EVERYTHING if verbose else LONGEST_TEXT
     head = plain(first_line(outcome), _LONGEST)
     tree = [fit(line, width).rstrip() for line in render_background(outcome.background)]
-    lines = [head, *_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
-    lines += _violations(outcome)
+    lines = [
+        head,
+        *_turns(outcome, width, verbose=verbose),
+        *tree,
+        *_chain(outcome, width),
+        *_limits(outcome, width),
+    ]
+    lines += _violations(outcome, width, longest)
     lines += _wrapped(advice(outcome), width)
-    lines += _findings(outcome, width)
+    lines += _findings(outcome, width, longest)
     lines += _varied(outcome, width)
     if outcome.explored is not None:
         said = describe_exploration(outcome.explored)
@@ -54,14 +75,14 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "") -> st
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
-    return [_COMMAND.sub(r"\1\\x3a:", line) for line in wrapped(text, max(20, width), indent, hanging)]
+    return [without_runner_command(line) for line in wrapped(text, max(20, width), indent, hanging)]
 
 
-def _turns(outcome: Outcome, width: int) -> list[str]:
+def _turns(outcome: Outcome, width: int, *, verbose: bool) -> list[str]:
     explored = outcome.explored
     if explored is not None and explored.trap is not None:
-        return render_trap(outcome, explored, explored.trap, width)
-    return render_turns(outcome, width)
+        return render_trap(outcome, explored, explored.trap, width, verbose=verbose)
+    return render_turns(outcome, width, verbose=verbose)
 
 
 def _limits(outcome: Outcome, width: int) -> Iterator[str]:
@@ -79,7 +100,7 @@ def _chain(outcome: Outcome, width: int) -> Iterator[str]:
         yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
 
 
-def _violations(outcome: Outcome) -> Iterator[str]:
+def _violations(outcome: Outcome, width: int, longest: int) -> Iterator[str]:
     origin = outcome.scenario.origin
     for violation in outcome.violations[:_MOST_VIOLATIONS]:
         expected = plain(violation.expected, 160)
@@ -87,24 +108,27 @@ def _violations(outcome: Outcome) -> Iterator[str]:
         file = "" if origin is None else plain(str(origin.file), _LONGEST)
         place = "" if origin is None else f"{file}:{origin.line(violation.path)}  "
         yield f"  expected: {filled}{place}{plain(violation.path)}"
-        yield f"  seen:     {plain(violation.seen, 240)}"
+        seen = fold_line(f"  seen:     {plain(violation.seen, longest)}", width, " " * 12)
+        yield from map(without_runner_command, seen)
     yield from and_more(len(outcome.violations) - _MOST_VIOLATIONS, "broken expectation")
 
 
-def _findings(outcome: Outcome, width: int) -> Iterator[str]:
+def _findings(outcome: Outcome, width: int, longest: int) -> Iterator[str]:
     for finding in outcome.findings[:_MOST_FINDINGS]:
-        yield from _finding(finding, width)
+        yield from _finding(finding, width, longest)
     yield from and_more(len(outcome.findings) - _MOST_FINDINGS, "finding")
     codes = dict.fromkeys(plain(finding.code, 8) for finding in outcome.findings[:_MOST_FINDINGS])
     if codes:
         yield f"  more:   hookharness findings {' '.join(codes)}"
 
 
-def _finding(finding: Finding, width: int) -> Iterator[str]:
+def _finding(finding: Finding, width: int, longest: int) -> Iterator[str]:
     times = f", {finding.times} times" if finding.times > 1 else ""
     when = f"first in turn {finding.turn}{times}" if finding.turn else f"before the first turn{times}"
     hook = f" [{plain(finding.hook, 60)}]" if finding.hook else ""
-    text = f"{plain(finding.code, 8)} {plain(finding.name, 20)}  {plain(finding.text, 240)}{hook} ({when})"
+    text = (
+        f"{plain(finding.code, 8)} {plain(finding.name, 20)}  {plain(finding.text, longest)}{hook} ({when})"
+    )
     yield from _wrapped(text, width, hanging=" " * 8)
     yield from _wrapped(plain(finding.advice, _LONGEST), width, " " * 8)
 

@@ -9,8 +9,15 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import FaultOutcome, TrialResult
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
-from pytest_hookharness.reports.terminal.phrases import and_more, without_folder
+from pytest_hookharness.reports.safe_text import (
+    columns,
+    fit,
+    fold_line,
+    plain,
+    squeeze,
+    without_runner_command,
+)
+from pytest_hookharness.reports.terminal.phrases import EVERYTHING, LONGEST_TEXT, and_more, without_folder
 
 # Worst first.
 _RANK: Sequence[FaultOutcome] = (
@@ -46,12 +53,20 @@ def _weight(result: TrialResult) -> int:
     return _RANK.index(result.outcome)
 
 
-def table(outcome: Outcome, replay_command: Callable[[str], str], *, width: int = 100) -> str:
+def table(
+    outcome: Outcome,
+    replay_command: Callable[[str], str],
+    *,
+    width: int = 100,
+    verbose: bool = False,
+) -> str:
     """
     Return the table of all trials, worst first, with evidence and replay commands.
 
-    ``replay_command`` returns the command for a mutation in words. What is meant to be pasted is never cut.
+    ``replay_command`` returns the command for a mutation in words. What is meant to be pasted is never cut;
+    with ``verbose`` the evidence is not cut either.
     """
+    longest = EVERYTHING if verbose else LONGEST_TEXT
     rows = sorted(_rows(outcome.trial_results), key=lambda row: _weight(row.result))
     hooks = [*dict.fromkeys(result.hook for result in outcome.trial_results if result.hook)]
     if not rows:
@@ -63,7 +78,7 @@ def table(outcome: Outcome, replay_command: Callable[[str], str], *, width: int 
     for row in rows:
         shown = [fit(row.outcome(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
         lines.append(_line(row.words, shown or [row.result.outcome], first, width))
-        lines += _below(row, replay_command, width)
+        lines += _below(row, replay_command, width, longest)
     return "\n".join([*lines, _total(rows)])
 
 
@@ -82,10 +97,11 @@ def _line(words: str, trial_results: Sequence[str], first: int, width: int) -> s
     return fit(line, max(width, first)).rstrip()
 
 
-def _below(row: _Row, replay_command: Callable[[str], str], width: int) -> Iterator[str]:
+def _below(row: _Row, replay_command: Callable[[str], str], width: int, longest: int) -> Iterator[str]:
     result = row.result
     if result.evidence and result.outcome != "as declared":
-        yield fit(f"{_INDENT}{plain(result.evidence, _EVIDENCE)}", max(width, 60)).rstrip()
+        evidence = f"{_INDENT}{plain(result.evidence, longest)}"
+        yield from map(without_runner_command, fold_line(evidence, max(width, 60), _INDENT + "  "))
     if result.outcome not in _FINE:
         yield f"{_INDENT}replay: {plain(replay_command(row.words), _LONGEST)}"
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, RunTime, Timing, joined, timings
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.safe_text import aligned, columns, fit, plain, squeeze
@@ -35,10 +36,18 @@ def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
         "host": outcome.host,
         "iterations": outcome.iterations,
         "blocks": outcome.blocks(),
-        "verdict": outcome.verdict_name,
+        "verdict": shown_verdict(outcome),
         "wall": round(outcome.wall, 3),
         "passed": outcome.passed,
     }
+
+
+def shown_verdict(outcome: Outcome) -> str:
+    """Return the verdict's name; of a session that ended without the decision of every hook, why."""
+    if outcome.verdict_name != "terminated" or outcome.terminated:
+        return outcome.verdict_name
+    cut = any(isinstance(hook_run.ending, TimedOut) for _, hook_run in outcome.trace.hook_runs())
+    return "hook cut" if cut else "hook not run"
 
 
 def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
@@ -48,6 +57,7 @@ def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
     slowest = max((timing.slowness for timing in timings(outcome.trace)), default=None)
     return {
         **row(outcome),
+        "verdict": outcome.verdict_name,
         **period,
         "leftovers": len(outcome.leftovers),
         **({"p95_ms": round(1000 * slowest.seconds, 1)} if slowest is not None else {}),

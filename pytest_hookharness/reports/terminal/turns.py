@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
@@ -12,9 +13,19 @@ from pytest_hookharness.model.processes import ProcessResult, TimedOut
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
-from pytest_hookharness.reports.safe_text import columns, fit, plain, quoted
+from pytest_hookharness.reports.safe_text import (
+    columns,
+    fit,
+    fold_line,
+    plain,
+    quoted,
+    without_runner_command,
+)
+from pytest_hookharness.reports.short_paths import with_short_paths, with_short_paths_of_event
 from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.phrases import (
+    EVERYTHING,
+    LONGEST_TEXT,
     bounded,
     describe_activity,
     describe_cap,
@@ -22,6 +33,7 @@ from pytest_hookharness.reports.terminal.phrases import (
     describe_event,
     describe_move,
     describe_reply,
+    last_error_line,
     text_of_command,
 )
 
@@ -89,13 +101,14 @@ class TurnGroup:
     like: tuple[int, int] | None = None
 
 
-def render_turns(outcome: Outcome, width: int) -> list[str]:
-    """Return the lines of all turns, folded and bounded."""
-    turns = _by_turn(outcome.trace)
+def render_turns(outcome: Outcome, width: int, *, verbose: bool = False) -> list[str]:
+    """Return the lines of all turns, folded; without ``verbose`` also bounded."""
+    outcome = with_short_paths(outcome)
+    turns = _by_turn(outcome.trace, EVERYTHING if verbose else LONGEST_TEXT)
     labels = min(_LABEL, max((columns(line.label) for _, lines in turns for line in lines), default=0))
     groups = fold(turns)
-    written = [_write(group, labels) for group in groups]
-    if len(written) > _HEAD + _TAIL + 1:
+    written = [_write(group, labels, width, EVERYTHING if verbose else _MOST_LINES) for group in groups]
+    if len(written) > _HEAD + _TAIL + 1 and not verbose:
         number = groups[-_TAIL - 1].last - groups[_HEAD].first + 1
         written = [*written[:_HEAD], [f"  ... {counted(number, 'turn')} ..."], *written[-_TAIL:]]
     lines = [line for block in written for line in block]
@@ -103,14 +116,23 @@ def render_turns(outcome: Outcome, width: int) -> list[str]:
         forever = _forever(outcome, outcome.verdict)
         joined = f"{lines[-1]}, {forever.lstrip()}" if groups and groups[-1].like is not None else ""
         lines[-1:] = [joined] if joined and columns(joined) <= width else [*lines[-1:], forever]
-    return [fit(line, width).rstrip() for line in lines]
+    return [without_runner_command(fit(line, width).rstrip()) for line in lines]
 
 
-def render_response(response: Response, width: int = 100) -> str:
+def render_response(response: Response, width: int = 100, *, verbose: bool = False) -> str:
     """Return the lines of one single event."""
-    lines = [*_hooked(response.hooked)]
+    response = with_short_paths_of_event(response)
+    lines = [*_hooked(response.hooked, EVERYTHING if verbose else LONGEST_TEXT)]
     labels = max((columns(line.label) for line in lines), default=0)
-    return "\n".join(fit(f"{fit(line.label, labels)}  {line.text}", width).rstrip() for line in lines)
+    folded = (line for one in lines for line in _fold(f"{fit(one.label, labels)}  {one.text}", labels, width))
+    return "\n".join(without_runner_command(line) for line in folded)
+
+
+def _fold(line: str, labels: int, width: int) -> list[str]:
+    """Return a labelled line, with what does not fit below its text."""
+    text = line[labels:]
+    indent = labels + len(text) - len(text.lstrip(" ")) + 2
+    return fold_line(line, width, " " * indent)
 
 
 def _forever(outcome: Outcome, verdict: Livelock) -> str:
@@ -146,12 +168,13 @@ def _period(keys: Sequence[object], place: int) -> int | None:
     return None
 
 
-def _write(group: TurnGroup, labels: int) -> list[str]:
+def _write(group: TurnGroup, labels: int, width: int, most: int) -> list[str]:
     if group.like is not None:
         return [_same(group, group.like)]
     head = "  before" if group.first == 0 else f"  turn {group.first}"
-    lines = bounded([f"{fit(line.label, labels)}  {line.text}" for line in group.lines], _MOST_LINES)
-    return [f"{head:9} {lines[0]}", *(" " * 10 + line for line in lines[1:])]
+    lines = bounded([f"{fit(line.label, labels)}  {line.text}" for line in group.lines], most)
+    folded = [each for line in lines for each in _fold(line, labels, width - 10)]
+    return [f"{head:9} {folded[0]}", *(" " * 10 + line for line in folded[1:])]
 
 
 def _same(group: TurnGroup, like: tuple[int, int]) -> str:
@@ -164,23 +187,23 @@ def _span(first: int, last: int) -> str:
     return f"{first} and {last}" if last == first + 1 else f"{first} to {last}"
 
 
-def _by_turn(trace: Trace) -> list[tuple[int, tuple[StoryLine, ...]]]:
+def _by_turn(trace: Trace, longest: int) -> list[tuple[int, tuple[StoryLine, ...]]]:
     turns: dict[int, list[StoryLine]] = {}
     for step in trace.steps:
-        turns.setdefault(step.turn, []).extend(_lines(step))
+        turns.setdefault(step.turn, []).extend(_lines(step, longest))
     return [(turn, tuple(lines)) for turn, lines in turns.items() if lines]
 
 
-def _lines(step: Step) -> Iterator[StoryLine]:
+def _lines(step: Step, longest: int) -> Iterator[StoryLine]:
     match step.exchange:
         case Moved(move=move):
             yield _line("agent", describe_move(move))
         case Happened(event=event):
             yield _line("script", describe_event(event))
         case Performed() as performed:
-            yield from _performed(performed)
+            yield from _performed(performed, longest)
         case HookEvent() as hooked:
-            yield from _hooked(hooked)
+            yield from _hooked(hooked, longest)
         case _:
             assert_never(step.exchange)
 
@@ -189,19 +212,25 @@ def _line(label: str, text: str, key: str | None = None) -> StoryLine:
     return StoryLine(plain(label, _LABEL), text, text if key is None else key)
 
 
-def _performed(performed: Performed) -> Iterator[StoryLine]:
+def _performed(performed: Performed, longest: int) -> Iterator[StoryLine]:
     if performed.refused:
         yield _line("tool", f"{plain(performed.call.name, 40)} was not carried out")
     elif performed.result.failed:
-        yield _line("tool", f"{plain(performed.call.name, 40)} failed: {quoted(performed.result.text, 60)}")
+        yield _line(
+            "tool", f"{plain(performed.call.name, 40)} failed: {quoted(performed.result.text, longest)}"
+        )
     yield from (_line("", line) for line in render_sessions(performed.children))
 
 
-def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
+def _hooked(hooked: HookEvent, longest: int) -> Iterator[StoryLine]:
     for hook_run in hooked.hook_runs:
-        said = describe_reply(hook_run, hooked)
+        said = describe_reply(hook_run, hooked, longest)
         wall = None if hook_run.run is None else hook_run.run.wall
         yield from _hook_run(hooked.event, hook_run, wall, said)
+        last = plain(last_error_line(hook_run), longest)
+        if last and last.replace('"', '\\"') not in said:
+            # Times and process numbers differ from run to run.
+            yield _line("", f"  stderr: {last}", re.sub(r"[0-9]+", "0", last))
         yield from (_line("", f"  {words}") for words in describe_dialogue(hook_run.run))
         if isinstance(hook_run.ending, TimedOut):
             for activity in hook_run.ending.doing[:_DOING]:
@@ -211,7 +240,7 @@ def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
     yield from (_line("", line) for line in render_sessions(hooked.children))
     decision = hooked.decision
     if decision.refused and not hooked.deciding:
-        because = f": {quoted(decision.reasons[0], 60)}" if decision.reasons else ""
+        because = f": {quoted(decision.reasons[0], longest)}" if decision.reasons else ""
         yield _line(hooked.event, f"-> block{because}")
 
 

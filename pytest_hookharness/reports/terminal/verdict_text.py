@@ -24,6 +24,7 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.safe_text import clip, plain, quoted
+from pytest_hookharness.reports.short_paths import with_short_paths
 from pytest_hookharness.reports.terminal.phrases import (
     first_few,
     text_of_changes,
@@ -49,6 +50,7 @@ def first_line(outcome: Outcome) -> str:
 
     A loop that the scenario expects is no news; then the broken expectation stands first.
     """
+    outcome = with_short_paths(outcome)
     said = [_verdict(outcome)]
     others = [item for item in _by_weight(outcome) if not item.path.endswith(_VERDICT)]
     if others:
@@ -112,7 +114,7 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
     after = f"after {counted(blocks, 'block')}" if blocks else "without a block"
     halts = [hooked.decision.halt for _, hooked in outcome.trace.hooked() if hooked.decision.halt is not None]
     if halts:
-        return f"a hook ended the turn, turn {verdict.turn}, {after}: {quoted(halts[-1], 60)}"
+        return f"a hook ended the turn, turn {verdict.turn}, {after}: {quoted(halts[-1], 160)}"
     if verdict.turn == 0:
         return "the hooks refused the prompt, so the agent never started"
     hollow = [finding.name for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS]
@@ -173,6 +175,7 @@ def _probed(probing: ProbeReport) -> str:
 
 def advice(outcome: Outcome) -> str:
     """Return what to do next, in two or three sentences; empty if there is nothing to advise."""
+    outcome = with_short_paths(outcome)
     verdict = outcome.verdict
     match verdict:
         case Livelock():

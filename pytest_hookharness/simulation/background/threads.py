@@ -20,6 +20,7 @@ from pytest_hookharness.model.background import USER, HookThread
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Prompt, RunCommand, Script, Tools, Wait
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.time_budget import remaining
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Verdict, verdict_name
 from pytest_hookharness.simulation import background
@@ -80,7 +81,8 @@ class ThreadSessions:
         self._tracking = BackgroundTracking(testbed, supervisor, self._remaining)
 
     def _remaining(self) -> float:
-        return max(0.0, self._testbed.settings.wall - (time.monotonic() - self._began))
+        own = self._testbed.settings.wall - (time.monotonic() - self._began)
+        return max(0.0, min(own, remaining()))
 
     def run(self) -> RunEnd:
         """Run the user's thread and all threads that process hooks spawn, until nothing more can happen."""

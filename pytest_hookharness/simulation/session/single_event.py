@@ -55,5 +55,6 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
             decision=decision,
             changes=changes,
             children=attribute(testbed.workspace.doubles.session_records.read(before), event, hooks, given),
-        )
+        ),
+        testbed.workspace.folders,
     )

@@ -51,6 +51,26 @@ _CALLED = re.compile(
 # All words of `#!/usr/bin/env -S python3 -u` but the options.
 _RUNNER = re.compile(rb"(?<!\S)[A-Za-z/][\w./+-]*(?!\S)")
 _COMMENT = re.compile(rb"(?m)^\s*#.*$")
+# Code of another language in a shell script: in the quotes after `python3 -c`, or in a here-document.
+_INTERPRETER = rb"(?:python|node|deno|bun|ruby|perl|php)[\d.]*"
+_INLINE = re.compile(
+    rb"\b" + _INTERPRETER + rb"\b[^\n|;&'\"]{0,99}?[ \t]-\w*[cer][ \t]+(?:'([^']*)'|\"((?:[^\"\\]|\\.)*)\")"
+    rb"|\b"
+    + _INTERPRETER
+    + rb"\b[^\n|;&]{0,99}<<-?[ \t]*['\"]?(\w+)['\"]?[^\n]*\n((?:.*\n){0,400}?)[ \t]*\3[ \t]*$",
+    re.MULTILINE,
+)
+_CODE_LINE = re.compile(rb"\b" + _INTERPRETER + rb"\b")
+_CODE_SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
+# In such code: a text that starts a program, as an argument of a call, or in a variable named for that.
+_STARTED = re.compile(
+    rb"(?:(?<!/\.)\b(?:run|call|check_call|check_output|getoutput|getstatusoutput|[Pp]open|system|exec\w*|spawn\w*|"
+    rb"create_subprocess_\w+|which|fork|execa\w*|start|sh)[ \t]*\(\s*(?:\w+[ \t]*=[ \t]*)?"
+    rb"|\b\w*(?:cmd|command|argv|args|tool|program|linter|formatter)\w*[ \t]*(?::[^=\n]*)?[:=][ \t]*"
+    rb"|(?<![\w.])[$][ \t]*(?=`))[\[(]?\s*"
+    rb"(?:[fFrRbBuU]{0,2}(?:\"([^\"\n]*)\"|'([^'\n]*)')|`([^`]*)`)",
+    re.IGNORECASE,
+)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; a longer file is a program, not a script.
 _SCRIPT_LIMIT = 1 << 18
@@ -104,11 +124,15 @@ def numbers(testbed: Testbed, hook_runs: Iterable[HookRun]) -> tuple[int, ...]:
 
 
 def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
-    """Return the words in the commands of hook runs and the scripts that these name, without comments."""
+    """
+    Return the words in the commands of hook runs and the scripts that these name, without comments.
+
+    Of Python, JavaScript and the like, only texts that start a program: `file=` and `as` are no commands.
+    """
     found: set[str] = set()
     for run in _distinct(hook_runs):
-        for text in _texts(testbed, run):
-            found |= {word.decode() for word in _NAME.findall(_COMMENT.sub(b"", text))}
+        for text in _shell_texts(testbed, run):
+            found |= {word.decode() for word in _NAME.findall(text)}
     return frozenset(found)
 
 
@@ -116,8 +140,8 @@ def called(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     """Return the words that stand where a command is called."""
     found: set[str] = set()
     for run in _distinct(hook_runs):
-        for text in _texts(testbed, run):
-            matches = _CALLED.finditer(_COMMENT.sub(b"", text))
+        for text in _shell_texts(testbed, run):
+            matches = _CALLED.finditer(text)
             found |= {(match[1] or match[2]).decode() for match in matches}
     return frozenset(found)
 
@@ -203,6 +227,35 @@ def _texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
     for argument in launch.argv:
         yield argument.encode("utf-8", "surrogateescape")
     yield from map(_read, _named(launch))
+
+
+def _shell_texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
+    """Yield what is written for a shell: commands, shell scripts, and texts in other code that start one."""
+    launch = _launch_of(testbed, run)
+    for argument in launch.argv:
+        yield from split_code(argument.encode("utf-8", "surrogateescape"))
+    for path in _named(launch):
+        text = _read(path)
+        if path.suffix in _CODE_SUFFIXES or _CODE_LINE.search(_first_line(path)):
+            yield from started(text)
+        else:
+            yield from split_code(text)
+
+
+def split_code(text: bytes) -> Iterator[bytes]:
+    """Yield a shell script without comments and without code of other languages, then what that starts."""
+    codes = [match[1] or match[2] or match[4] or b"" for match in _INLINE.finditer(text)]
+    yield _COMMENT.sub(b"", _INLINE.sub(b" ", text))
+    for code in codes:
+        yield from started(code)
+
+
+def started(code: bytes) -> Iterator[bytes]:
+    """Yield the texts with which code of another language than shell starts programs."""
+    for match in _STARTED.finditer(_COMMENT.sub(b"", code)):
+        text = match[1] or match[2] or match[3] or b""
+        if text:
+            yield text
 
 
 def _first_line(path: Path) -> bytes:

@@ -34,7 +34,8 @@ class TrialSelection:
 
     Attributes:
         most: How many trials at most; ``None`` for all.
-        only: Only trials whose name contains this text, or the one with exactly this name; empty for all.
+        only: Only trials of the family with this name, or else those whose name contains this text, or the
+            one with exactly this name; empty for all.
     """
 
     most: int | None = None
@@ -54,6 +55,7 @@ class Settings:
         tier: How hook runs are isolated from the machine; ``None`` for the best available tier.
         base: Folder below which everything is written; ``None`` for a new temporary one.
         keep: Keep the workspace of a simulation whose expectations were not met.
+        keep_passing: With ``keep``, keep the workspaces of all others as well.
         traces: Folder for trace files; ``None`` for no trace files.
         probes: Probe which changing state parts affect the decisions.
         choice: Which trials of `vary` are made, in an order that follows from the seed; ``None`` for all of
@@ -68,6 +70,7 @@ class Settings:
     tier: Tier | None = None
     base: Path | None = None
     keep: bool = False
+    keep_passing: bool = False
     traces: Path | None = None
     probes: bool = True
     choice: TrialSelection | None = None

@@ -88,6 +88,32 @@ def test_the_same_words_mean_that_trial_alone(words):
     assert words(TrialSelection(only="nobody calls a trial so")) == []
 
 
+def test_the_name_of_a_family_selects_the_family():
+    """A family is selected by its name, with what it cannot try, although the words of others contain it."""
+    matrix = draw_up(BASE, HookTraits(), None)
+    expected = {str(trial) for trial in matrix.trials if trial.family == "stdin"}
+    chosen = draw_up(BASE, HookTraits(), TrialSelection(only="stdin"))
+    race = replace(BASE, scenario=replace(BASE.scenario, parallel=Parallel()))
+
+    assert {str(trial) for trial in chosen.trials} == expected != set()
+    assert {trial.family for trial in chosen.trials} == {"stdin"}
+    assert {row.family for row in chosen.untried} <= {"stdin"}
+    assert draw_up(race, HookTraits(), TrialSelection(only="parallel")).rows == (
+        ("parallel", "8 hook runs side by side"),
+    )
+
+
+def test_no_row_is_listed_twice():
+    """What several requests try is one row of the plan, as in the table of what was tried."""
+    traits = HookTraits(words=frozenset({"git"}), environment=os.environ)
+    requests = tuple(map(VaryRequest, ("tools", "faults", "tools")))
+    matrix = draw_up(replace(BASE, scenario=replace(BASE.scenario, vary=requests)), traits, None)
+
+    assert [row for row in matrix.rows if matrix.rows.count(row) > 1] == []
+    assert [note for note in matrix.notes if matrix.notes.count(note) > 1] == []
+    assert ("tools", "no `git` on the PATH") in matrix.rows
+
+
 def test_what_waits_begins_first():
     """Trials that wait most of their time begin first, and otherwise the order stays."""
     matrix = draw_up(BASE, HookTraits(words=frozenset({"git"}), environment=os.environ), None)

@@ -1,0 +1,63 @@
+"""Which words of the hooks' source are taken for commands."""
+
+import pytest
+
+from pytest_hookharness.simulation.testbed.hook_source import split_code, started
+
+PYTHON = b"""#!/usr/bin/env python3
+import subprocess as file  # yes
+print("yes", file=sys.stderr)
+answer = input("more or less")
+if answer == "yes":
+    subprocess.run(["ruff", "check"], check=True)
+    subprocess.check_output(
+        "git status | sort", shell=True)
+    shutil.which('black')
+CMD = ["mypy", "x"]
+"""
+JAVASCRIPT = b"""import * as fs from "node:fs";
+const file = "yes";
+const data = JSON.parse(x) as Foo;
+execSync(`eslint ${file}`);
+child.spawn('prettier', ['--check']);
+await $`npm test`;
+/x/.exec("file");
+"""
+SHELL = b"""# make
+python3 -c 'import json as file; print(1, file=yes)' | jq .x
+node -e "const file = 1"
+python3 - "$1" <<'EOF'
+import os as file
+os.system("shellcheck x")
+EOF
+git diff
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "texts"),
+    [
+        (PYTHON, [b"ruff", b"git status | sort", b"black", b"mypy"]),
+        (JAVASCRIPT, [b"eslint ${file}", b"prettier", b"npm test"]),
+        (b"yes = file\nas = file\n", []),
+    ],
+)
+def test_words_of_code_are_no_commands(code, texts):
+    """In Python and JavaScript only texts that start a program count: not `as`, `file=` or `yes`."""
+    assert [*started(code)] == texts
+
+
+def test_code_in_a_shell_script_is_code():
+    """Code after `python3 -c` and in here-documents is read as code, and the rest as a shell script."""
+    shell, *programs = split_code(SHELL)
+
+    assert [word for word in (b"file", b"yes", b"json", b"make") if word in shell] == []
+    assert [word for word in (b"jq .x", b"git diff") if word not in shell] == []
+    assert programs == [b"shellcheck x"]
+
+
+@pytest.mark.parametrize("text", [b"python3 -c ", b"python3 <<E\n", b"run(", b"cmd = "])
+def test_a_long_source_takes_no_time(text):
+    """A source of many openings without an end is searched in linear time, and starts nothing."""
+    assert [*started(text * 5000)] == []
+    assert len([*split_code(text * 5000)]) == 1
