@@ -12,8 +12,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.model.host_facts import without_final_zeros
 from pytest_hookharness.model.protocol import Basis
+from pytest_hookharness.model.scenario import without_final_zeros
 
 # The newest version of a host comes first.
 _BUILT_IN = (

@@ -78,11 +78,3 @@ class EventMeanings:
     rule: Rule
     rests_on: tuple[Rule, ...]
     meanings: tuple[Meaning, ...]
-
-
-def without_final_zeros(host: str) -> str:
-    """Return a host's name with its version without zeros at the end: 1.58.0 and 1.58 are one release."""
-    name, at, version = host.partition("@")
-    while at and version.endswith(".0"):
-        version = version.removesuffix(".0")
-    return f"{name}{at}{version}"

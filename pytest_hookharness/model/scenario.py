@@ -274,3 +274,11 @@ class Scenario:
             if any(mark == own or mark.startswith((own + ".", own + "[")) for mark in self.origin.marks):
                 return own
         return path
+
+
+def without_final_zeros(host: str) -> str:
+    """Return a host's name with its version without zeros at the end: 1.58.0 and 1.58 are one release."""
+    name, at, version = host.partition("@")
+    while at and version.endswith(".0"):
+        version = version.removesuffix(".0")
+    return f"{name}{at}{version}"

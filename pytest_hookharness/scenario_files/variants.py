@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from pytest_hookharness.model.host_facts import without_final_zeros
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
-from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.model.scenario import Origin, Scenario, without_final_zeros
 from pytest_hookharness.scenario_files.keys.scenario import COMMON
 from pytest_hookharness.scenario_files.schema.shapes import REMOVED, Key, RecordShape, Values
 from pytest_hookharness.scenario_files.yaml.elements import (

@@ -270,7 +270,12 @@ def test_paths_of_an_incident_are_short():
     """A file of the workspace is named as `workspace/...` in an incident report."""
     folder = "/tmp/pytest-of-me/pytest-22/hooks0/lint-1/workspace"
     page = incident_report(
-        outcome(f"ruff: {folder}/app.py: not found", folders=((folder, "workspace"),)), AROUND
+        outcome(
+            f"ruff: {folder}/app.py: not found",
+            folders=((folder, "workspace"),),
+            scenario=Scenario(name="lint"),
+        ),
+        AROUND,
     )
 
     assert "ruff: workspace/app.py: not found" in page

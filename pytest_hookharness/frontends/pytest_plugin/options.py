@@ -11,7 +11,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.frontends.harness import ALL_HOSTS
 from pytest_hookharness.frontends.option_types import OptionError, seconds, whole
 from pytest_hookharness.frontends.replay_command import TIERS
-from pytest_hookharness.model.host_facts import without_final_zeros
+from pytest_hookharness.model.scenario import without_final_zeros
 from pytest_hookharness.simulation.testbed.run_settings import Settings, TrialSelection
 
 COVERAGE_PLUGIN = "hookharness-coverage"
@@ -57,7 +57,7 @@ def _settings(config: pytest.Config, factory: pytest.TempPathFactory | None) -> 
 
 def is_verbose(config: pytest.Config) -> bool:
     """Return whether stories are shown without cuts: with `-v`."""
-    return int(config.getoption("verbose")) > 0
+    return (config.getoption("verbose") or 0) > 0
 
 
 def _check_host(name: str) -> None:
