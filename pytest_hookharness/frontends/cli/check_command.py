@@ -56,7 +56,10 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="", help="only the hooks of this host")
     parser.add_argument("--yes", action="store_true", help="run the hooks without asking first")
     parser.add_argument(
-        "--only", default="", metavar="NAME", help="look only for this problem; with --stress, try only this"
+        "--only",
+        default="",
+        metavar="NAME",
+        help="look only for this problem; with --stress, try only this mutation or kind",
     )
     parser.add_argument(
         "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
