@@ -13,7 +13,8 @@ import json
 import os
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -282,6 +283,15 @@ class Instruments:
         """Return the process spec of a hook that sees the clock and is recorded."""
         spec = self._clock.apply_to(spec)
         return spec if self._recorder is None else self._recorder.apply_to(spec)
+
+    @contextmanager
+    def without_recorder(self) -> Generator[None]:
+        """For a block, show hooks the clock alone, so that nothing of the recorder counts as read by them."""
+        recorder, self._recorder = self._recorder, None
+        try:
+            yield
+        finally:
+            self._recorder = recorder
 
     def settle(self) -> None:
         """Collect what a hook run left for the instruments. No process of it may live."""

@@ -98,4 +98,5 @@ def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
     findings = find(
         case.trace, problems=case.problems, flaky=case.flaky, configured=configured, expect=case.expect
     )
-    return verdicts.Conclusion(judge(case), findings, gather_assumptions(case.trace, case.assumptions))
+    verdict = judge(case)
+    return verdicts.Conclusion(verdict, findings, gather_assumptions(case.trace, case.assumptions, verdict))

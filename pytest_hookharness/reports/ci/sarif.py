@@ -33,7 +33,7 @@ _EXPECTATION = FindingCode(
 _ENDLESS = FindingCode(
     "livelock",
     "LIVELOCK",
-    "The same state came back: hooks and agent continue forever.",
+    "Hooks and agent repeat themselves, and no end of it was found.",
     "An unattended agent wastes time and money.",
     "Let the hook allow when nothing changed since its last refusal.",
 )
