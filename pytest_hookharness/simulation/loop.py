@@ -199,7 +199,11 @@ class Loop:
     def _check_later(self, lasso: Lasso) -> RunEnd | None:
         """Check another repetition of a cycle that was confirmed before, and goes on in real turns."""
         states = self._history.states
-        self._flaky = not same_state(states[self.turn - lasso.period], states[self.turn])
+        same = same_state(states[self.turn - lasso.period], states[self.turn])
+        if not same and self._probes.only_time_differs(Lasso(self.turn - 2 * lasso.period, lasso.period)):
+            self._lasso = None
+            return None
+        self._flaky = not same
         if self._testbed.scenario.until == "guard":
             return None
         if self._flaky or not self._testbed.settings.probes:

@@ -83,7 +83,7 @@ def test_what_changes_matters_if_it_is_read(path: str, kind: LookKind, words: st
 
 
 def test_git_decides_by_contents() -> None:
-    """Git asks for times only to spare itself the reading, so a file rewritten with the same content is fine."""
+    """Git asks for times only to spare itself the reading, so a file written again as it was is fine."""
     look = PathLook(HELD, LookKind.STATUS, existed=True)
     assert find(look, program="/usr/bin/git") == Influences()
     assert find(PathLook(N, LookKind.STATUS, existed=True), program="/usr/bin/git").matters

@@ -219,7 +219,7 @@ def test_similar_turns_are_at_one_place_in_the_script() -> None:
 
 
 def test_a_confirmed_lasso_is_a_livelock() -> None:
-    """A lasso that was repeated once is a livelock with its assumptions and the cap; unobserved it is driven."""
+    """A lasso that was repeated once is a livelock with assumptions and cap; unobserved it is driven."""
     end = RunEnd(how="lasso", turn=4)
     verdict = judge(
         JudgeInput(refusals("xaaa"), end, cap=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
@@ -246,7 +246,7 @@ def test_a_confirmed_lasso_is_a_livelock() -> None:
     ],
 )
 def test_what_is_read_decides_the_evidence(influences: Influences, evidence: str) -> None:
-    """A recurring state proves the loop only if nothing else was read; a clock needs experiments with time."""
+    """A recurring state proves the loop only if nothing else was read; a clock needs experiments."""
     observed = ObservedCycle(stem=2, period=1, influences=influences)
     case = JudgeInput(refusals("xaaa"), RunEnd(how="lasso", turn=4), lasso=Lasso(2, 1), observed=observed)
     verdict = judge(case)

@@ -102,7 +102,7 @@ def test_a_transcript_that_is_read(play):
     outcome = play(hooks={"Stop": read}, env=OFF, turns=5)
 
     assert isinstance(outcome.verdict, Livelock)
-    assert outcome.verdict.evidence == "probed"
+    assert outcome.verdict.evidence == "driven"
     assert any(part.path.endswith(".jsonl") for part in outcome.probe_reports[-1].parts)
     assert all(fire.transcript_opened for _, fire in outcome.trace.hook_runs())
 
