@@ -25,13 +25,13 @@ def pytest_configure(config: pytest.Config) -> None:
     Let tests spend no time on starting Python.
 
     Its processes share what they compile, also where none may leave it beside the source. Hooks find the
-    interpreter of the tests first, for a wrapper may take longer than they do. What GitHub is told is about
+    interpreter of the tests first, for a wrapper may take longer than they do. GitHub is informed about
     this run, not about those that its tests start.
     """
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         os.environ.pop(name, None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # Started in the background by a shell; all that tests interrupt would inherit that.
+        # If a shell started pytest in the background, processes that tests interrupt would inherit that.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
@@ -52,7 +52,7 @@ def _row(pid: int) -> tuple[int, str, str] | None:
 
 
 def survivors() -> dict[int, str]:
-    """List the processes that descend from this one or are toys of its tests, with their command lines."""
+    """List the descendants of this process and the toys of its tests, with their command lines."""
     if not Path("/proc/self/stat").exists():
         return {}
     names = [path.name for path in Path("/proc").iterdir()]
@@ -69,7 +69,7 @@ def survivors() -> dict[int, str]:
 
 
 def _newest() -> str:
-    """Tell the number that was given to a process last."""
+    """Return the newest process number."""
     try:
         return Path("/proc/loadavg").read_text().rsplit(None, 1)[-1]
     except OSError:
@@ -81,7 +81,7 @@ def nothing_survives() -> Iterator[None]:
     """Fail a test that leaves a process behind, and end that process."""
     newest = _newest()
     yield
-    if newest and newest == _newest():  # nobody on this machine started anything meanwhile
+    if newest and newest == _newest():  # no process was started on this machine meanwhile
         return
     end = time.monotonic() + _GRACE
     while left := survivors():

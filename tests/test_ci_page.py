@@ -18,7 +18,7 @@ import yaml
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "ci.md").read_text()
 WORKFLOW, JOB, CONFIG = ".github/workflows/hooks.yml", ".gitlab-ci.yml", ".pre-commit-config.yaml"
-# What pre-commit documents of a hook, with the type of its value.
+# The keys of a hook that pre-commit documents, with the types of their values.
 KEYS = {
     "id": str,
     "name": str,
@@ -47,7 +47,7 @@ def flaws(text, name):
     """Why a file is not of the form that is published for its kind."""
     content = yaml.safe_load(text)
     if True in content:
-        # What YAML 1.1 takes for true is the key `on` of YAML 1.2, by which GitHub reads it.
+        # YAML 1.1 reads the key `on` as true; GitHub reads it as YAML 1.2 does.
         content["on"] = content.pop(True)
     return [error.message for error in jsonschema.Draft7Validator(schema(name)).iter_errors(content)]
 
@@ -90,7 +90,7 @@ def test_the_hook_for_pre_commit_has_the_documented_form():
     ],
 )
 def test_when_pre_commit_runs_it(path, runs):
-    """Changes of scenarios, hooks or settings of an agent start the hook for pre-commit, and no others."""
+    """Only changes of scenarios, hooks or settings of an agent start the hook for pre-commit."""
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 
     assert bool(re.search(hook["files"], path)) == runs
@@ -107,7 +107,7 @@ def commands():
 
 @pytest.mark.slow
 def test_the_commands_of_the_snippets_work(tmp_path):
-    """Each command of a snippet ends well in a repository with the page's scenario, and leaves its file."""
+    """Each command of a snippet succeeds in a repository with the page's scenario, and leaves its file."""
     scenario = tmp_path / "scenarios" / "check.scenario.yaml"
     scenario.parent.mkdir()
     scenario.write_text(snippet("scenarios/check.scenario.yaml"))

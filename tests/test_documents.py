@@ -1,4 +1,4 @@
-"""What the documents name: files, commands and options that exist."""
+"""The files, commands and options that the documents name exist."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ OPTIONS = frozenset(plugin._OPTIONS)
 
 
 def lost_paths(text: str) -> Iterator[str]:
-    """The files, folders and modules that a document names and that are not there."""
+    """The files, folders and modules that a document names and that do not exist."""
     for name in INLINE.findall(text):
         if PATH.fullmatch(name):
             pattern = re.sub(r"<[^<>]+>", "*", name.rstrip("/"))
@@ -48,7 +48,7 @@ def lost_paths(text: str) -> Iterator[str]:
 
 
 def lost_words(text: str, sessions: str) -> Iterator[str]:
-    """The commands, options of pytest and sessions of nox that a document names and that there are not."""
+    """The commands, options of pytest and sessions of nox that a document names and that do not exist."""
     yield from (f"hookharness {name}" for name in COMMAND.findall(text) if name not in main._COMMANDS)
     yield from (f"--hook-{name}" for name in OPTION.findall(text) if name not in OPTIONS)
     yield from (f"nox -s {name}" for name in SESSION.findall(text) if f"\ndef {name}(" not in sessions)
@@ -67,7 +67,7 @@ def test_commands_in_documents_exist(page):
 
 
 def test_lost_names_are_seen():
-    """Names of what is not there are reported, and names of what is there are not."""
+    """Names of missing things are reported, and names of existing ones are not."""
     paths = "`hosts/gone.py` `model/` `reports/<format>/` `campaigns.run` `campaigns.walk` `/x/y` `gone.py`"
     words = (
         "`hookharness entry X` `hookharness run X` --hook-entry-dir D --hook-cov, nox -s lint, nox -s flint"

@@ -23,7 +23,7 @@ import yaml
 from pytest_hookharness import scenario_files
 
 ROOT = Path(__file__).parent.parent
-# What pages of findings show is made by the command that made them; test_pages.py looks after these.
+# The examples of findings are produced by docs/write_findings.py; test_pages.py checks these pages.
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
@@ -32,7 +32,7 @@ PAGES = [
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([\w./-]+\.\w+|[\w./-]*/[\w.-]+)`[^`]*:\s*$")
 LEFT_ALONE = re.compile(r"<!-- not run: (\S.*?) -->\s*$", re.DOTALL)
-# 0 and 1 are what commands say of hooks; all else is a command that is wrong.
+# 0 and 1 are results about hooks; any other exit code is a wrong command.
 STRICT = "trap 'test $? -le 1 || exit 2' ERR\n"
 DURATION = re.compile(r"\b\d[\d,.]* ?(?:ms|s|min)\b")
 
@@ -147,7 +147,7 @@ def plain(line: str) -> str:
 
 
 def missing(shown: str, printed: str) -> str:
-    """The first line of what a page shows that was not printed behind the one before."""
+    """The first shown line that was not printed after the one before it."""
     lines = iter([plain(line) for line in printed.splitlines()])
     for line in shown.splitlines():
         pattern = re.escape(plain(line)).replace(r"\.\.\.", ".*")
@@ -166,7 +166,7 @@ def wrong(page: str, folder: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_examples_of_a_page_work(page, tmp_path):
-    """What a page tells its reader to write and to run works in that order, and prints what it shows."""
+    """The files and commands of a page work in their order, and print what the page shows."""
     found = wrong(page.read_text(), tmp_path)
 
     assert not found, f"{page}\n" + "\n".join(found)

@@ -11,13 +11,13 @@ BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}}
 
 
 @pytest.fixture
-def fire(tmp_path):
-    """Fire the guard once, in a home and a project of its own."""
+def run_guard(tmp_path):
+    """Run the guard once, in a home and a project of its own."""
     project = tmp_path / "project"
     project.mkdir()
     env = {"HOME": str(tmp_path / "home"), "CLAUDE_PROJECT_DIR": str(project), "PATH": os.environ["PATH"]}
 
-    def fired(event, *options, text=None, **more):
+    def run_once(event, *options, text=None, **more):
         payload = {"session_id": "../../one", "hook_event_name": event, "cwd": str(project), **BASH, **more}
         return subprocess.run(
             [sys.executable, "-m", "pytest_hookharness.guard", *options],
@@ -29,7 +29,7 @@ def fire(tmp_path):
             check=False,
         )
 
-    return fired
+    return run_once
 
 
 def said(run):
@@ -38,38 +38,38 @@ def said(run):
     return json.loads(run.stdout)["hookSpecificOutput"] if run.stdout else {}
 
 
-def test_a_session_of_processes(fire, tmp_path):
-    """What one process saw the next one knows: the third like call is denied, and the fourth let through."""
+def test_a_session_of_processes(run_guard, tmp_path):
+    """Each process knows the calls before it, so the third equal call is denied and the fourth is allowed."""
     answers = []
     for _ in range(4):
-        answers.append(said(fire("PreToolUse")))
+        answers.append(said(run_guard("PreToolUse")))
         if not answers[-1]:
-            assert said(fire("PostToolUse", tool_response={"stdout": "no rule", "stderr": ""})) == {}
+            assert said(run_guard("PostToolUse", tool_response={"stdout": "no rule", "stderr": ""})) == {}
     names = [path.name for path in (tmp_path / "home" / ".local/state/loop-guard").iterdir()]
 
     assert [answer.get("permissionDecision") for answer in answers] == [None, None, "deny", None]
     assert "make" in answers[2]["permissionDecisionReason"]
-    assert len(names) == 1  # named by a digest, so that no session id leads elsewhere
+    assert len(names) == 1  # named by a digest, so that no session id leads out of the folder
     assert names[0].removesuffix(".json").isalnum()
 
 
-def test_a_prompt_is_a_break(fire):
+def test_a_prompt_is_a_break(run_guard):
     """After a prompt counting starts again, because a person asked for what follows."""
     for _ in range(2):
-        said(fire("PostToolUse", tool_response="x"))
+        said(run_guard("PostToolUse", tool_response="x"))
 
-    assert said(fire("UserPromptSubmit", prompt="Again.")) == {}
-    assert said(fire("PreToolUse")) == {}
+    assert said(run_guard("UserPromptSubmit", prompt="Again.")) == {}
+    assert said(run_guard("PreToolUse")) == {}
 
 
-def test_a_failed_edit_is_warned_of(fire, tmp_path):
+def test_a_failed_edit_is_warned_of(run_guard, tmp_path):
     """After a failed edit the agent reads what to do, and the file unless it is outside of the project."""
     (tmp_path / "project" / "a.py").write_text("line one\n")
     (tmp_path / "secret.py").write_text("secret\n")
     texts = []
     for name in ("a.py", "../secret.py"):
         given = {"tool_name": "Edit", "tool_input": {"file_path": name, "old_string": "x", "new_string": "y"}}
-        texts.append(said(fire("PostToolUseFailure", error="not found", **given))["additionalContext"])
+        texts.append(said(run_guard("PostToolUseFailure", error="not found", **given))["additionalContext"])
 
     assert "read a.py before the next try" in texts[0]
     assert "line one" in texts[0]
@@ -91,22 +91,22 @@ def test_a_failed_edit_is_warned_of(fire, tmp_path):
         ((), '{"hook_event_name": "PreCompact"}\n', "configure it only for PreToolUse"),
     ],
 )
-def test_trouble_is_said_and_refuses_nothing(fire, options, text, says):
+def test_trouble_is_said_and_refuses_nothing(run_guard, options, text, says):
     """An impossible limit and an invalid payload end with a message that no host takes for a refusal."""
-    run = fire("PreToolUse", *options, text=text)
+    run = run_guard("PreToolUse", *options, text=text)
 
     assert (run.returncode, run.stdout) == (1, "")
     assert says in run.stderr
     assert "Traceback" not in run.stderr
 
 
-def test_the_guard_goes_on_without_a_damaged_state(fire, tmp_path):
-    """A damaged state is reported as lost, and the guard goes on without it."""
-    fire("PostToolUse", tool_response="x")
+def test_the_guard_goes_on_without_a_damaged_state(run_guard, tmp_path):
+    """A damaged state is reported as lost, and the guard continues without it."""
+    run_guard("PostToolUse", tool_response="x")
     (kept,) = (tmp_path / "home" / ".local/state/loop-guard").iterdir()
     kept.write_text('{"recent": 7}')
 
-    run = fire("PreToolUse")
+    run = run_guard("PreToolUse")
 
     assert (run.returncode, run.stdout) == (0, "")
     assert "the state of this session is lost" in run.stderr

@@ -90,7 +90,7 @@ def test_engine_of_a_plugin_is_imported_plainly(tmp_path, prefix, loader):
 
 
 def test_unused_plugin_loads_three_modules(tmp_path):
-    """A run that does not use the plugin loads three of its modules, and none of anybody else for it."""
+    """A run that does not use the plugin loads three of its modules, and no foreign module for it."""
     without = loaders(tmp_path, "-p", "no:hookharness")
     having = loaders(tmp_path)
 
@@ -144,20 +144,20 @@ def test_face_is_nearly_free():
 
 
 def test_face_offers_what_it_lists():
-    """Every name that the face lists can be fetched from it."""
+    """Every name that the package lists can be imported from it."""
     missing = [name for name in pytest_hookharness.__all__ if not hasattr(pytest_hookharness, name)]
 
     assert missing == []
 
 
 def test_face_names_what_it_offers():
-    """A name that the face does not have is an error that lists those it has."""
+    """A name that the package does not have is an error that lists those it has."""
     with pytest.raises(AttributeError, match=r"no 'simulat'.*simulate"):
         pytest_hookharness.simulat  # noqa: B018
 
 
 def test_face_is_typed_as_it_is():
-    """The face and its stub list the same names."""
+    """The package and its stub list the same names."""
     stub = Path(pytest_hookharness.__path__[0], "__init__.pyi").read_text()
     names: dict[str, list[str]] = {}
     exec(stub[stub.index("__all__") : stub.index("__version__")], names)  # noqa: S102

@@ -1,5 +1,5 @@
 """
-The structure of the package, read off its imports: layers, cycles, and how long and how many things may be.
+The structure of the package, read from its imports and sizes: layers, cycles and limits.
 """
 
 import ast
@@ -14,7 +14,7 @@ import pytest
 import pytest_hookharness
 
 PACKAGE = "pytest_hookharness"
-# From the top. A package imports only what stands in a row below its own, and never its own row.
+# From the top. A package imports only from the rows below its own.
 LAYERS = (
     ("__init__", "__main__", "plugin"),
     ("frontends",),
@@ -24,7 +24,7 @@ LAYERS = (
     ("model", "_imports"),
 )
 ROW = {name: number for number, row in enumerate(reversed(LAYERS)) for name in row}
-# The version stands in the face; who prints it may fetch it there.
+# The version is in the package itself, so code that prints it may import it from there.
 FACE = frozenset({"frontends.cli.main", "frontends.pytest_plugin.ci_files"})
 # Packages that import a name when it is first used. The stub of each has the same imports as statements.
 # The shell command imports modules of its own folder only.
@@ -118,7 +118,7 @@ def hidden(module: Module) -> Iterator[str]:
 
 
 def names_another_package(node: ast.expr) -> bool:
-    """Whether an argument is a literal that names somebody else's package."""
+    """Whether an argument is a literal that names a package that is not ours."""
     return isinstance(node, ast.Constant) and str(node.value).partition(".")[0] not in ("", PACKAGE)
 
 
@@ -138,7 +138,7 @@ def overlong(module: Module) -> Iterator[str]:
 def cycles(edges: Mapping[str, set[str]]) -> Iterator[str]:
     """The nodes of a graph that lie on a cycle, in one sentence."""
     arrows = {name: targets - {name} for name, targets in edges.items()}
-    # What imports nothing that is left cannot be on a cycle, nor can what nothing left imports.
+    # A node without remaining imports, or without remaining importers, cannot be on a cycle.
     while True:
         aims = set().union(*arrows.values()) if arrows else set()
         loose = {name for name, targets in arrows.items() if not targets & arrows.keys() or name not in aims}
@@ -182,7 +182,7 @@ def crowds(modules: list[Module]) -> Iterator[str]:
 
 
 def offences(root: Path) -> list[str]:
-    """All that a package does against the rules."""
+    """All rules that a package breaks."""
     files = sorted(path.relative_to(root) for path in root.rglob("*.py"))
     names = frozenset(dotted(path) for path in files)
     modules = [Module(path, (root / path).read_text(encoding="utf-8"), names) for path in files]
@@ -262,7 +262,7 @@ def test_a_cycle_of_folders_is_reported(tmp_path):
 
 
 def test_crowds_are_reported(tmp_path):
-    """A folder with too many files, a name twice in one package and too many repeated names are reported."""
+    """A folder with too many files, a name twice in one package, and too many repeated names are reported."""
     tree = {f"hosts/many/file_{number}.py": "" for number in range(FILES_OF_FOLDER + 1)}
     tree |= {"hosts/a/same.py": "", "hosts/b/same.py": ""}
     tree |= {f"{top}/x{number}.py": "" for top in ("hosts", "judging") for number in range(REPEATED_NAMES)}

@@ -21,7 +21,7 @@ MEND = "run `nox -s pages`, and `nox -s pages -- CODE PROOF COMMAND` for an exam
 
 
 def outdated(pages: Path, codes: tuple[FindingCode, ...]) -> Iterator[str]:
-    """Pages that do not say what the catalogue says."""
+    """Pages that differ from the catalogue."""
     names = {"README.md", *(f"{code.code}.md" for code in codes)}
     for page in pages.glob("*.md"):
         if page.name not in names:
@@ -35,7 +35,7 @@ def outdated(pages: Path, codes: tuple[FindingCode, ...]) -> Iterator[str]:
 
 
 def unproved(page: Path, code: FindingCode) -> Iterator[str]:
-    """What keeps a page from showing that its finding is really found."""
+    """Reasons why a page does not show that its finding is really found."""
     seen = page.read_text().partition(f"{SEEN}\n")[2]
     proof = re.search(r"^Found by \[`(.+)`\]\((.+)\)\.$", seen, re.MULTILINE)
     if proof is None or "```text\n" not in seen:
@@ -45,14 +45,14 @@ def unproved(page: Path, code: FindingCode) -> Iterator[str]:
     if not file.is_file():
         yield f"{page.name}: there is no {proof[2]}"
     elif file.name.endswith(".scenario.yaml"):
-        named = promised_findings(yaml.safe_load(file.read_text()), item)
+        named = expected_findings(yaml.safe_load(file.read_text()), item)
         if not any(look_up(word) == code for word in named):
-            yield f"{page.name}: {item} does not promise {code.name}"
+            yield f"{page.name}: {item} does not expect {code.name}"
     elif not is_tested(file.read_text(), item, code):
         yield f"{page.name}: {file.name} has no test {item} that speaks of {code.name}"
 
 
-def promised_findings(scenario: dict, item: str) -> list[str]:
+def expected_findings(scenario: dict, item: str) -> list[str]:
     """The findings that an item of a scenario expects, by the item's name ``name[variant-host]``."""
     inner = item.partition("[")[2]
     variants = [name for name in scenario.get("variants", {}) if inner.startswith(f"{name}-")]
@@ -61,7 +61,7 @@ def promised_findings(scenario: dict, item: str) -> list[str]:
 
 
 def is_tested(source: str, test: str, code: FindingCode) -> bool:
-    """Whether a test file has a function that names a code, itself or in its parameters."""
+    """Whether a test file has a function that names a code in its body or its parameters."""
     functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
     found = next((node for node in functions if node.name == test), None)
     if found is None:
@@ -111,18 +111,18 @@ def test_pages_that_lie_are_seen(tmp_path):
     ("item", "names"),
     [("a[claude-code]", ["X"]), ("a[b-claude-code]", ["Y"]), ("a[b-c-claude-code]", [])],
 )
-def test_promises_of_an_item_are_its_own(item, names):
+def test_expected_findings_of_an_item_are_its_own(item, names):
     """The findings of an item are those of its variant, and of the base only if it is no variant."""
     scenario = {
         "expect": {"findings": ["X"]},
         "variants": {"b": {"expect": {"findings": ["Y"]}}, "b-c": {"expect": {}}},
     }
 
-    assert promised_findings(scenario, item) == names
+    assert expected_findings(scenario, item) == names
 
 
 def dead_proofs(page: Path) -> Iterator[str]:
-    """Links of a page that name an item or a test which is not there."""
+    """Links of a page to an item or a test that does not exist."""
     for item, target in re.findall(r"\[`([^`]+)`\]\(([^)\s]+)\)", page.read_text()):
         file = page.parent / target
         if not file.is_file() or item not in items(file):
@@ -151,7 +151,7 @@ def test_what_is_covered_is_there():
 
 
 def test_dead_proofs_are_seen(tmp_path):
-    """A link to a file, a variant or a test that is not there is named, and others are not."""
+    """A link to a missing file, variant or test is named, and any other link is not."""
     (tmp_path / "x.scenario.yaml").write_text("name: x\nvariants: {y: {}}\n")
     (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
     page = tmp_path / "page.md"
@@ -163,14 +163,14 @@ def test_dead_proofs_are_seen(tmp_path):
     assert [said.rpartition(" ")[2] for said in dead_proofs(page)] == ["x[z]", "test_y", "gone"]
 
 
-def test_every_scenario_is_told_of():
-    """Each shipped scenario stands in the table of scenarios, or on a page of the documentation."""
+def test_every_scenario_is_on_a_page():
+    """Each shipped scenario is in the table of scenarios, or on a page of the documentation."""
     pages = [ROOT / "scenarios" / "README.md", *(ROOT / "docs").rglob("*.md")]
     text = "\n".join(page.read_text() for page in pages)
     folders = {file.parent.relative_to(ROOT / "scenarios").as_posix() for file in SCENARIOS}
-    told = {folder for folder in folders if f"]({folder})" in text or f"scenarios/{folder}/" in text}
+    listed = {folder for folder in folders if f"]({folder})" in text or f"scenarios/{folder}/" in text}
 
-    assert sorted(folders - told) == [], "add a row to scenarios/README.md"
+    assert sorted(folders - listed) == [], "add a row to scenarios/README.md"
     assert len(folders) > 20
 
 
@@ -186,7 +186,7 @@ def test_the_reference_is_made_from_the_tables():
 
 
 def test_the_site_has_every_page(tmp_path):
-    """Every page of the documentation is in the navigation of the site, and no link in it leads nowhere."""
+    """Every page of the documentation is in the navigation of the site, and every link in it has a target."""
     gather = runpy.run_path(str(ROOT / "docs" / "build_site.py"))["gather"]
     (tmp_path / "lost.md").write_text("[a](b.md) [c](../README.md) [d](#e)\n")
     _, lost = gather(tmp_path, {"index.md"})

@@ -81,7 +81,7 @@ def test_the_line_is_shown_and_erased(column):
 
 
 def test_a_short_simulation_shows_no_line():
-    """A simulation that is over before the line would be shown leaves nothing on the terminal."""
+    """A simulation that ends before the line would be shown leaves nothing on the terminal."""
     terminal = Terminal()
 
     with ProgressLine(terminal.write, delay=60.0).about(NAME):
@@ -155,7 +155,7 @@ def test_the_line_shows_turns_probes_and_mutations():
     ],
 )
 def test_who_is_watching(pytester, monkeypatch, options, environment, watched):
-    """The line is for a person at a terminal that nothing else is written to meanwhile."""
+    """The line is for a person at a terminal to which nothing else is written meanwhile."""
     for name, value in {"CI": "", "BUILD_NUMBER": "", "TERM": "xterm", **environment}.items():
         monkeypatch.setenv(name, value)
     config = pytester.parseconfigure(*options)

@@ -1,4 +1,4 @@
-"""The repository as a whole: what its files say about each other must be true."""
+"""The files of the repository agree with each other."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ import pytest_hookharness
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
-# What is only true on the machine where it was written.
+# Paths that exist only on the author's machine.
 MACHINE = re.compile(r"(?<![\w.])(/root/\w|/home/(?!(user|dev|agent|\w)\b)\w|/Users/(?!user\b)\w)|\bfile:///")
 
 
@@ -35,14 +35,14 @@ def text_of(path: Path) -> str:
 
 
 def commands_of_readme() -> list[str]:
-    """The two commands that the README promises for a checkout, each on a line of its own."""
+    """The two commands that the README gives for a checkout, each on a line of its own."""
     _, _, section = (ROOT / "README.md").read_text().partition("\n## From a checkout\n")
     blocks = re.findall(r"```(?:sh|shell|bash)\n(.*?)```", section.partition("\n## ")[0], re.DOTALL)
     return [line for block in blocks for line in block.splitlines() if line and not line.startswith("#")]
 
 
 def test_versions_agree():
-    """The distribution takes its version from the face, and the changelog's newest entry is that version."""
+    """The distribution has the version of the package, and the changelog's newest entry is that version."""
     newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
 
     assert PROJECT["project"]["dynamic"] == ["version"]
@@ -91,7 +91,7 @@ def is_one_sentence(text: str | None) -> bool:
 
 
 def silent_tests(path: Path) -> Iterator[str]:
-    """The test functions of a file that do not say their claim in one sentence."""
+    """The test functions of a file whose docstrings are not one sentence."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -176,7 +176,7 @@ def test_shell_scripts_parse():
 
 
 def test_nothing_belongs_to_one_machine():
-    """No file names a path that exists only where it was written."""
+    """No file names a path that exists only on its author's machine."""
     found = [
         f"{path.relative_to(ROOT)}:{number}: {hit[0]}"
         for path in tracked()
@@ -199,7 +199,7 @@ def test_nothing_belongs_to_one_machine():
     ],
 )
 def test_machine_paths_are_seen(text, hit):
-    """A path of one machine is told from the paths that examples use."""
+    """A path of one machine is distinguished from the paths that examples use."""
     assert bool(MACHINE.search(text)) is hit
 
 

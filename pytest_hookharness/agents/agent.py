@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import gc
-import re
 import types
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import field, replace
@@ -32,6 +31,7 @@ from pytest_hookharness.model.moves import (
     Stop,
     Wait,
 )
+from pytest_hookharness.model.regex import found_in
 
 _MACHINERY = (types.CodeType, types.FunctionType, types.FrameType)
 
@@ -108,7 +108,7 @@ class Agent:
             if reaction.times is not None and used >= reaction.times:
                 continue
             hit = any(
-                reaction.event in ("", message.event) and re.search(reaction.reason, message.text)
+                reaction.event in ("", message.event) and found_in(reaction.reason, [message.text])
                 for message in observation.messages
                 if reaction.event or message.event
             )

@@ -71,6 +71,7 @@ def simulate(
         on_probe=on_probe,
         observer=observer,
         before_close=partial(_collect_traits, traits) if stressed else None,
+        check=scenario.origin is not None,  # one made in Python may be about a hook that does not exist
     )
     rerun = rerun_settings(outcome, settings)
     if stressed:

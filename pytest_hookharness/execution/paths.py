@@ -17,6 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_hookharness.model.time_budget import check_time
+
 # The folder of our own code; our processes and test doubles need it where hooks run, too.
 PACKAGE = Path(__file__).parents[1]
 # Where the system's own tools are, whatever a scenario hides or replaces.
@@ -82,6 +84,7 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
         parts: list[bytes] = []
         size = 0
         while data := os.read(descriptor, 1 << 20):
+            check_time(f"{path} was read")
             parts.append(data)
             size += len(data)
             if most is not None and size > most:

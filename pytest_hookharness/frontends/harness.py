@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns import run
+from pytest_hookharness.execution.exhaustion import Exhausted, naming_exhaustion
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
@@ -21,7 +22,9 @@ from pytest_hookharness.frontends.progress import ProgressLine
 from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catalogue
 from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.parallel_jobs import ConcurrentHostRuns, TimedOutcome, can_run_concurrently
 from pytest_hookharness.simulation.simulate import Resources
@@ -38,6 +41,9 @@ USER_ERRORS: tuple[type[Exception], ...] = (
     SimulationError,
     WorkspaceError,
     ExecutionError,
+    Exhausted,
+    SlowPattern,
+    BudgetEnded,
     hosts.UnknownHost,
     agents.UnknownBehaviour,
 )
@@ -121,7 +127,8 @@ class Harness(AbstractContextManager["Harness"]):
     def open_testbed(self, scenario: Scenario) -> Testbed:
         """Set up a testbed in which single events of a scenario are fired."""
         self._host_runs.finish()
-        return Testbed.open(scenario, self.settings, self.supervisor, self.base)
+        with naming_exhaustion():
+            return Testbed.open(scenario, self.settings, self.supervisor, self.base)
 
     def simulate(
         self,

@@ -39,7 +39,7 @@ _MODULES = {
     "hosts.session.moves_and_events": ["EVENTS"],
     "hosts.session.step": ["Progress", "advance", "begin", "reconfigure"],
     "hosts.session.tool_calls": ["find_outdated"],
-    "hosts.session_state.facts": ["Facts", "PromptCommand", "facts", "read_commands"],
+    "hosts.session_state.facts": ["Facts", "PromptCommand", "facts", "read_commands", "session_id"],
     "hosts.session_state.requests": [
         "Ended",
         "HooksFinished",

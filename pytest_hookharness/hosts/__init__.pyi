@@ -31,7 +31,13 @@ from pytest_hookharness.hosts.session.limits import cap_for, find_limits, refusa
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
 from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
 from pytest_hookharness.hosts.session.tool_calls import find_outdated
-from pytest_hookharness.hosts.session_state.facts import Facts, PromptCommand, facts, read_commands
+from pytest_hookharness.hosts.session_state.facts import (
+    Facts,
+    PromptCommand,
+    facts,
+    read_commands,
+    session_id,
+)
 from pytest_hookharness.hosts.session_state.requests import (
     Ended,
     HooksFinished,
@@ -102,6 +108,7 @@ __all__ = [
     "refuses_at_once",
     "sample_values",
     "select",
+    "session_id",
     "shape",
     "start_groups",
     "summarise",

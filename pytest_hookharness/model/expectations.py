@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal, TypeAlias, get_args
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
-
-VerdictName: TypeAlias = Literal[
-    "terminated", "capped", "livelock", "hung", "recursing", "lockout", "undecided"
-]
-VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
+from pytest_hookharness.model.verdicts import VerdictName
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ class Successor:
         """Yield the hook runs whose refusals the host honoured."""
         for step in self.steps:
             match step.exchange:
-                case HookEvent(decision=decision, hook_runs=hook_runs) if decision.refused:
-                    yield from (run for run in hook_runs if run.reply.ruling is decision.ruling)
+                case HookEvent(decision=decision) as hooked if decision.refused:
+                    yield from hooked.deciding
                 case _:
                     continue
 

@@ -6,7 +6,8 @@ every method: half of the time that a command needs to start. Here all classes s
 and the constructor of a class is compiled when it is first called.
 
 Type checkers see the standard decorator, and instances behave the same in `replace`, `fields`, `match`,
-`pickle` and `copy`. `InitVar` is not supported.
+`pickle` and `copy`. `InitVar` and `field(hash=...)` are not supported; a frozen class of the standard
+decorator cannot inherit from one of these; mistakes in the order of fields show at the first instance.
 """
 
 from __future__ import annotations
@@ -135,11 +136,18 @@ def _hash(self: Any) -> int:
     return hash(self.__values__(self))
 
 
-def _refuse_set(_: Any, name: str, _value: object) -> None:
+def _refuse_set(self: Any, name: str, value: object) -> None:
+    # As with the standard decorator, a plain subclass may have further attributes.
+    if "__dataclass_fields__" not in vars(type(self)) and name not in type(self).__dataclass_fields__:
+        object.__setattr__(self, name, value)
+        return
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _refuse_delete(_: Any, name: str) -> None:
+def _refuse_delete(self: Any, name: str) -> None:
+    if "__dataclass_fields__" not in vars(type(self)) and name not in type(self).__dataclass_fields__:
+        object.__delattr__(self, name)
+        return
     raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
 

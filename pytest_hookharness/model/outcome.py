@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from pytest_hookharness.model.background import BackgroundReport
-from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import TrialResult
@@ -15,7 +14,15 @@ from pytest_hookharness.model.processes import DoubleCall, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Trace
-from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Verdict, Violation, verdict_name
+from pytest_hookharness.model.verdicts import (
+    Finding,
+    Livelock,
+    Terminated,
+    Verdict,
+    VerdictName,
+    Violation,
+    verdict_name,
+)
 
 # With one of these findings, the end of a session does not prove that its hooks allowed the stop.
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
@@ -63,6 +70,13 @@ class Outcome:
     trial_results: tuple[TrialResult, ...] = ()
     kept_workspace: str = ""
     background: BackgroundReport = BackgroundReport()
+
+    def __repr__(self) -> str:
+        """Return one line, as failed assertions show it; the report of a failed test has the story."""
+        broken = "; ".join(f"{one.path}: expected {one.expected}" for one in self.violations)
+        names = ", ".join(dict.fromkeys(finding.name for finding in self.findings))
+        parts = [f"{self.scenario.id} on {self.host}", self.verdict_name, names, broken]
+        return f"<Outcome {', '.join(filter(None, parts))}>"
 
     @property
     def verdict_name(self) -> VerdictName:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from pytest_hookharness.model.delivery import Dialogue, Terminal
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.reads import Reads
+from pytest_hookharness.model.start_failures import StartFailure
 
 _INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|python[0-9.]*)$")
 
@@ -285,6 +286,8 @@ class ProcessResult:
         dialogue: The dialogue on its terminal; ``None`` if it had none.
         limit: The host's time limit in seconds; ``None`` if unknown.
         reads: What it looked at; ``None`` if that was not asked for.
+        failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
+        doubt: Why it is unknown whether the hook's program ran; empty if it is known.
     """
 
     ending: Ending
@@ -301,6 +304,8 @@ class ProcessResult:
     dialogue: Dialogue | None = None
     limit: float | None = None
     reads: Reads | None = None
+    failure: StartFailure | None = None
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,7 @@ class Reply:
         silent: Whether the hook gave no reason for its refusal; ``reason`` is then the host's own text.
         unmeant: Whether the host interprets as a refusal what the hook did not mean as one.
         unheard: Text that the host does not pass to the agent's model although it looks meant for it.
+        echo: Whether the hook printed its unchanged input, which the host ignores.
         folder: The folder that the hook created for the session, on an event that asks for one.
         fault: Why the host could not use the output or the ending; ``None`` if it could.
         rule: The host's rule that was applied.
@@ -132,6 +133,7 @@ class Reply:
     silent: bool = False
     unmeant: bool = False
     unheard: Unheard | None = None
+    echo: bool = False
     folder: str = ""
     fault: str | None = None
     rule: Rule

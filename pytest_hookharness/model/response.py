@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Ending, Exited
+from pytest_hookharness.model.processes import Ending, Exited, NotStarted
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun
+
+
+class HookNotRun(Exception):
+    """
+    A hook did not run, so it neither refused nor allowed anything.
+
+    Attributes:
+        hook_run: The failed attempt to run it.
+    """
+
+    def __init__(self, hook_run: HookRun) -> None:
+        self.hook_run = hook_run
+        why = hook_run.reply.fault or f"not-run: {_ending(hook_run)}"
+        super().__init__(
+            f"{hook_run.hook.event}: `{hook_run.hook.command}` did not run ({why.partition(': ')[2]}), "
+            "so it neither refused nor allowed; `.ruling` is what the host decided"
+        )
+
+
+def _ending(hook_run: HookRun) -> str:
+    ending = hook_run.run.ending if hook_run.run is not None else None
+    return ending.reason if isinstance(ending, NotStarted) else str(ending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +48,27 @@ class Response:
 
     @property
     def refused(self) -> bool:
-        """Whether a hook refused and the host honours it."""
-        return self.hooked.decision.refused
+        """
+        Whether a hook refused and the host honours it.
+
+        Raises:
+            HookNotRun: A hook did not run, and no other one refused.
+        """
+        if self.hooked.decision.refused and not self.hooked.refused_by_chance:
+            return True
+        for one in self.hook_runs:
+            if not one.ran:
+                raise HookNotRun(one)
+        return False
 
     @property
     def allowed(self) -> bool:
-        """Whether every hook exited by itself, none refused, and the host could use every reply."""
+        """
+        Whether every hook exited by itself, none refused, and the host could use every reply.
+
+        Raises:
+            HookNotRun: A hook did not run, and no other one refused.
+        """
         exited = (isinstance(one.run.ending, Exited) for one in self.hook_runs if one.run is not None)
         return not self.refused and all(exited) and not any(one.reply.fault for one in self.hook_runs)
 

@@ -122,6 +122,7 @@ WORLD_FIELDS = frozenset(
         "cwd",
         "full",
         "home",
+        "home_folder",
         "nesting",
         "network",
         "payload",
@@ -148,8 +149,8 @@ class Scenario:
         host: Name of the host, with or without `@version`; in a file also a list of names.
         project: A folder that is copied into each new workspace, or `repository`.
         plugin: A plugin folder, or `repository`, that the host loads in addition to the project's hooks.
-        files: Files that are written into the workspace, by relative path. A text that begins with ``#!``
-            makes the file executable.
+        files: Files that are written into the workspace, by relative path; ``{{session_id}}`` stands for the
+            identifier of the session. A text that begins with ``#!`` makes the file executable.
         modes: Permission bits of files, by path.
         git: Whether the workspace is a Git repository with a commit.
         options: Options of the host, by the host's own names.
@@ -187,7 +188,9 @@ class Scenario:
         cover: Additional folders that belong to the state.
         cwd: The folder in which hooks are started. ``None``: the host's own choice.
         full: State paths of folders, initially empty, that have no space left. Needs namespaces.
-        home: Files that are written into the home folder, by relative path.
+        home: Files that are written into the home folder, by relative path; ``{{session_id}}`` stands for
+            the identifier of the session.
+        home_folder: A folder that is copied into each new home folder, before `home` is written.
         nesting: Limits on sessions that fake agents start within sessions.
         network: Whether hooks can use the network.
         payload: How the JSON on standard input differs from the host's. ``None``: not at all.
@@ -242,6 +245,7 @@ class Scenario:
     cwd: WorkingFolder | None = None
     full: tuple[str, ...] = ()
     home: Mapping[str, str] = field(default_factory=dict)
+    home_folder: Path | None = None
     nesting: Nesting = Nesting()
     network: bool = False
     payload: Shaping | None = None

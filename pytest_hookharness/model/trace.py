@@ -10,8 +10,11 @@ from typing import TypeAlias
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
-from pytest_hookharness.model.processes import Ending, ProcessResult
-from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply
+from pytest_hookharness.model.processes import Ending, Exited, HeldOpen, NotStarted, ProcessResult
+from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply, Ruling
+
+# How a shell ends that cannot execute a command.
+_NEVER_RAN = (Exited(126), Exited(127))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,16 @@ class HookRun:
     transcript_opened: bool | None = None
 
     @property
+    def ran(self) -> bool:
+        """Whether the hook itself ran, and not only a shell or interpreter that did not find it."""
+        if self.run is None:
+            return True
+        if self.run.failure is not None:
+            return not self.run.failure.prevents
+        ending = self.run.ending.exit if isinstance(self.run.ending, HeldOpen) else self.run.ending
+        return not (isinstance(ending, NotStarted) or ending in _NEVER_RAN)
+
+    @property
     def reason(self) -> str:
         """The reason of its reply, without the command that some hosts add in front."""
         return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
@@ -172,6 +185,18 @@ class HookEvent:
     decision: Decision
     changes: tuple[Change, ...] = ()
     children: tuple[ChildSession, ...] = ()
+
+    @property
+    def refused_by_chance(self) -> str:
+        """
+        Why a refusal meets no expectation: no hook that refused ran. Empty if one did, or none refused.
+        """
+        if not self.decision.refused and self.decision.ruling is not Ruling.DENY:
+            return ""
+        refusing = [run for run in self.hook_runs if run.reply.ruling is Ruling.DENY or not run.ran]
+        if not refusing or any(run.ran for run in refusing):
+            return ""
+        return f"refused, but `{refusing[0].hook.command}` did not run"
 
     @property
     def deciding(self) -> list[HookRun]:

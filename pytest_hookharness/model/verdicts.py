@@ -7,13 +7,17 @@ Every trace has exactly one verdict. ``judging`` defines which findings exist.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never, get_args
 
-from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.trace import Change
+
+VerdictName: TypeAlias = Literal[
+    "terminated", "capped", "livelock", "hung", "recursing", "lockout", "undecided"
+]
+VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ loader alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, assert_never
 
 from pytest_hookharness.scenario_files.keys.scenario import COMMON, SCENARIO, VARIANT
@@ -38,7 +39,8 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a scenario file."""
     common = {key.name: {"$ref": f"#/$defs/{key.name}"} for key in COMMON}
     own = {key.name: described(key) for key in SCENARIO.keys if key.name not in common}
-    variant = {**record(VARIANT), "properties": common}
+    of_variant = {key.name: removable_schema(key, f"#/$defs/{key.name}") for key in COMMON}
+    variant = {**record(VARIANT), "properties": of_variant}
     own["variants"]["additionalProperties"] = {"$ref": "#/$defs/variant"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -48,6 +50,19 @@ def schema() -> dict[str, Any]:
         "properties": {"name": own["name"], **common, "variants": own["variants"]},
         "$defs": {**{key.name: described(key) for key in COMMON}, "variant": variant},
     }
+
+
+def removable_schema(key: Key, base: str) -> dict[str, Any]:
+    """Return the schema of a variant's key, given a reference to the base's, which null removes."""
+    own: dict[str, Any] = {"$ref": base}
+    if key.merges and isinstance(key.shape, Named):
+        value = {"anyOf": [{"$ref": f"{base}/additionalProperties"}, export(Nothing())]}
+        own = {**container(key.shape), "additionalProperties": value}
+    elif key.merges and isinstance(key.shape, RecordShape):
+        inner = key.shape.keys
+        keys = {one.name: removable_schema(one, f"{base}/properties/{one.name}") for one in inner}
+        own = {**container(key.shape), "properties": keys}
+    return {"description": key.doc, "anyOf": [own, export(Nothing())]}
 
 
 def described(key: Key) -> dict[str, Any]:
@@ -73,8 +88,8 @@ def export(shape: Shape) -> dict[str, Any]:
             return {"type": "integer", "minimum": 0, "maximum": int(f"{most:o}")}
         case Whole(minimum=least, maximum=most):
             return {"type": "integer", **present(minimum=least, maximum=most)}
-        case Number(minimum=least):
-            return {"type": "number", "minimum": least}
+        case Number(minimum=least, maximum=most):
+            return {"type": "number", "minimum": least, **present(maximum=most if isfinite(most) else None)}
         case FlagShape(only=None):
             return {"type": "boolean"}
         case FlagShape(only=only):

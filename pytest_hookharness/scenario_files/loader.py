@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack, cast
+from typing import cast
 
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.scenario import Origin, Scenario
@@ -88,26 +88,23 @@ def _number(number: float, problems: Problems, path: str) -> Element:
 MAX_SIZE = 1 << 20
 
 
-class KnownNames(TypedDict, total=False):
-    """
-    Names that a file may contain; of a kind that is missing, all are allowed.
-
-    Attributes:
-        known_hosts: Hosts.
-        known_findings: Findings by name, with the reason if a file must not name them, else an empty text.
-        known_behaviours: Behaviours.
-    """
-
-    known_hosts: Sequence[str]
-    known_findings: Mapping[str, str]
-    known_behaviours: Collection[str]
-
-
 def load(
-    path: Path, *, hosts: Sequence[str] | None = None, **known: Unpack[KnownNames]
+    path: Path,
+    *,
+    hosts: Sequence[str] | None = None,
+    known_hosts: Sequence[str] | None = None,
+    known_findings: Mapping[str, str] | None = None,
+    known_behaviours: Collection[str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
     Return the scenarios of a file: its base and variants, on each of ``hosts`` or else of the file's hosts.
+
+    Args:
+        path: The file.
+        hosts: The hosts to play on instead of those in the file.
+        known_hosts: The hosts that it may name; ``None`` for any.
+        known_findings: The findings that it may name, with the reason if it must not, else an empty text.
+        known_behaviours: The behaviours that it may name.
 
     Raises:
         ScenarioErrors: The file has problems; it lists all of them.
@@ -115,14 +112,29 @@ def load(
     problems = Problems(path)
     data = read_bytes(path, problems)
     problems.raise_if_any()
-    return loads(decode(data, problems), path, hosts=hosts, **known)
+    return loads(
+        decode(data, problems),
+        path,
+        hosts=hosts,
+        known_hosts=known_hosts,
+        known_findings=known_findings,
+        known_behaviours=known_behaviours,
+    )
 
 
 def loads(
-    text: str, path: Path, *, hosts: Sequence[str] | None = None, **known: Unpack[KnownNames]
+    text: str,
+    path: Path,
+    *,
+    hosts: Sequence[str] | None = None,
+    known_hosts: Sequence[str] | None = None,
+    known_findings: Mapping[str, str] | None = None,
+    known_behaviours: Collection[str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
     Return the scenarios of the text of a file, which need not exist yet; folders are relative to it.
+
+    The other arguments are those of `load`.
 
     Raises:
         ScenarioErrors: The text has problems.
@@ -135,12 +147,13 @@ def loads(
     if element is None:
         problems.raise_if_any()
         element = RefusedNode()
-    if "known_hosts" in known:
-        variants.check_hosts(element, known["known_hosts"], problems)
-    if "known_findings" in known:
-        variants.check_findings(element, known["known_findings"], problems)
-    if "known_behaviours" in known:
-        variants.check_behaviours(element, known["known_behaviours"], problems)
+    if known_hosts is not None:
+        variants.check_hosts(element, known_hosts, problems)
+    if known_findings is not None:
+        variants.check_findings(element, known_findings, problems)
+    if known_behaviours is not None:
+        variants.check_behaviours(element, known_behaviours, problems)
+    variants.check_removals(element, problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
     return tuple(variants.assemble(values, Origin(file=path, marks=marks(element)), hosts))
 

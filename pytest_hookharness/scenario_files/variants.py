@@ -9,7 +9,7 @@ from itertools import chain
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.scenario_files.keys.scenario import COMMON
-from pytest_hookharness.scenario_files.schema.shapes import Key, RecordShape, Values
+from pytest_hookharness.scenario_files.schema.shapes import REMOVED, Key, RecordShape, Values
 from pytest_hookharness.scenario_files.yaml.elements import (
     Element,
     ListNode,
@@ -40,14 +40,50 @@ def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None)
 
 
 def merge(base: Values, own: Values, keys: Sequence[Key] = COMMON) -> Values:
-    """Return the base's values with a variant's on top; mappings whose keys are merged are merged by key."""
-    merged = {**base, **own}
+    """
+    Return the base's values with a variant's on top.
+
+    Mappings whose keys are merged are merged by key. What the variant removes is left out.
+    """
+    merged = {name: value for name, value in {**base, **own}.items() if value is not REMOVED}
     for key in keys:
         name = key.field or key.name
-        if key.merges and name in base and name in own:
+        if key.merges and name in merged and name in own:
             inner = key.shape.keys if isinstance(key.shape, RecordShape) else ()
-            merged[name] = merge(base[name], own[name], inner)
+            merged[name] = merge(base.get(name, {}), own[name], inner)
     return merged
+
+
+def check_removals(element: Element, problems: Problems) -> None:
+    """Record a problem for each key that a variant removes and the base does not have."""
+    top = entries_of(element)
+    for name, variant in entries_of(top["variants"].value).items() if "variants" in top else ():
+        _check_removals(top, entries_of(variant.value), COMMON, join("variants", name), problems)
+
+
+def _check_removals(
+    base: Mapping[str, TableEntry],
+    own: Mapping[str, TableEntry],
+    keys: Sequence[Key],
+    path: str,
+    problems: Problems,
+) -> None:
+    merging = {key.name: key for key in keys if key.merges}
+    there = {_plain(name) for name in base}
+    for name, entry in own.items():
+        value, where = entry.value, join(path, name)
+        if isinstance(value, ScalarNode) and value.value is None and _plain(name) not in there:
+            message = f"the base has no {shown(name)} that could be removed"
+            problems.add(entry, where, message, seen=shown(name), allowed=sorted(base), near=name)
+        elif name in merging:
+            shape = merging[name].shape
+            inner = shape.keys if isinstance(shape, RecordShape) else ()
+            theirs = entries_of(base[name].value) if name in base else {}
+            _check_removals(theirs, entries_of(value), inner, where, problems)
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("./")
 
 
 def build(values: Values, host: str, variant: str, origin: Origin | None) -> Scenario:

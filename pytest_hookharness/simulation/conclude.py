@@ -13,17 +13,17 @@ from pytest_hookharness import hosts
 from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.verdict.conclusion import form_conclusion
-from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
-from pytest_hookharness.judging.verdict.verdict import (
+from pytest_hookharness.judging.verdict.assumptions import (
     CLOCKS,
     CONTAINED,
     RECORDED,
     UNCONTAINED,
     UNREAD_GIT,
     UNWATCHED_TRANSCRIPT,
-    JudgeInput,
 )
+from pytest_hookharness.judging.verdict.conclusion import form_conclusion
+from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
+from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.fast_dataclass import dataclass

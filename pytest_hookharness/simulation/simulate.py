@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pytest_hookharness import agents
+from pytest_hookharness.execution.exhaustion import naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.probing import time_shift
-from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
+from pytest_hookharness.simulation.startup.named_programs import check_programs
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.validation import check_references
 
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
     from pytest_hookharness.simulation.background.threads import ThreadSessions
 
 T = TypeVar("T")
+# Seconds in which a run is judged, whatever is left of its budget.
+_CONCLUDING = 5.0
+
 # Called with the testbed, still open, and the outcome of the run on it.
 BeforeClose: TypeAlias = Callable[[Testbed, Outcome], None]
 
@@ -51,11 +58,23 @@ class Resources:
 
     @contextmanager
     def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:
-        """Open a testbed for a scenario, and start its agent."""
+        """
+        Open a testbed for a scenario, and start its agent.
+
+        Raises:
+            SimulationError: What the scenario asks for takes too long, here or in the block.
+            Exhausted: The machine lacks something that is needed, here or in the block.
+        """
         agent = agents.start(scenario.script, self.behaviours)
-        with Testbed.open(scenario, settings, self.supervisor, self.base, self.slot) as testbed:
-            check_references(scenario, testbed.profile, testbed.configuration)
-            yield testbed, agent
+        try:
+            with naming_exhaustion(), ExitStack() as stack:
+                with limited_to(settings.wall):
+                    testbed = Testbed.open(scenario, settings, self.supervisor, self.base, self.slot)
+                    stack.enter_context(testbed)
+                check_references(scenario, testbed.profile, testbed.configuration)
+                yield testbed, agent
+        except (BudgetEnded, SlowPattern) as error:
+            raise SimulationError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +100,7 @@ def simulate(
     on_probe: OnProbe = lambda: None,
     observer: Observer | None = None,
     before_close: BeforeClose | None = None,
+    check: bool = False,
 ) -> Outcome:
     """
     Run one scenario, and compare it with slower runs if its hooks may read the clock.
@@ -93,9 +113,11 @@ def simulate(
         on_probe: Called after each probe.
         observer: Hears of each step of the scenario's own run, and not about runs for comparison.
         before_close: Called once the scenario's own run is judged.
+        check: Refuse a scenario if a program of its hooks certainly exists nowhere.
 
     Raises:
         Interrupted: Ctrl-C; carries what was seen until then.
+        SimulationError: The scenario asks for something that the harness cannot do.
     """
     run = run_once(
         scenario,
@@ -105,6 +127,7 @@ def simulate(
         on_probe=on_probe,
         observer=observer,
         before_close=before_close,
+        check=check,
     )
     # Covered folders are the developer's own: nothing runs on them a second time.
     if not run.time_may_matter or not settings.probes or scenario.cover:
@@ -131,6 +154,7 @@ def run_once(
     observer: Observer | None = None,
     before_close: BeforeClose | None = None,
     by_ageing: bool = False,
+    check: bool = False,
 ) -> SingleRun:
     """
     Run one scenario once; check a run whose clock was moved by a second one.
@@ -140,6 +164,8 @@ def run_once(
     """
     observer = observer or Observer()
     with resources.open(_add_detach(scenario), settings) as (testbed, agent):
+        if check:
+            check_programs(testbed)
         observer.begin(testbed)
         session: Loop | ThreadSessions
         if scenario.processes:
@@ -149,11 +175,15 @@ def run_once(
         else:
             session = Loop(testbed, agent, on_turn, observer, on_probe, by_ageing=by_ageing)
         try:
-            end = session.run()
+            with limited_to(settings.wall, testbed.slot.clock):
+                end = session.run()
         except KeyboardInterrupt:
             seen = session.conclude(RunEnd(how="interrupted", turn=session.turn))
             raise Interrupted(seen) from None
-        outcome = session.conclude(end)
+        except BudgetEnded:
+            end = RunEnd(how="wall", turn=session.turn)
+        with limited_to(_CONCLUDING):
+            outcome = session.conclude(end)
         doubt = _find_doubt(outcome, settings, resources) if testbed.workspace.clock.moved else ""
         if doubt:
             outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))

@@ -7,7 +7,7 @@ import pytest
 
 import pytest_hookharness
 
-# pytester forgets what was first imported within a run: the next would find values of two makes side by side.
+# pytester forgets modules that a run imported first, so the next run would mix values of two classes.
 for module in pkgutil.walk_packages(pytest_hookharness.__path__, "pytest_hookharness."):
     import_module(module.name)
 
@@ -29,7 +29,7 @@ expect:
   verdict: {verdict}
 """
 
-# Plugins that pytest finds and that no test of ours needs: they cost a run more start-up than all the rest.
+# Plugins that pytest finds and that our tests do not need; they take most of a run's start-up time.
 UNUSED = ("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
 
 POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"

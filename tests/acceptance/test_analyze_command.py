@@ -46,8 +46,12 @@ def test_as_json(tmp_path, capsys):
     """The same as JSON names every part, and has the same exit status."""
     assert main.main(["analyze", transcript(tmp_path / "a.jsonl", *["x"] * 3), "--json"]) == 1
 
-    told = json.loads(capsys.readouterr().out)
-    assert (told["form"], told["actions"], told["loops"][0]["name"]) == ("claude-code", 3, "repetition")
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["form"], printed["actions"], printed["loops"][0]["name"]) == (
+        "claude-code",
+        3,
+        "repetition",
+    )
 
 
 def test_hostile_text_is_escaped(tmp_path, capsys):

@@ -54,7 +54,7 @@ def test_a_brought_host_that_is_no_profile(project, toy):
 
 
 def test_one_scenario_on_every_host(project):
-    """On all hosts at once, the verdicts are side by side and the facts behind differences are named."""
+    """A run on all hosts shows the verdicts side by side, and the facts behind differences."""
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="livelock").read_text()
     project.scenario("loop", text="until: guard\nturns: 20\n" + text)
 

@@ -32,19 +32,19 @@ NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
 
 
 def test_nobody_to_ask(checked, capsys):
-    """If nobody can be asked and --yes is not given, no hook is run and the exit status is 2."""
+    """If no user can be asked and --yes is not given, no hook is run and the exit status is 2."""
     folder = checked("Stop", NEVER)
     assert main.main(["check"]) == 2
-    told = capsys.readouterr()
-    assert f"hookharness: {folder}: its hooks would be run here for the first time" in told.err
-    assert "add --yes" in told.err
-    assert "hooks/hook.sh" in told.err
-    assert not told.out
+    output = capsys.readouterr()
+    assert f"hookharness: {folder}: its hooks would be run here for the first time" in output.err
+    assert "add --yes" in output.err
+    assert "hooks/hook.sh" in output.err
+    assert not output.out
 
 
 @pytest.mark.parametrize("kind", ["--stress", "--explore"])
 def test_nobody_to_ask_before_a_campaign(checked, capsys, kind):
-    """The same holds with --stress and --explore: no hook is run before somebody agreed to it."""
+    """The same holds with --stress and --explore: no hook is run before the user agreed to it."""
     checked("Stop", NEVER)
     assert main.main(["check", kind]) == 2
     printed = capsys.readouterr()
@@ -98,9 +98,9 @@ def test_a_problem_that_cannot_be(checked, capsys):
     """A name that no problem of these hooks can have is an error at once, and nothing is run."""
     checked("Stop", NEVER)
     assert main.main(["check", "--yes", "--only", "zzz"]) == 2
-    told = capsys.readouterr()
-    assert "no problem of these hooks can be called 'zzz'" in told.err
-    assert not told.out
+    output = capsys.readouterr()
+    assert "no problem of these hooks can be called 'zzz'" in output.err
+    assert not output.out
 
 
 @pytest.mark.parametrize("folder", ["/sys", "hooks/hook.sh"])
@@ -108,10 +108,10 @@ def test_folder_that_cannot_be_written(checked, capsys, folder):
     """A folder that cannot be written is an error before anything is played."""
     checked("Stop", NEVER)
     assert main.main(["check", "--yes", "--write-scenarios", folder]) == 2
-    told = capsys.readouterr()
-    assert f"{folder} cannot be " in told.err
-    assert "name a folder that can be written" in told.err
-    assert not told.out
+    output = capsys.readouterr()
+    assert f"{folder} cannot be " in output.err
+    assert "name a folder that can be written" in output.err
+    assert not output.out
 
 
 @pytest.mark.slow

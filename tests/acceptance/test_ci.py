@@ -34,14 +34,14 @@ def test_github_annotations_have_a_line(project, on_github):
 
     result = project.run("--hook-scenarios", "--continue-on-collection-errors", "--hook-durations=0")
 
-    told = [row for row in result.outlines if row.startswith("::")]
+    annotations = [row for row in result.outlines if row.startswith("::")]
     where = f"::error file={project.path.name}/scenarios"
     result.stdout.re_match_lines(
         [r" *p50 +p95 +of timeout +runs +event +hook$", r".* %  +5  Stop   \./hook\.sh$"]
     )
-    assert len(told) == 2
-    assert re.match(re.escape(f"{where}/typo.scenario.yaml,line={line},title="), told[0])
-    assert told[1].startswith(
+    assert len(annotations) == 2
+    assert re.match(re.escape(f"{where}/typo.scenario.yaml,line={line},title="), annotations[0])
+    assert annotations[1].startswith(
         f"{where}/stubborn.scenario.yaml,line={line},"
         "title=scenarios/stubborn.scenario.yaml%3A%3Astubborn[claude-code]::"
         "livelock: Stop is blocked forever by ./hook.sh (state repeats every turn from turn 1; "
@@ -109,8 +109,8 @@ def test_only_the_controller_writes_for_machines(project, on_github):
 
     result.assert_outcomes(passed=2, failed=2)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    told = [row for row in result.outlines if row.startswith("::error ")]
-    assert sorted(re.findall(r"/scenarios/([\w.]+),line=(\d+)", "\n".join(told))) == [
+    annotations = [row for row in result.outlines if row.startswith("::error ")]
+    assert sorted(re.findall(r"/scenarios/([\w.]+),line=(\d+)", "\n".join(annotations))) == [
         ("stubborn.scenario.yaml", "12"),
         ("test_python.py", "3"),
     ]

@@ -1,4 +1,4 @@
-"""One scenario on several hosts: waits overlap, and everything else is as if each item were played alone."""
+"""One scenario on several hosts: waits overlap, and everything else is as if each item ran alone."""
 
 import select
 import signal
@@ -25,7 +25,7 @@ SEVERAL = ("--hook-scenarios", *(word for name in ("claude-code", "codex", "kimi
 
 @pytest.fixture
 def apart(project):
-    """A project on a machine that keeps simulations apart; on others they are played one after the other."""
+    """A project on a machine that isolates simulations; on other machines they run one after the other."""
     if Tier.NAMESPACES not in available_tiers():
         pytest.skip("no namespaces here")
     return project
@@ -33,7 +33,7 @@ def apart(project):
 
 @pytest.mark.slow
 def test_times_are_each_item_s_own(apart):
-    """An item that ran beside others is reported with its own duration."""
+    """An item that ran beside other items is reported with its own duration."""
     apart.scenario("slow", body="sleep 0.6")
 
     result = apart.run(*SEVERAL, "--durations=0", "--durations-min=0.6")
@@ -58,7 +58,7 @@ def test_which_items_are_played_ahead(project, pytester):
         "one[claude-code]": ["one[codex]", "one[droid]"],
         "one[codex]": ["one[droid]"],
         "one[droid]": [],
-        # What may be skipped, and what a fixture of others prepares, is played in its own turn.
+        # What may be skipped, and what a foreign fixture prepares, runs in its place in the order.
         "one[other-claude-code]": ["one[other-codex]"],
         "one[other-codex]": [],
         "one[other-droid]": [],

@@ -44,7 +44,7 @@ def explore(project):
 @pytest.mark.slow
 def test_a_lock_out_is_printed_with_the_effect_of_each_move(explore, project):
     """The path into it, the answer to each move and the replay command are printed, with status 1."""
-    # What is removed as a file does not go.
+    # A folder cannot be removed as a file.
     result = explore("Stop", LOCKS, "--agent-may-run", "mkdir -p .lock")
 
     assert result.returncode == 1, result.stdout + result.stderr

@@ -1,4 +1,4 @@
-"""Coverage of hooks as users ask for it: one option, and the reports of coverage.py."""
+"""Coverage of hooks as users get it, by one option and the reports of coverage.py."""
 
 import contextlib
 import io
@@ -199,7 +199,7 @@ def coverage_store(tmp_path):
 
 
 def test_a_hook_that_was_removed_since_is_named(tmp_path, coverage_store):
-    """A file that was removed before the data are written is left out, and the others are reported."""
+    """A file that was removed before the data are written is left out, and all other files are reported."""
     gone, kept = str(tmp_path / "gone.sh"), tmp_path / "kept.py"
     kept.write_text("print(1)\n")
     shell = {gone: (TracedLine(1, "echo"),)}

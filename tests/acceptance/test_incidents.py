@@ -14,7 +14,7 @@ TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 
 
 
 def test_each_failed_item_has_an_incident_report(project):
-    """On two workers each failed item leaves one report, and each item a trace, in folders that are made."""
+    """With two workers each failed item leaves a report and each item a trace, in new folders."""
     project.scenario("polite")
     project.scenario("stubborn", body=STUBBORN)
     project.write("test_it.py", TEST)

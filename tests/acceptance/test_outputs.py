@@ -30,7 +30,7 @@ def here(tmp_path, monkeypatch):
     ],
 )
 def test_an_output_that_cannot_be_written(here, capsys, option, words):
-    """A file or folder that cannot be made is an error in a sentence that says what to do."""
+    """A file or folder that cannot be made is an error of one sentence that says what to do."""
     (here / "a.scenario.yaml").write_text("name: a\nhooks: {Stop: [exit 0]}\n")
     assert main.main(words) == 2
     said = capsys.readouterr().err

@@ -32,8 +32,8 @@ def example(page, project):
     return project
 
 
-def test_the_first_scenario_tells_the_first_story(page, example):
-    """The scenario of the README fails with the story that stands on its first screen."""
+def test_the_first_scenario_prints_the_first_story(page, example):
+    """The scenario of the README fails with the story on its first screen."""
     example.write("scenarios/lint.scenario.yaml", block(page, "yaml", "lint-asks-once"))
 
     result = example.run("--hook-scenarios")

@@ -23,7 +23,7 @@ SETTINGS = """\
 }
 """
 RUN = shlex.join([sys.executable, "-P", str(recording.RECORDER)])
-VALUE = "not-to-be-told-to-anybody"
+VALUE = "not-to-be-shown-to-anybody"
 PAYLOAD = {"hook_event_name": "Stop", "session_id": "s", "note": f"the token is {VALUE}"}
 
 
@@ -51,7 +51,7 @@ def recorded(tmp_path):
                 assert process.poll() is None
             return process
 
-        def fire(self, **env):
+        def run_hook(self, **env):
             (entry,) = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"]
             return subprocess.run(
                 ["/bin/sh", "-c", entry["command"]],
@@ -80,14 +80,14 @@ def recorded(tmp_path):
 def test_a_recorded_hook_runs_as_usual(recorded):
     """Recorded hooks answer as usual, and their payloads are stored without secrets."""
     process = recorded.begin()
-    ran = recorded.fire(MY_API_TOKEN=VALUE)
+    ran = recorded.run_hook(MY_API_TOKEN=VALUE)
     process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=20)
+    printed, _ = process.communicate(timeout=20)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (2, "a b\n", "why\n")
     assert json.loads((recorded.path / "seen.json").read_text()) == PAYLOAD
     assert (recorded.path / ".claude" / "settings.json").read_text() == SETTINGS
-    assert "1 payload in" in told
+    assert "1 payload in" in printed
     (record,) = recorded.records()
     assert (record["event"], record["exit"]) == ("Stop", 2)
     assert record["payload"] == {**PAYLOAD, "note": "the token is [redacted: MY_API_TOKEN]"}
@@ -147,7 +147,7 @@ def journal(tmp_path):
 
 
 def test_one_file_that_cannot_be_restored_does_not_stop_the_others(journal, tmp_path, capsys):
-    """Files that can be restored are; the others are reported, and restored as soon as they can be."""
+    """Restorable files are restored; all other files are reported, and restored as soon as possible."""
     folder = journal("project/one.json", "project/two.json")
     (tmp_path / "project" / "one.json").write_bytes(b"\xff")
     command = ["record", str(tmp_path / "project"), "--restore"]
@@ -177,10 +177,10 @@ def test_changes_made_meanwhile_stay(recorded):
     process = recorded.begin()
     settings.write_text(settings.read_text().replace('{\n  "hooks"', '{\n  "model": 1,\n  "hooks"'))
     process.send_signal(signal.SIGTERM)
-    told, _ = process.communicate(timeout=20)
+    printed, _ = process.communicate(timeout=20)
 
     assert settings.read_text() == SETTINGS.replace('{\n  "hooks"', '{\n  "model": 1,\n  "hooks"')
-    assert "was changed meanwhile" in told
+    assert "was changed meanwhile" in printed
 
 
 def test_a_hook_that_a_signal_ends(tmp_path):
@@ -215,7 +215,7 @@ def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
         process.kill()
-        # The end of its output needs the end of the hook.
+        # Its output ends only when the hook has ended.
         assert select.select([process.stdout], [], [], 20)[0]
         assert process.stdout.read() == b""
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.execution.coverage.recorder import read_recordings
 from pytest_hookharness.frontends.harness import Harness, finding_names
-from pytest_hookharness.judging.verdict.verdict import RECORDED
+from pytest_hookharness.judging.verdict.assumptions import RECORDED
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -17,7 +17,7 @@ SHIPPED = Path(__file__).parents[2] / "scenarios"
 EVERY = sorted(str(file.relative_to(SHIPPED)) for file in SHIPPED.rglob("*.scenario.yaml"))
 # Of Python.
 SAMPLE = ["failing-tool/failing-tool.scenario.yaml", "prompt-gate/prompt-gate.scenario.yaml"]
-# Of sh, with a plugin, and with a hook that is fired twice.
+# Of sh, with a plugin, and with a hook that runs twice.
 SAMPLE_FOR_BASH = [
     "plugin-folder/plugin-folder.scenario.yaml",
     "pitfalls/double-noise/double-noise.scenario.yaml",
@@ -42,23 +42,29 @@ def ended(run):
             return type(other)
 
 
-def told(outcome):
-    fires = [
-        (fire.hook.command, ended(fire.run), fire.run.stdout.data, fire.run.stderr.data, fire.reply.ruling)
-        for _, fire in outcome.trace.hook_runs()
-        if fire.run is not None
+def facts(outcome):
+    hook_runs = [
+        (
+            hook_run.hook.command,
+            ended(hook_run.run),
+            hook_run.run.stdout.data,
+            hook_run.run.stderr.data,
+            hook_run.reply.ruling,
+        )
+        for _, hook_run in outcome.trace.hook_runs()
+        if hook_run.run is not None
     ]
     decisions = [(hooked.event, hooked.decision) for _, hooked in outcome.trace.hooked()]
     findings = sorted(finding.name for finding in outcome.findings)
     rests_on = [one for one in outcome.assumptions if one != RECORDED]
-    return fires, decisions, outcome.verdict_name, outcome.passed, findings, rests_on
+    return hook_runs, decisions, outcome.verdict_name, outcome.passed, findings, rests_on
 
 
 def play(file, base, coverage_store):
     scenarios = scenario_files.load(file, known_hosts=hosts.names(), known_findings=finding_names())
-    # In the same place, for paths show in what hooks print.
+    # In the same folder, because hooks print paths.
     with Harness(Settings(coverage_store=coverage_store, base=base)) as harness:
-        return {scenario.id: told(harness.simulate(scenario)) for scenario in scenarios}
+        return {scenario.id: facts(harness.simulate(scenario)) for scenario in scenarios}
 
 
 def compare(file, folder):

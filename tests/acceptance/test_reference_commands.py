@@ -34,27 +34,27 @@ def test_hosts_are_listed(hookharness):
 
 def test_an_event_is_explained(hookharness):
     """The meanings of exit codes at an event are printed with sources; an unknown host is an error."""
-    told, wrong = hookharness("explain", "cursor", "stop"), hookharness("explain", "cursr")
+    ran, wrong = hookharness("explain", "cursor", "stop"), hookharness("explain", "cursr")
 
-    assert told.returncode == 0
-    assert '{"followup_message": "TEXT"}' in told.stdout
-    assert "REFUSES: the agent continues" in told.stdout
-    assert "[documented: Cursor hooks documentation, 2026-08]" in told.stdout
+    assert ran.returncode == 0
+    assert '{"followup_message": "TEXT"}' in ran.stdout
+    assert "REFUSES: the agent continues" in ran.stdout
+    assert "[documented: Cursor hooks documentation, 2026-08]" in ran.stdout
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "did you mean 'cursor'" in wrong.stderr
 
 
 def test_findings_are_explained(hookharness):
     """Findings and verdicts are explained by code or name; for an unknown one the nearest is named."""
-    told = hookharness("findings", "hh001", "HELD-OPEN", "livelock")
+    ran = hookharness("findings", "hh001", "HELD-OPEN", "livelock")
     wrong = hookharness("findings", "HELD")
 
-    assert told.returncode == 0
-    assert [line for line in told.stdout.splitlines() if line.startswith("HH")] == [
+    assert ran.returncode == 0
+    assert [line for line in ran.stdout.splitlines() if line.startswith("HH")] == [
         "HH001 HUNG-HOOK",
         "HH002 HELD-OPEN",
     ]
-    assert "\nlivelock\n  what: The hooks refuse the stop forever" in told.stdout
+    assert "\nlivelock\n  what: The hooks refuse the stop forever" in ran.stdout
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "'HELD' is neither code nor name; did you mean 'HELD-OPEN'?" in wrong.stderr
 

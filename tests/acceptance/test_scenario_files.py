@@ -193,7 +193,7 @@ def test_the_table(project):
 
 @pytest.mark.slow
 def test_under_xdist(project):
-    """On two workers the failure keeps its place and the table holds every row."""
+    """With two workers a failure is reported at its line, and the table has every row."""
     for number in range(3):
         project.scenario(f"polite{number}")
     project.scenario("stubborn", body=STUBBORN)
@@ -280,7 +280,7 @@ def test_bad_options(project):
 
 @pytest.mark.parametrize("name", ["cluade-code", "claude-code,codex", ""])
 def test_a_wrong_host(pytestconfig, monkeypatch, name):
-    """A host that there is not is one usage error, which says how several are named."""
+    """An unknown host is one usage error, which says how to name several."""
     monkeypatch.setattr(pytestconfig.option, "hook_host", [name])
     with pytest.raises(pytest.UsageError, match="repeat the option for several hosts") as caught:
         options.settings(pytestconfig)

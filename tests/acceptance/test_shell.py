@@ -157,13 +157,13 @@ def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
 @pytest.mark.parametrize("front_end", ["shell", "pytest"])
 def test_interrupt(project, pytester, front_end):
     """After Ctrl-C the command prints what was seen until then, and leaves no process behind."""
-    # In a covered folder, for elsewhere the agent's shell has a pipe of its own.
+    # In a covered folder, because elsewhere the agent's shell has a pipe of its own.
     ready = project.path / "scenarios" / "ready"
     ready.parent.mkdir()
     os.mkfifo(ready)
     reader = os.open(ready, os.O_RDONLY | os.O_NONBLOCK)
     project.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
-    # The second fire hangs; that the first is over is seen by the agent's own shell call before it.
+    # The second hook run hangs; the agent's own shell call before it shows that the first has ended.
     text = (project.path / "scenarios/slow.scenario.yaml").read_text()
     text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
     project.scenario("slow", text=f"world: {{cover: ['{ready.parent}']}}\n{text}")

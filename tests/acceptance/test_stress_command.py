@@ -11,7 +11,7 @@ import pytest
 SETTINGS = ".claude/settings.json"
 COMMAND = '"$CLAUDE_PROJECT_DIR"/hooks/guard.sh'
 CLOSED = "standard input that is closed"
-# It lets everything through that it cannot read.
+# It allows everything that it cannot read.
 OPEN = "#!/bin/sh\nif grep -q 'rm -rf'; then echo 'by name' >&2; exit 2; fi\nexit 0\n"
 QUIET = "#!/bin/sh\ncat >/dev/null\nexit 0\n"
 

@@ -24,7 +24,7 @@ def asked(*events, refused=False):
     ruling = Ruling.DENY if refused else Ruling.NONE
     steps = []
     for turn, event in enumerate(events, 1):
-        fire = HookRun(
+        hook_run = HookRun(
             hook=Hook(event=event, command="hook.sh"),
             payload={},
             stdin=b"",
@@ -32,7 +32,7 @@ def asked(*events, refused=False):
             reply=Reply(ruling=ruling, rule=RULE),
         )
         decision = Decision(event=event, ruling=ruling, refused=refused, rule=RULE)
-        hooked = HookEvent(event=event, hook_runs=(fire,), decision=decision)
+        hooked = HookEvent(event=event, hook_runs=(hook_run,), decision=decision)
         steps.append(Step(number=turn, turn=turn, exchange=hooked))
     return Outcome(
         scenario=Scenario(name="test"),

@@ -1,4 +1,4 @@
-"""Claims about trace files: what is left of a run, whatever ends it, and how it is read back."""
+"""Claims about trace files: what they contain after any end of a run, and how they are read back."""
 
 import base64
 import json
@@ -149,9 +149,9 @@ def test_no_secret_is_written(project, monkeypatch):
 
     result.assert_outcomes(failed=1)
     ((file,), (entry,)) = ([*(project.path / name).iterdir()] for name in ("traces", "entries"))
-    (fire,) = next(line for line in records(file) if line.get("kind") == "hook-event")["hook_runs"]
-    assert fire["reply"]["reason"]["text"] == "say [redacted: DEPLOY_TOKEN]"
-    assert '"[redacted: CI_JOB_TOKEN]active":false' in fire["stdin"]["text"]
+    (hook_run,) = next(line for line in records(file) if line.get("kind") == "hook-event")["hook_runs"]
+    assert hook_run["reply"]["reason"]["text"] == "say [redacted: DEPLOY_TOKEN]"
+    assert '"[redacted: CI_JOB_TOKEN]active":false' in hook_run["stdin"]["text"]
     assert all(VALIDATOR.is_valid(line) for line in records(file))
     for text in (file.read_text(), entry.read_text()):
         assert "say [redacted: DEPLOY_TOKEN]" in text
@@ -166,11 +166,11 @@ def test_the_shell_writes_and_reads_traces(project, capsys, monkeypatch):
     assert main.main(["try", "Stop", "echo no >&2; exit 2", "--trace-dir", "traces"]) == 1
     capsys.readouterr()
     assert main.main(["report", "traces"]) == 1
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert main.main(["report", "traces", "--format", "incident", "-o", "all.md"]) == 1
     assert main.main(["report", "traces", "--format", "incident", "-o", "all.md"]) == 2
 
-    assert "1 simulation: 0 as expected, 1 failed" in told
+    assert "1 simulation: 0 as expected, 1 failed" in printed
     assert "livelock in `try[claude-code]`" in (project.path / "all.md").read_text()
     assert "all.md" in capsys.readouterr().err
     (file,) = (project.path / "traces").iterdir()

@@ -1,5 +1,5 @@
 """
-Claims about the benchmarks: they run to the end, and what they count is as promised. Times are never tested.
+Claims about the benchmarks: they run to the end, and their counts are as expected. Times are never tested.
 """
 
 import re
@@ -12,7 +12,7 @@ import pytest
 
 RUN = Path(__file__).parents[2] / "benchmarks" / "run.py"
 TARGETS = ("true", "bash", "python")
-TIERS = ("process group",)  # the one that is to be had everywhere
+TIERS = ("process group",)  # available everywhere
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_rows_of_hosts(more_rows):
 
 @pytest.mark.nightly
 def test_rows_of_stress(more_rows):
-    """A whole table of stress is measured beside one run of its session, and cells are counted."""
+    """A whole stress table is measured beside one run of its session, and its cells are counted."""
     assert {"played once", "everything tried"} <= more_rows.keys()
     assert int(more_rows["everything tried"][2]) > 1
 

@@ -47,7 +47,7 @@ def kinds(scenario):
         (".qwen/settings.json", "qwen-code"),
     ],
 )
-def test_the_place_of_a_file_tells_its_host(settings, tmp_path, place, host):
+def test_the_place_of_a_file_decides_its_host(settings, tmp_path, place, host):
     """A settings file is read by the host that reads this place, in the project around it."""
     event = "BeforeTool" if host == "gemini-cli" else "PreToolUse"
 
@@ -85,7 +85,7 @@ def test_a_place_that_no_host_reads_is_refused(settings, place):
 
 
 def test_what_is_no_file_is_not_said_to_be_missing(tmp_path):
-    """A device and a folder exist, and are not said to be missing."""
+    """A device and a folder exist, and are not reported as missing."""
     with pytest.raises(SimulationError, match=r"^/dev/null: is neither a file nor a folder; name a project"):
         find_hook_sets(Path("/dev/null"))
     with pytest.raises(SimulationError, match=f"^{tmp_path}: no hooks of any host are configured below it"):
@@ -103,7 +103,7 @@ def test_settings_without_hooks_are_refused(settings, tmp_path):
 
 
 def test_a_stressed_scenario_asks_for_everything_once():
-    """Trials that a scenario asks for already keep their names, and all others are added."""
+    """Trials that a scenario asks for already keep their names, and all other trials are added."""
     made = with_all_trials(Scenario(name="test", vary=(VaryRequest("tools", ("jq",)),)))
 
     assert sorted(request.family for request in made.vary) == sorted(VARY_FAMILIES)

@@ -1,5 +1,5 @@
 """
-How the well-behaved hooks behave: what each must do, and must not do.
+What each well-behaved hook must do, and must not do.
 
 It shares nothing with the package.
 """
@@ -18,8 +18,8 @@ def silent(ran: Ran) -> bool:
     return (ran.status, ran.stdout, ran.stderr) == (0, "", "")
 
 
-def told(ran: Ran) -> str:
-    """What a hook gives the agent without refusing anything."""
+def to_agent(ran: Ran) -> str:
+    """Return what a hook gives the agent without refusing anything."""
     assert ran.status == 0, ran.stderr
     assert not ran.refused
     return ran.answer.get("hookSpecificOutput", {}).get("additionalContext", ran.stdout)
@@ -30,7 +30,7 @@ def trim_edited_file(project: Project, below: Path) -> None:
     assert silent(project.asks("PostToolUse", **write(file)))
     file.write_text("x = 1  \n")
     other.write_text("x = 1  \n")
-    assert "Blanks" in told(project.asks("PostToolUse", **write(file)))
+    assert "Blanks" in to_agent(project.asks("PostToolUse", **write(file)))
     assert silent(project.asks("PostToolUse", **write(other)))
     assert (file.read_text(), other.read_text()) == ("x = 1\n", "x = 1  \n")
     assert not list(project.temporary.iterdir())
@@ -61,7 +61,7 @@ def branch_as_context(project: Project, _: Path) -> None:
     (git / "objects").mkdir()
     (git / "refs").mkdir()
     (git / "HEAD").write_text("ref: refs/heads/topic\n")
-    assert told(project.asks("SessionStart", source="startup")) == "You are on the branch topic.\n"
+    assert to_agent(project.asks("SessionStart", source="startup")) == "You are on the branch topic.\n"
 
 
 def syntax_at_stop(project: Project, below: Path) -> None:
@@ -86,12 +86,12 @@ def protected_paths(project: Project, below: Path) -> None:
 
 
 def reminder_with_cooldown(project: Project, _: Path) -> None:
-    assert "Tests come with" in told(project.asks("UserPromptSubmit", prompt="go"))
+    assert "Tests come with" in to_agent(project.asks("UserPromptSubmit", prompt="go"))
     assert silent(project.asks("UserPromptSubmit", prompt="go"))
-    assert "Tests come with" in told(project.asks("UserPromptSubmit", prompt="go", session_id="second"))
+    assert "Tests come with" in to_agent(project.asks("UserPromptSubmit", prompt="go", session_id="second"))
     for stamp in project.temporary.glob("*/first"):
         stamp.write_text("not a time")
-    assert "Tests come with" in told(project.asks("UserPromptSubmit", prompt="go"))
+    assert "Tests come with" in to_agent(project.asks("UserPromptSubmit", prompt="go"))
 
 
 def tests_before_finish(project: Project, _: Path) -> None:
@@ -133,9 +133,9 @@ def no_secrets(project: Project, _: Path) -> None:
 
 
 def notes_at_start(project: Project, _: Path) -> None:
-    assert "half done" in told(project.asks("SessionStart", source="startup"))
+    assert "half done" in to_agent(project.asks("SessionStart", source="startup"))
     (project.root / "NOTES.md").write_text("long\n" * 5000)
-    assert len(told(project.asks("SessionStart", source="startup"))) < 4200
+    assert len(to_agent(project.asks("SessionStart", source="startup"))) < 4200
     (project.root / "NOTES.md").unlink()
     assert silent(project.asks("SessionStart", source="startup"))
 
@@ -174,7 +174,7 @@ def tidy_json(project: Project, _: Path) -> None:
     file = project.root / "package.json"
     assert silent(project.asks("PostToolUse", **write(file)))
     file.write_text('{"a": [1]}')
-    assert "laid out" in told(project.asks("PostToolUse", **write(file)))
+    assert "laid out" in to_agent(project.asks("PostToolUse", **write(file)))
     file.write_text('{"a": ')
     assert silent(project.asks("PostToolUse", **write(file)))
     assert file.read_text() == '{"a": '
@@ -193,7 +193,7 @@ def vendor_is_not_ours(project: Project, _: Path) -> None:
 
 
 def deploy_page_on_demand(project: Project, _: Path) -> None:
-    assert "make release" in told(project.asks("UserPromptSubmit", prompt="Deploy it, please"))
+    assert "make release" in to_agent(project.asks("UserPromptSubmit", prompt="Deploy it, please"))
     assert silent(project.asks("UserPromptSubmit", prompt="Mend the test"))
     (project.root / "docs" / "deploy.md").unlink()
     assert silent(project.asks("UserPromptSubmit", prompt="Deploy it, please"))

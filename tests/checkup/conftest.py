@@ -1,4 +1,4 @@
-"""What the check-up made of the two sets of hooks: a table below the run."""
+"""A table below the run: what the check-up found in the two sets of hooks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-What the hooks of the two sets really do: it starts them as their hosts would.
+Start the hooks of the two sets as their hosts would, to find out what they really do.
 
 It is an oracle, so it shares nothing with the package: settings are read, inputs are made and processes are
 started here, with a copy of the project in a fresh folder.
@@ -43,7 +43,7 @@ class Handler:
 
 @dataclass(frozen=True)
 class Ran:
-    """What became of one start of a command; ``status`` is ``None`` if it was cut."""
+    """The result of starting a command; ``status`` is ``None`` if it was cut."""
 
     status: int | None
     stdout: str
@@ -89,7 +89,7 @@ def handlers(folder: Path) -> Iterator[Handler]:
 
 
 class Project:
-    """A copy of one project, whose hooks can be fired."""
+    """A copy of one project, whose hooks can be run."""
 
     def __init__(self, folder: Path, below: Path) -> None:
         self.root = below / "work" / folder.name
@@ -101,7 +101,9 @@ class Project:
         self.handlers = list(handlers(folder))
         self.variable = PLACES[place_of(folder)]
 
-    def fire(self, event: str, *, cut: float = 20, path: str = "", raw: str = "", **told: Any) -> list[Ran]:
+    def run_hooks(
+        self, event: str, *, cut: float = 20, path: str = "", raw: str = "", **fields: Any
+    ) -> list[Ran]:
         """
         Start all commands of an event, one after the other, and wait for the end of their output.
 
@@ -109,8 +111,8 @@ class Project:
             event: The event's name.
             cut: Seconds after which a command is ended.
             path: Folders to look for programs in, instead of the usual ones.
-            raw: The input as it is, instead of one that is made of ``told``.
-            told: What the input says besides the usual; None leaves a key out.
+            raw: The input as it is, instead of one that is made of ``fields``.
+            **fields: Further keys of the input; None leaves a key out.
         """
         usual = {
             "session_id": "first",
@@ -118,14 +120,14 @@ class Project:
             "cwd": str(self.root),
             "hook_event_name": event,
         }
-        given = {key: value for key, value in {**usual, **told}.items() if value is not None}
+        given = {key: value for key, value in {**usual, **fields}.items() if value is not None}
         text = raw or json.dumps(given)
         commands = [handler.command for handler in self.handlers if handler.event == event]
         return [self._run(command, text, cut, path) for command in commands]
 
-    def asks(self, event: str, **told: Any) -> Ran:
-        """Fire an event that has one command."""
-        (ran,) = self.fire(event, **told)
+    def asks(self, event: str, **fields: Any) -> Ran:
+        """Run the one command of an event."""
+        (ran,) = self.run_hooks(event, **fields)
         return ran
 
     def _run(self, command: str, text: str, cut: float, path: str) -> Ran:

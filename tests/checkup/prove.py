@@ -19,23 +19,23 @@ from .drive import Project, Ran
 
 
 def write(file: object, tool: str = "Write") -> dict[str, Any]:
-    """What an edit tells."""
+    """Return the fields of an edit."""
     return {"tool_name": tool, "tool_input": {"file_path": str(file), "content": "text\n"}}
 
 
 def run(command: str, tool: str = "Bash") -> dict[str, Any]:
-    """What a shell call tells."""
+    """Return the fields of a shell call."""
     return {"tool_name": tool, "tool_input": {"command": command}}
 
 
 def always_refuses(
     project: Project, flags: tuple[bool, ...] = (False, True, True, True, True, True)
 ) -> list[Ran]:
-    """Stop again and again, and be refused each time."""
-    fired = [ran for flag in flags for ran in project.fire("Stop", stop_hook_active=flag)]
-    refused = sum(ran.refused for ran in fired)
-    assert refused == len(flags), [(ran.status, ran.stdout, ran.stderr) for ran in fired]
-    return fired
+    """Stop several times; each stop must be refused."""
+    results = [ran for flag in flags for ran in project.run_hooks("Stop", stop_hook_active=flag)]
+    refused = sum(ran.refused for ran in results)
+    assert refused == len(flags), [(ran.status, ran.stdout, ran.stderr) for ran in results]
+    return results
 
 
 def without(*names: str, below: Path) -> str:
@@ -99,7 +99,7 @@ def builder_left_running(project: Project, _: Path) -> None:
 
 
 def started_in(folder: Path, word: str) -> list[int]:
-    """The processes that stand in a folder and have a word in their command line."""
+    """Return the processes that run in a folder and have a word in their command line."""
     table = subprocess.check_output(["ps", "-eo", "pid,args"], text=True).splitlines()
     numbers = [int(row.split()[0]) for row in table if word in row]
     places = {pid: Path(f"/proc/{pid}/cwd") for pid in numbers}
@@ -149,9 +149,9 @@ def words_anywhere(project: Project, _: Path) -> None:
 
 
 def first_key_first(project: Project, _: Path) -> None:
-    told = write("/x/.env")
-    other = {"tool_input": told["tool_input"], "tool_name": "Write"}
-    assert project.asks("PreToolUse", **told).refused
+    payload = write("/x/.env")
+    other = {"tool_input": payload["tool_input"], "tool_name": "Write"}
+    assert project.asks("PreToolUse", **payload).refused
     assert not project.asks("PreToolUse", **other).refused
 
 
@@ -178,11 +178,11 @@ open(Path({str(below)!r}, "meeting"), end).close()
     assert marked != source
     held = below / "held.py"
     held.write_text(marked)
-    told = below / "told.json"
-    told.write_text(json.dumps(run("ls")))
+    payload = below / "payload.json"
+    payload.write_text(json.dumps(run("ls")))
     variables = {**os.environ, "CLAUDE_PROJECT_DIR": str(project.root)}
     subprocess.run(
-        ["sh", "-c", '"$1" "$2" <"$3" & "$1" "$2" <"$3"; wait', "sh", "python3", held, told],
+        ["sh", "-c", '"$1" "$2" <"$3" & "$1" "$2" <"$3"; wait', "sh", "python3", held, payload],
         env=variables,
         check=True,
         timeout=20,
@@ -212,9 +212,9 @@ def commits_by_itself(project: Project, _: Path) -> None:
 
 
 def off_without_jq(project: Project, below: Path) -> None:
-    told = write("/x/.env")
-    assert project.asks("PreToolUse", **told).refused
-    ran = project.asks("PreToolUse", path=without("jq", below=below), **told)
+    payload = write("/x/.env")
+    assert project.asks("PreToolUse", **payload).refused
+    ran = project.asks("PreToolUse", path=without("jq", below=below), **payload)
     assert (ran.status, ran.stdout, ran.stderr) == (0, "", "")
 
 
@@ -225,17 +225,17 @@ def tool_of_another_name(project: Project, _: Path) -> None:
 
 
 def summary_by_an_agent(project: Project, below: Path) -> None:
-    stand_in = below / "bin" / "claude"
-    stand_in.parent.mkdir()
+    fake_agent = below / "bin" / "claude"
+    fake_agent.parent.mkdir()
     calls = below / "calls"
     (handler,) = project.handlers
-    # The agent that is started ends too, and its end fires the hook; twenty are enough.
-    stand_in.write_text(
+    # The end of the agent that is started triggers the hook again; twenty are enough.
+    fake_agent.write_text(
         f'#!/bin/sh\necho once >>"{calls}"\n[ "$(wc -l <"{calls}")" -ge 20 ] && exit 0\n'
         f"echo '{{}}' | {handler.command}\n"
     )
-    stand_in.chmod(0o755)
-    project.asks("SessionEnd", path=f"{stand_in.parent}{os.pathsep}{os.environ['PATH']}", reason="other")
+    fake_agent.chmod(0o755)
+    project.asks("SessionEnd", path=f"{fake_agent.parent}{os.pathsep}{os.environ['PATH']}", reason="other")
     assert calls.read_text().count("once") == 20
 
 

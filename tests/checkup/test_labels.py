@@ -1,4 +1,4 @@
-"""The hooks by which the check-up is judged: well formed, labelled, and doing what is said of them."""
+"""The hooks that the check-up is judged by are well formed, labelled, and do what their labels say."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from .prove import PROOFS
 WELL_BEHAVED = sorted(path.name for path in GOOD.iterdir())
 SEEDED = sorted(path.name for path in BAD.iterdir())
 VERDICTS = {"terminated", "livelock", "recursing"}
-# What is wrong with these is that the script is not there, or may not be executed.
+# The defect of these is that the script is missing, or may not be executed.
 NOT_RUN = {"script-of-another-name", "not-executable"}
 
 

@@ -1,4 +1,4 @@
-"""The check-up, judged: silent on hooks that behave, and naming the one defect of those that have one."""
+"""The check-up is silent on hooks that behave, and names the one defect of those that have one."""
 
 import json
 
@@ -13,7 +13,7 @@ from .drive import BAD, GOOD
 
 WELL_BEHAVED = sorted(path.name for path in GOOD.iterdir())
 SEEDED = sorted(path.name for path in BAD.iterdir())
-# Those of each set that are quickly judged.
+# The hooks of each set that are quickly judged.
 QUICK = ["no-private-keys", "branch-as-context"]
 QUICKLY_SEEDED = ["event-of-its-own", "matcher-in-small-letters"]
 # Names of the labels for which the catalogue has another.
@@ -21,7 +21,7 @@ OURS = {
     # The label has a name of its own for all that hooks do to index, refs and stash.
     "GIT-CHANGED": "STAGED",
 }
-# A busy machine makes a check-up slower and no worse.
+# On a busy machine a check-up takes longer and finds the same.
 SETTINGS = {"wall": 240.0}
 
 
@@ -52,26 +52,26 @@ def judge_seeded(name, base, tally):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_quick_ones_that_behave(tmp_path, tally, name):
-    """On a well-behaved hook that is quickly judged the check-up has nothing to report."""
+    """The check-up reports nothing about a well-behaved hook that is quickly judged."""
     judge_well_behaved(name, tmp_path, tally)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICKLY_SEEDED)
 def test_quick_ones_with_a_defect(tmp_path, tally, name):
-    """Of a hook with a defect that is quickly judged the check-up names the defect."""
+    """The check-up names the defect of a hook that is quickly judged."""
     judge_seeded(name, tmp_path, tally)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name in WELL_BEHAVED if name not in QUICK])
 def test_no_false_alarm(tmp_path, tally, name):
-    """On a well-behaved hook the check-up has nothing to report."""
+    """The check-up reports nothing about a well-behaved hook."""
     judge_well_behaved(name, tmp_path, tally)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name in SEEDED if name not in QUICKLY_SEEDED])
 def test_defect_is_named(tmp_path, tally, name):
-    """Of a hook with a defect the check-up names the defect."""
+    """The check-up names the defect of a hook that has one."""
     judge_seeded(name, tmp_path, tally)

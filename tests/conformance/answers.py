@@ -98,7 +98,7 @@ def replay_loop(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, 
     outcome = simulate(made)
     flags = _flags(outcome, event)
     if row.recorded["cut"]:
-        # A subagent goes on within one turn, past the length of the recording.
+        # A subagent continues within one turn, past the length of the recording.
         flags = flags[:most]
     recorded: dict[str, Any] = {"calls": most, "cut": row.recorded["cut"]}
     seen: dict[str, Any] = {"calls": len(flags), "cut": not _overridden(outcome)}

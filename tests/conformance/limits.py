@@ -16,7 +16,7 @@ from .rows import Row
 # Recorded with a timeout of 1, a hook of 10 and a child of 8 seconds. These shorter times still outlast
 # every timeout and grace period of a host.
 _LIMIT, _STAY, _CHILD_STAYS = 1.0, 5.0, 4.0
-# How many seconds sooner than recorded the simulated host may go on. The second value is for a child that
+# How many seconds sooner than recorded the simulated host may continue. The second value is for a child that
 # dies with its hook, where the profile says that the real host takes longer.
 _SOONER, _SOONER_WITH_CHILD = 0.3, 1.7
 

@@ -298,7 +298,7 @@ def _named(hook_run: HookRun) -> str:
 
 
 def _near(recorded: Sequence[float], seen: Sequence[float], own: float = 0.3) -> list[float]:
-    """Return the recorded times that the replay came close to, and the seen times in place of the others."""
+    """Return the recorded times that the replay was close to, and the seen times in place of all others."""
     if len(recorded) != len(seen):
         return list(seen)
     pairs = zip(recorded, seen, strict=True)

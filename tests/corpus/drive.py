@@ -1,8 +1,8 @@
 """
-What the hooks of the corpus really do: it drives them by themselves.
+Drive the hooks of the corpus by themselves, to find out what they really do.
 
 It is an oracle, so it shares nothing with the package that it is to measure: a hook is started again and
-again in a fresh folder, with the input of a Stop, until it lets go. Run as a program it writes labels.json.
+again in a fresh folder, with the input of a Stop, until it allows one. As a program it writes labels.json.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ HOOKS = HERE / "hooks"
 LABELS = HERE / "labels.json"
 SUBJECTS = HERE / "subjects.json"
 
-FIRES = 2000
+MOST_RUNS = 2000
 DEADLINE = 30.0
 PAUSE = 0.02
 FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
 class Broken(Exception):
-    """A hook that neither refused nor let go: it was cut, could not be run, or failed."""
+    """A hook that neither refused nor allowed the stop: it was cut, could not be run, or failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drive:
     """
-    What came of driving one hook.
+    The result of driving one hook.
 
     Attributes:
-        ends_after: The number of refusals before it let go; nothing if it never did.
+        ends_after: The number of refusals before it allowed the stop; nothing if it never did.
         hook_runs: How often it was started.
     """
 
@@ -79,7 +79,7 @@ class Agent:
         return self.root / "home" / ".claude" / "projects" / "workspace" / f"{self.session}.jsonl"
 
     def settle(self) -> dict[str, str]:
-        """Make the folders, and give the environment that hooks have in them."""
+        """Make the folders; return the environment that hooks have in them."""
         for folder in (self.workspace, self.transcript.parent, self.root / "tmp"):
             folder.mkdir(parents=True)
         return {
@@ -95,7 +95,7 @@ class Agent:
         }
 
     def stop(self, number: int) -> bytes:
-        """Come to the stop of a number, and give what the hook is told about it."""
+        """Advance to the stop of a number, and return the hook's input."""
         said: list[tuple[str, str]] = []
         if self.behaviour == "editing":
             (self.workspace / f"touched-{number}.txt").write_text(f"{number}\n")
@@ -107,7 +107,7 @@ class Agent:
             for who, text in [*said, ("assistant", "Done.")]:
                 line = {"type": who, "sessionId": self.session, "message": {"role": who, "content": text}}
                 transcript.write(json.dumps(line) + "\n")
-        told = {
+        payload = {
             "session_id": self.session,
             "transcript_path": str(self.transcript),
             "cwd": str(self.workspace),
@@ -116,7 +116,7 @@ class Agent:
             "stop_hook_active": number > 1,
             "last_assistant_message": "Done.",
         }
-        return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+        return json.dumps(payload, separators=(",", ":")).encode() + b"\n"
 
 
 def search_path() -> str:
@@ -141,15 +141,15 @@ def can_run(interpreter: str) -> bool:
     return shutil.which(interpreter, path=search_path()) is not None
 
 
-def fire(hook: Path, told: bytes, env: Mapping[str, str], root: Path) -> tuple[int, str, str]:
+def run_hook(hook: Path, payload: bytes, env: Mapping[str, str], root: Path) -> tuple[int, str, str]:
     """
-    Start a hook once, and give its exit code, standard output and standard error.
+    Start a hook once; return its exit code, standard output and standard error.
 
     Raises:
         Broken: It did not end in time.
     """
     taken, given = os.pipe()
-    os.write(given, told)  # shorter than a pipe is deep
+    os.write(given, payload)  # shorter than a pipe is deep
     os.close(given)
     with (root / "stdout").open("wb+") as stdout, (root / "stderr").open("wb+") as stderr:
         started = subprocess.Popen(
@@ -171,10 +171,10 @@ def fire(hook: Path, told: bytes, env: Mapping[str, str], root: Path) -> tuple[i
 
 def refuses(name: str, code: int, stdout: str, stderr: str) -> bool:
     """
-    Whether one fire refused the stop.
+    Whether one hook run refused the stop.
 
     Raises:
-        Broken: It did neither that nor let the agent stop.
+        Broken: It neither refused nor allowed the stop.
     """
     if code == 2 and stderr.strip():
         return True
@@ -189,7 +189,7 @@ def refuses(name: str, code: int, stdout: str, stderr: str) -> bool:
 @contextmanager
 def fresh_agent(behaviour: str, chatter: int) -> Generator[Agent]:
     """
-    An agent with folders of its own; they go with it, and so does what bears its session's name in /tmp.
+    An agent with folders of its own; they are removed with it, and so is what has its session's name in /tmp.
     """
     with tempfile.TemporaryDirectory(prefix="corpus-", ignore_cleanup_errors=True) as root:
         agent = Agent(root=Path(root), behaviour=behaviour, chatter=chatter)
@@ -205,23 +205,23 @@ def drive(
     *,
     name: str,
     behaviour: str = "idle",
-    hook_runs: int = FIRES,
+    hook_runs: int = MOST_RUNS,
     pause: float = 0.0,
     chatter: int = 2,
 ) -> Drive:
     """
-    Drive a hook until it lets go.
+    Drive a hook until it allows the stop.
 
     Args:
         script: The hook.
         name: Its file name.
-        behaviour: How the agent goes on after a refusal.
+        behaviour: What the agent does after a refusal.
         hook_runs: How often it is started at most.
         pause: How many seconds the agent takes between two stops.
         chatter: How many lines the transcript gains at a stop.
 
     Raises:
-        Broken: It neither refused nor let go.
+        Broken: It neither refused nor allowed the stop.
     """
     with fresh_agent(behaviour, chatter) as agent:
         env = agent.settle()
@@ -233,7 +233,7 @@ def drive(
             ["sh", "-c", 'cat > "$1" && chmod 755 "$1"', "sh", str(hook)], input=script, check=True
         )
         for number in range(1, hook_runs + 1):
-            if not refuses(name, *fire(hook, agent.stop(number), env, agent.root)):
+            if not refuses(name, *run_hook(hook, agent.stop(number), env, agent.root)):
                 return Drive(number - 1, number)
             if pause:
                 select.select((), (), (), pause)
@@ -242,9 +242,9 @@ def drive(
 
 def label(name: str, subject: Mapping[str, str]) -> dict[str, Any]:
     """
-    All that is known about a hook of the corpus, found out by driving it.
+    Return all that is known about a hook of the corpus, found out by driving it.
 
-    A hook that lets go is driven twice more, by an agent that is slow and by one that talks more. What
+    A hook that ends is driven twice more, by an agent that is slow and by one that talks more. What
     changes the number of refusals then is named: such a hook does not count refusals.
     """
     script = (HOOKS / name).read_bytes()
@@ -259,7 +259,7 @@ def label(name: str, subject: Mapping[str, str]) -> dict[str, Any]:
         "interpreter": interpreter_of(script),
         "agent": subject["agent"],
         "ends_after": found.ends_after,
-        "fires": found.hook_runs,
+        "hook_runs": found.hook_runs,
         "moved_by": moved_by,
         "note": subject["note"],
     }

@@ -1,4 +1,4 @@
-"""Hooks that nobody wrote: from a seed, a hook and the truth about it."""
+"""Generated hooks: from a seed, a hook and the truth about it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .wording import write_bash, write_python
 @dataclass(frozen=True, slots=True)
 class Generated:
     """
-    A hook that nobody wrote.
+    A generated hook.
 
     Attributes:
         script: Its text, for bash or Python as its first line says.
-        ends_after: The number of refusals before it lets go; nothing if it never does.
+        ends_after: The number of refusals before it allows the stop; nothing if it never does.
         mechanism: What it does, in words for a failed test.
     """
 
@@ -53,7 +53,7 @@ def pick_count(dice: random.Random) -> Count:
 
 
 def pick_mechanism(dice: random.Random) -> Mechanism:
-    """Some mechanisms, as the dice fall."""
+    """Return random mechanisms."""
     count = pick_count(dice) if dice.random() < 0.75 else None
     log = None
     if dice.random() < 0.5:
@@ -65,13 +65,13 @@ def pick_mechanism(dice: random.Random) -> Mechanism:
         log=log,
         joined=dice.choice(("and", "or")),
         noises=noises,
-        told=dice.choice(("", "", *(noise for noise in noises if noise != "turns"))),
+        echoed=dice.choice(("", "", *(noise for noise in noises if noise != "turns"))),
         reply=dice.choice(("code", "json")),
     )
 
 
 def pick(dice: random.Random) -> tuple[str, Mechanism]:
-    """A language and a mechanism; half of them never let go, and none lets go at once."""
+    """Return a language and a mechanism; half of them never allow the stop, and none allows it at once."""
     language = "bash" if dice.random() < 0.8 else "python"
     endless = dice.random() < 0.5
     while True:

@@ -1,5 +1,5 @@
 """
-What hooks keep and compare, as values, and with when such a hook lets go.
+What hooks keep and compare, as values, and when such a hook allows the stop.
 
 The answer is arithmetic on the values; no hook is run for it.
 """
@@ -11,8 +11,8 @@ from typing import Literal
 
 LARGEST = 2500
 WRAPS = (2, 3, 5, 7, 10, 24, 60)
-# All limits are at most LARGEST and everything that moves moves by one at least: what comes to pass at all
-# comes to pass before this, wrapping counters included.
+# All limits are at most LARGEST and everything that moves moves by one at least: what happens at all
+# happens before this, wrapping counters included.
 HORIZON = LARGEST + 2 * max(WRAPS)
 
 PLACES = ("project", "home", "tmp")
@@ -33,7 +33,7 @@ class Count:
         exact: Whether it must be equal, not only be there or beyond.
         early: Whether it moves before it is compared.
         wrap: It is taken modulo this; nothing if it is not.
-        rearm: With each refusal the limit is moved to so much above the counter; nothing if it stays.
+        rearm: With each refusal the limit becomes the counter plus this; nothing if it stays.
         format: How it is kept.
         place: Where it is kept.
     """
@@ -66,7 +66,7 @@ class Log:
 
     Attributes:
         lines: How many lines a refusal adds.
-        limit: How many lines are enough; nothing if nobody asks.
+        limit: How many lines are enough; nothing if they are not counted.
         place: Where it is kept.
     """
 
@@ -85,7 +85,7 @@ class Mechanism:
         log: Its log, if it has one.
         joined: Whether both limits must be reached, or either.
         noises: What it writes and never reads.
-        told: A noise that is part of the reason too; empty for none.
+        echoed: A noise that is part of the reason too; empty for none.
         reply: How it refuses: with exit code 2, or in JSON.
     """
 
@@ -93,18 +93,18 @@ class Mechanism:
     log: Log | None
     joined: Literal["and", "or"]
     noises: tuple[str, ...]
-    told: str
+    echoed: str
     reply: Literal["code", "json"]
 
     def allows_stop(self, value: int, limit: int, lines: int) -> bool:
-        """Whether the hook lets go in a state."""
+        """Whether the hook allows the stop in a state."""
         parts = [self.count.holds(value, limit)] if self.count else []
         if self.log and self.log.limit is not None:
             parts.append(lines >= self.log.limit)
         return bool(parts) and (all(parts) if self.joined == "and" else any(parts))
 
     def ends_after(self) -> int | None:
-        """The number of refusals before the hook lets go; nothing if it never does."""
+        """Return the number of refusals before the hook allows the stop; nothing if it never does."""
         count = self.count
         value, limit, lines = (count.start, count.limit, 0) if count else (0, 0, 0)
         for refusals in range(HORIZON):
@@ -121,5 +121,5 @@ class Mechanism:
 
     def __str__(self) -> str:
         parts = [str(part) for part in (self.count, self.log) if part]
-        told = f", tells {self.told}" if self.told else ""
-        return f"{f' {self.joined} '.join(parts) or 'nothing'}; writes {self.noises}{told}; by {self.reply}"
+        echoed = f", prints {self.echoed}" if self.echoed else ""
+        return f"{f' {self.joined} '.join(parts) or 'nothing'}; writes {self.noises}{echoed}; by {self.reply}"

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from .drive import FIRES, HOOKS, LABELS, SUBJECTS, Broken, Drive, can_run, drive, interpreter_of
+from .drive import HOOKS, LABELS, MOST_RUNS, SUBJECTS, Broken, Drive, can_run, drive, interpreter_of
 
 KNOWN = json.loads(LABELS.read_text(encoding="utf-8"))
 QUICK = 5
@@ -16,14 +16,14 @@ def endless(name: str) -> bool:
     return KNOWN[name]["ends_after"] is None
 
 
-# The slowest goes first and the quick ones follow it: workers take the first items by the handful.
+# The slowest goes first and quick ones follow, because workers take several of the first items at once.
 SLOWEST_FIRST = sorted(
     KNOWN, key=lambda name: (not name.endswith(".js"), endless(name), not name.endswith(".py"))
 )
 
 
 def strangers(hooks, known):
-    """The names of hooks that are not those that were labelled."""
+    """The names of hooks that differ from those that were labelled."""
     found = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in hooks.iterdir() if path.is_file()
     }
@@ -67,13 +67,15 @@ def test_the_corpus_is_balanced():
 
 
 def test_labels_are_complete():
-    """Each label says how far its hook was driven, and what for is known about each hook and no other."""
+    """Each label says how far its hook was driven, and every hook has a subject."""
     subjects = json.loads(SUBJECTS.read_text(encoding="utf-8"))
 
     assert subjects.keys() == KNOWN.keys()
-    assert {known["fires"] for known in KNOWN.values() if known["ends_after"] is None} == {FIRES}
+    assert {known["hook_runs"] for known in KNOWN.values() if known["ends_after"] is None} == {MOST_RUNS}
     assert [
-        name for name, known in KNOWN.items() if known["fires"] != (known["ends_after"] or FIRES - 1) + 1
+        name
+        for name, known in KNOWN.items()
+        if known["hook_runs"] != (known["ends_after"] or MOST_RUNS - 1) + 1
     ] == []
     assert [name for name in KNOWN if KNOWN[name]["agent"] != subjects[name]["agent"]] == []
 
@@ -83,11 +85,11 @@ def test_labels_are_complete():
     [
         name
         for name, known in KNOWN.items()
-        if (known["ends_after"] or FIRES) <= QUICK and not known["moved_by"]
+        if (known["ends_after"] or MOST_RUNS) <= QUICK and not known["moved_by"]
     ],
 )
 def test_short_loops_end_as_labelled(name):
-    """A hook that lets go early does so after the number of refusals in its label."""
+    """A hook that allows the stop early does so after the number of refusals in its label."""
     known = KNOWN[name]
 
     assert drive(script_of(name), name=name, behaviour=known["agent"]).ends_after == known["ends_after"]
@@ -96,14 +98,14 @@ def test_short_loops_end_as_labelled(name):
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", SLOWEST_FIRST)
 def test_labels_hold(name):
-    """A hook ends after the refusals in its label, or somewhen if time decides, or never in all fires."""
+    """A hook ends after the refusals in its label, at any time if time decides, or in none of its runs."""
     known = KNOWN[name]
     found = drive(script_of(name), name=name, behaviour=known["agent"])
 
     if "time" in known["moved_by"]:
         assert found.ends_after is not None
     else:
-        assert found == Drive(known["ends_after"], known["fires"])
+        assert found == Drive(known["ends_after"], known["hook_runs"])
 
 
 @pytest.mark.parametrize(
@@ -134,6 +136,6 @@ def test_the_oracle_counts_refusals(body, expected):
 
 @pytest.mark.parametrize("body", ["exit 1", "exit 2", "echo oops >&2", "kill -9 $$"])
 def test_the_oracle_calls_trouble_trouble(body):
-    """A hook that fails, refuses without a reason or complains while it lets go gets no label."""
+    """A hook that fails, refuses without a reason, or complains while it allows the stop gets no label."""
     with pytest.raises(Broken, match=r"toy\.sh: exited"):
         drive(f"#!/usr/bin/env bash\n{body}\n".encode(), name="toy.sh")

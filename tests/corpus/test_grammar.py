@@ -1,4 +1,4 @@
-"""Hooks that nobody wrote: what is said about them is what they do."""
+"""Generated hooks do what is said about them."""
 
 from dataclasses import replace
 
@@ -11,11 +11,11 @@ from .mechanisms import HORIZON, Count, Log, Mechanism
 COUNT = Count(
     start=0, step=1, limit=5, exact=False, early=False, wrap=None, rearm=None, format="plain", place="project"
 )
-PLAIN = Mechanism(count=COUNT, log=None, joined="and", noises=(), told="", reply="code")
+PLAIN = Mechanism(count=COUNT, log=None, joined="and", noises=(), echoed="", reply="code")
 
 
 def driven(made, hook_runs):
-    """What comes of driving a generated hook, and what should."""
+    """Return the result of driving a generated hook, and the expected one."""
     if made.ends_after is None or made.ends_after >= hook_runs:
         expected = Drive(None, hook_runs)
     else:
@@ -25,7 +25,7 @@ def driven(made, hook_runs):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_short_drives_agree(seed):
-    """A generated hook does in its first fires what its mechanism says."""
+    """A generated hook does in its first runs what its mechanism says."""
     made = generate(seed)
     found, expected = driven(made, 60)
 
@@ -35,7 +35,7 @@ def test_short_drives_agree(seed):
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(100, 200))
 def test_long_drives_agree(seed):
-    """A generated hook ends when its mechanism says if that is soon, and else goes on."""
+    """A generated hook ends when its mechanism says if that is soon, and otherwise continues."""
     made = generate(seed)
     soon = made.ends_after is not None and made.ends_after < 300
     found, expected = driven(made, 300 if soon else 60)
@@ -85,7 +85,7 @@ def test_generated_hooks_are_balanced():
     ],
 )
 def test_arithmetic_of_mechanisms(mechanism, expected):
-    """A mechanism whose end can be told by hand ends there."""
+    """A mechanism whose end can be calculated by hand ends there."""
     assert mechanism.ends_after() == expected
 
 

@@ -1,5 +1,5 @@
 """
-What the judge says of hooks whose truth is known: those of the corpus, and generated ones.
+Verdicts on hooks whose truth is known: those of the corpus, and generated ones.
 
 A hook of the corpus is never changed because of what is found here; its label is made by driving it.
 """
@@ -30,7 +30,7 @@ QUICK = (
     "two_counters_in_a_race.sh",
     "wraps_at_five.sh",
 )
-# These take most of the time that all of them take.
+# These take most of the time.
 LONG = (
     "commits_at_each_stop.sh",
     "counts_every_stop.sh",
@@ -42,11 +42,11 @@ LONG = (
     "sqlite_counter.py",
     "temp_file_each_time.sh",
 )
-# What is known of these is less than their label says, or more.
+# Runs show less of these than their label says, or more.
 OPEN = {
     "commits_at_each_stop.sh": "what git keeps of a commit follows by no rule that is seen",
 }
-# What these do hangs on the time between two turns; their labels are made by turns that follow at once.
+# These depend on the time between two turns; their labels were made without pauses.
 PACED = {"cooldown_begins_anew.sh": "1s"}
 
 
@@ -89,7 +89,7 @@ def agrees(harness, name, turns):
 
 
 def needs_many_turns(name):
-    """Whether it takes long to see all of a hook: its end is far away, or nothing is ever concluded."""
+    """Whether it takes long to see all of a hook, because its end is far away or no verdict is reached."""
     label = KNOWN[name]
     far = label["ends_after"] is not None and label["ends_after"] >= FEW
     return name in OPEN or (far and not label["moved_by"])
@@ -125,11 +125,11 @@ def never_false(harness, seed, turns):
     made = generate(seed)
     name = "hook.py" if "python" in made.script.splitlines()[0] else "hook.sh"
     outcome = judged(harness, f"./{name}", files={name: made.script}, turns=turns)
-    told = f"{made.mechanism}: {outcome.verdict}\n{made.script}"
+    message = f"{made.mechanism}: {outcome.verdict}\n{made.script}"
     if isinstance(outcome.verdict, Livelock):
-        assert made.ends_after is None, told
+        assert made.ends_after is None, message
     if isinstance(outcome.verdict, Terminated):
-        assert outcome.blocks("Stop") == made.ends_after, told
+        assert outcome.blocks("Stop") == made.ends_after, message
 
 
 @pytest.mark.slow
@@ -142,5 +142,5 @@ def test_nothing_false_is_said_of_some_generated_hooks(harness, seed):
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(500))
 def test_nothing_false_is_ever_said_of_generated_hooks(harness, seed):
-    """Of five hundred generated hooks none is judged against its mechanism."""
+    """None of five hundred generated hooks gets a verdict that contradicts its mechanism."""
     never_false(harness, seed, MANY)

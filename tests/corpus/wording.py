@@ -132,7 +132,7 @@ def write_bash(mechanism: Mechanism) -> str:
         joined = (" && " if mechanism.joined == "and" else " || ").join(conditions)
         lines.append(f"if {joined}; then\n  exit 0\nfi")
     lines += [*late, *(BASH_NOISES[noise][0] for noise in mechanism.noises)]
-    reason = "The check failed" + (f" ({BASH_NOISES[mechanism.told][1]})" if mechanism.told else "")
+    reason = "The check failed" + (f" ({BASH_NOISES[mechanism.echoed][1]})" if mechanism.echoed else "")
     if mechanism.reply == "code":
         lines.append(f'echo "{reason}." >&2\nexit 2')
     else:
@@ -192,8 +192,8 @@ def write_python(mechanism: Mechanism) -> str:
     if conditions:
         lines.append(f"if {f' {mechanism.joined} '.join(conditions)}:\n    sys.exit(0)")
     lines += [*late, *(PYTHON_NOISES[noise][0] for noise in mechanism.noises)]
-    told = f' + " (" + {PYTHON_NOISES[mechanism.told][1]} + ")"' if mechanism.told else ""
-    lines.append(f'reason = "The check failed"{told}')
+    echoed = f' + " (" + {PYTHON_NOISES[mechanism.echoed][1]} + ")"' if mechanism.echoed else ""
+    lines.append(f'reason = "The check failed"{echoed}')
     if mechanism.reply == "code":
         lines.append("print(reason, file=sys.stderr)\nsys.exit(2)")
     else:

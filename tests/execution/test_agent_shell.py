@@ -74,7 +74,7 @@ def test_a_shell_records_its_folder_and_is_not_changed_by_it(run, folder, comman
 
 @pytest.mark.parametrize("command", ["cd sub; kill -9 $$", "cd sub; exec true", "cd sub; rmdir ../sub"])
 def test_a_shell_that_records_nothing(run, command):
-    """A shell that is killed, becomes another program or stands in a deleted folder records nothing."""
+    """A shell that is killed, becomes another program or is in a deleted folder records nothing."""
     assert run(command)[1] == ""
 
 

@@ -32,7 +32,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
         def made(**commands: Double) -> Workspace:
             scenario = Scenario(name='it\'s a "double"', commands=commands)
-            # A base with a quote and a space in its name, for names of folders are not to be trusted either.
+            # A base with a quote and a space in its name, because names of folders are untrusted too.
             return stack.enter_context(Workspace.create(scenario, tmp_path / "o'dd base"))
 
         yield made
@@ -90,7 +90,7 @@ def test_calls_are_kept_in_order(make: Make) -> None:
 
 
 def test_parallel_calls_are_all_recorded(make: Make) -> None:
-    """Of twenty calls at the same moment none is lost."""
+    """No call is lost when twenty are made at the same moment."""
     workspace = make(npm=Double())
     started = [
         subprocess.Popen(
@@ -119,7 +119,7 @@ def test_a_name_that_is_no_command_is_refused(make: Make, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a b", "it's", "$HOME", "-x", "[", "cat", "sh", "é", "a\nb", "last"])
 def test_any_bare_name_works(make: Make, name: str) -> None:
-    """Odd names, and the names of the tools that doubles use, work like others."""
+    """Odd names, and the names of the tools that doubles use, work like any other name."""
     workspace = make(**{name: Double(exit=4, stdout="out", stderr="err")})
     done = call(workspace, name, executable=str(workspace.bin / name))
     assert (done.returncode, done.stdout, done.stderr) == (4, b"out", b"err")
@@ -218,7 +218,7 @@ def test_a_double_heals_and_its_marks_end_with_that(make: Make) -> None:
 
 
 def test_a_double_heals_exactly_even_if_called_in_parallel(make: Make) -> None:
-    """Of twelve calls at once exactly five fail; a double without an exit code fails with 1."""
+    """Exactly five of twelve parallel calls fail; a double without an exit code fails with 1."""
     workspace = make(npm=Double(heals_after=5))
     started = [
         subprocess.Popen(["npm"], cwd=workspace.root, env=workspace.environment, stdin=subprocess.DEVNULL)
@@ -272,7 +272,7 @@ def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
 
 
 def test_a_flood_has_the_configured_size(make: Make) -> None:
-    """A flood has exactly the configured number of bytes, and ends when nobody reads it."""
+    """A flood has exactly the configured number of bytes, and ends when its reader is gone."""
     workspace = make(npm=Double(exit=1, floods=300_000))
     done = call(workspace, "npm")
     assert (done.returncode, len(done.stdout)) == (1, 300_000)

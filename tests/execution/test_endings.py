@@ -68,14 +68,14 @@ def test_every_process_left_behind_is_named_and_ended(sandbox: Sandbox, toy: str
     run = run_hook(sandbox, toy)
     assert run.ending == Exited(0)
     assert len(run.leftovers) == LEAVERS[toy]
-    # A child that has only just been forked still bears the name of its script.
+    # A child that was only just forked still has the name of its script.
     assert all((STAY in left.command or toy in left.command) for left in run.leftovers)
     assert all(0 <= left.age < 15 for left in run.leftovers)
     assert staying() == []
 
 
 def test_a_child_that_ends_within_the_linger_is_no_leftover(sandbox: Sandbox) -> None:
-    """A descendant that ends by itself in time is not reported."""
+    """A descendant that ends in time is not reported."""
     run = run_hook(sandbox, "sh", "-c", "sleep 0.1 </dev/null >/dev/null 2>&1 & exit 0", linger=10.0)
     assert run.ending == Exited(0)
     assert run.leftovers == ()
@@ -233,7 +233,7 @@ def test_a_missing_interpreter_differs_from_a_missing_script(sandbox: Sandbox, t
 
 
 def test_a_budget_cuts_what_is_still_alive(sandbox: Sandbox) -> None:
-    """When the budget of a batch is used up, a hook that ended keeps its ending and the others are cut."""
+    """When the budget of a batch is used up, a hook that ended keeps its ending and any other is cut."""
     launches = [launch("true"), launch("waits_for_child.sh", kill=QUICK, limit=8.0)]
     quick, slow = sandbox.run(launches, budget=0.3)
     assert quick.ending == Exited(0)
@@ -256,7 +256,7 @@ def test_results_are_in_the_order_of_their_specs(sandbox: Sandbox) -> None:
 
 
 def test_leftovers_belong_to_the_hook_that_started_them(sandbox: Sandbox) -> None:
-    """Of hooks that run side by side, a leftover belongs to the one whose session it is in."""
+    """A leftover of parallel hook runs belongs to the one whose session it is in."""
     leaver, waiter = sandbox.run([launch("plain_children.sh"), launch("sh", "-c", "sleep 0.3")])
     assert len(leaver.leftovers) == 2
     assert waiter.leftovers == ()

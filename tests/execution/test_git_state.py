@@ -201,7 +201,7 @@ def test_hooks_configuration_and_locks_are_seen(scanner: Scanner, workspace: Wor
 
 @pytest.mark.slow
 def test_flags_of_entries_are_seen(scanner: Scanner, git: Callable[..., str]) -> None:
-    """A file that git is told to take as unchanged, or to skip, differs in the index."""
+    """A file that git has to take as unchanged, or to skip, differs in the index."""
     git("update-index", "--assume-unchanged", "a.txt")
     assert differing(scanner) == {"workspace/.git/index"}
     git("update-index", "--skip-worktree", "a.txt")
@@ -213,11 +213,11 @@ def test_flags_of_entries_are_seen(scanner: Scanner, git: Callable[..., str]) ->
 def test_every_format_of_the_index_has_the_same_entries(
     workspace: Workspace, git: Callable[..., str], version: str
 ) -> None:
-    """The digest of an index is that of its entries, in whatever format git wrote them."""
+    """The digest of an index depends on its entries, and not on the format in which git wrote them."""
     index = workspace.root / ".git" / "index"
     for number in range(20):
         (workspace.root / "b" / f"{'x' * number}{number}.txt").write_text(f"{number}\n")
-    # Nothing of the long name is in the next one, which the fourth format says by a number of two bytes.
+    # The next name shares nothing with the long one, which format 4 states by a number of two bytes.
     (workspace.root / "b" / ("y" * 200)).write_text("long\n")
     (workspace.root / "c").write_text("short\n")
     git("add", "--all")
@@ -259,7 +259,7 @@ def test_entries_are_read_as_git_reads_them(workspace: Workspace, git: Callable[
     ids=["empty", "short", "cut", "version", "split", "checksum"],
 )
 def test_an_unknown_index_counts_by_its_bytes(data: bytes) -> None:
-    """What is not understood counts byte for byte, which can only tell too many states apart."""
+    """An index that is not understood counts byte for byte, which can only distinguish too many states."""
     assert index_digest(data).startswith("raw:")
     assert index_digest(data) != index_digest(data + b"\0")
 
@@ -304,7 +304,7 @@ PACK = f"pack/pack-{'d' * 40}"
     ],
 )
 def test_objects_do_not_count(path: str, expected: bool) -> None:
-    """Of a repository, wherever it stands, what git names as an object is left out, and nothing else."""
+    """In a repository in any folder, exactly the objects of git are left out."""
     assert counts(path) is expected
 
 
@@ -319,7 +319,7 @@ def test_objects_do_not_count(path: str, expected: bool) -> None:
 )
 def test_folders_of_objects_do_not_count(path: str, expected: bool) -> None:
     """
-    Of the folders of a repository, those are left out which git makes and removes as objects come and go.
+    Exactly those folders of a repository are left out that git makes and removes for its objects.
     """
     assert counts(path, folder=True) is expected
 

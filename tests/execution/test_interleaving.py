@@ -48,7 +48,7 @@ def run_hook(
 
 @pytest.mark.parametrize("words", [("sh", "-c", BARE), ("python3", "-c", FAST)], ids=["shell", "python"])
 def test_updates_without_a_lock_are_lost(place: Sandbox, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """Of hook runs that read, add one and write by a rename only one is counted, however fast they are."""
+    """Of hook runs that read, add one and write by a rename, only one is counted at any speed."""
     done = run_hook(place, tmp_path, *words)
     assert (done.reason, [run.ending for run in done.runs]) == ("", [Exited(0)] * 4)
     assert (tmp_path / "count").read_text().strip() == "1"
@@ -110,7 +110,7 @@ def test_a_race_is_found_every_time(
     isolating: Supervisor, tmp_path: Path, script: str, least: int, most: int
 ) -> None:
     """
-    Of a hundred rounds of two hook runs without a lock at least 99 lose an update, and with a lock none does.
+    At least 99 of 100 rounds of two hook runs without a lock lose an update, and with a lock none does.
     """
     found = 0
     for number in range(100):

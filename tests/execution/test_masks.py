@@ -40,7 +40,7 @@ def test_a_bare_mask_leaves_everything_out() -> None:
 
 
 def test_keys_are_masked_at_any_depth() -> None:
-    """Values under a masked key do not count at any depth; all others do."""
+    """Values under a masked key do not count at any depth; all other values do."""
     mask = Mask(file="workspace/f", keys=("at",))
     one = left(mask, b'{"at": 1, "list": [{"at": {"x": 1}, "n": 1}]}')
     assert one == left(mask, b'{"list": [{"n": 1, "at": null}], "at": 2}')

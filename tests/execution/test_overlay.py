@@ -138,7 +138,7 @@ def test_programs_may_make_namespaces_of_their_own(whole: Item) -> None:
 
 
 def test_covered_folders_are_not_outside(item: Item) -> None:
-    """Writes to a covered folder are listed there and nowhere else, also if it lies among the others."""
+    """Writes to a covered folder are listed there and nowhere else, also if it lies in a contained folder."""
     item.say(f"echo 1 > {item.workspace.root}/file; echo 1 > {item.workspace.home}/file; echo 1 > /tmp/file")
     assert item.outside() == {}
     assert {"workspace/file", "home/file", "private-tmp/file"} <= item.scanner.scan().keys()

@@ -99,7 +99,7 @@ def test_an_empty_program_asks_nothing(hook: Hook, name: str) -> None:
     ids=["sh", "bash", "cat", "python", "node"],
 )
 def test_a_file_that_is_read_is_recorded(hook: Hook, words: tuple[str, ...]) -> None:
-    """A file that a hook opens is recorded by its absolute path, whoever of its processes opens it."""
+    """A file that a hook opens is recorded by its absolute path, for any of its processes."""
     (hook.folder / "file").write_text("1\n")
     reads = hook.reads(*words)
     assert hook.look("file", LookKind.OPENED) in reads.looks
@@ -140,7 +140,7 @@ def test_a_file_that_is_missing_is_recorded_as_missing(hook: Hook) -> None:
     ],
 )
 def test_each_way_to_look_is_recorded(hook: Hook, words: tuple[str, ...], kind: LookKind) -> None:
-    """A status, an access, a listing, an attribute, free space and a change of a name are told apart."""
+    """A status, an access, a listing, an attribute, free space and a change of a name are distinguished."""
     (hook.folder / "thing").mkdir()
     assert hook.look("thing", kind) in hook.reads(*words).looks
 
@@ -198,8 +198,8 @@ def test_a_log_whose_size_is_asked_is_queried(hook: Hook, code: str) -> None:
     assert (write.append, write.queried) == (True, True)
 
 
-def test_writes_are_told_apart(hook: Hook) -> None:
-    """A file that is emptied, one that is open for reading too, and a new one are told apart."""
+def test_writes_are_distinguished(hook: Hook) -> None:
+    """A file that is emptied, one that is open for reading too, and a new one are distinguished."""
     for name in ("emptied", "both"):
         (hook.folder / name).write_text("before\n")
     reads = hook.reads("sh", "-c", "echo >emptied; exec 3<>both; echo >>new")
@@ -255,6 +255,14 @@ def test_a_file_that_could_not_be_made_is_not_the_hooks_own(hook: Hook) -> None:
             SourceKind.SHARED_MEMORY,
             "/dev/shm/hookharness-x",
         )),
+        (
+            ("python3", "-c", "import ctypes; ctypes.CDLL(None).shmget(4711, 8, 0)"),
+            (SourceKind.SHARED_MEMORY, "shmget"),
+        ),
+        (
+            ("python3", "-c", "import socket as s; s.socket().connect_ex(('127.0.0.1', 9))"),
+            (SourceKind.SOCKET, "inet 127.0.0.1 port 9"),
+        ),
         (("python3", "-c", "import socket; socket.socket()"), (SourceKind.SOCKET, "inet")),
     ],
 )  # fmt: skip

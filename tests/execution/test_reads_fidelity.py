@@ -70,7 +70,7 @@ SCRIPTS = {
 @pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET, Stdio.TTY], ids=lambda stdio: stdio.value)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_observed_run_says_and_does_the_same(place: Sandbox, name: str, stdio: Stdio) -> None:
-    """Ending, output and consumed input of an observed hook run are those of one that nobody observes."""
+    """Ending, output and consumed input of an observed hook run are those of one that is not observed."""
     spec = launch("sh", "-c", SCRIPTS[name], stdin=Stdin(data=b"one\n"), stdio=stdio)
     (plain,) = place.run([spec])
     result, reads = observed(place, spec)
@@ -214,7 +214,7 @@ def test_a_program_with_rights_of_its_own_is_a_gap(place: Sandbox, tmp_path: Pat
 
 
 def test_a_record_is_bounded(place: Sandbox) -> None:
-    """A hook that looks at more paths than are recorded goes on, and its record is incomplete."""
+    """A hook that looks at more paths than are recorded continues, and its record is incomplete."""
     code = "import os\nfor n in range(20500): os.access(f'/none/{n}', 0)\nprint('done')"
     result, reads = observed(place, launch("python3", "-c", code, limit=60.0, hook_timeout=60.0))
     assert result.stdout.text == "done\n"
@@ -230,7 +230,7 @@ def test_process_groups_alone_are_not_enough(supervisor: Supervisor) -> None:
     assert "process groups" in reads.gap
 
 
-# Forbids one call to this process and all that it starts, as a container may, and observes a hook then.
+# Forbids one call to this process and its children, as a container may, and then observes a hook.
 FORBIDDING = """
 import sys
 from pytest_hookharness.execution.processes.translation import Confinement

@@ -16,7 +16,7 @@ from pytest_hookharness.execution.coverage.scripts import lines_run, read_script
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.processes import ProcessSpec
 
-# Before each line: + it runs, - it could, and nothing where there is nothing to run.
+# Before each line: + it runs, - it could run, and nothing if there is nothing to run.
 EVERYTHING = r"""
  #!/usr/bin/env bash
 +set -euo pipefail
@@ -248,7 +248,7 @@ def test_a_script_sees_the_shell_that_it_would_see_otherwise(place, record):
     declare -F; compgen -v | grep -v -e '^BASH' -e PS4 -e HOOKHARNESS -e PYTHONPATH -e '^_$' -e PIPESTATUS
     """
     write(place / "hook.sh", text)
-    # A shell tells its children by what name it called them.
+    # A shell gives its children the name by which it called them.
     assert record("bash -c './hook.sh; exit'")[0].stdout.startswith(b"1 0\n10\n")
 
 
@@ -326,7 +326,7 @@ def test_a_hook_that_removes_the_recorder_runs_as_without(place, record):
     ],
 )
 def test_a_script_that_loads_one_which_traces_itself_is_left_alone(place, record, sources):
-    """What a loaded file traces reaches standard error, however the script came to load it."""
+    """The trace of a loaded file reaches standard error, however the script loads it."""
     write(place / "traced.sh", "PS4='> '; set -x\n")
     write(place / "outer.sh", '. "$(dirname "$0")/traced.sh"\n')
     hook = write(place / "hook", f"#!/bin/bash -e\n{sources}\necho traced\n")

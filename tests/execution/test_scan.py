@@ -303,7 +303,7 @@ def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(
     """
     A write through a memory mapping is seen after its process ended, although the file's times are equal.
     """
-    # As if each scan came an hour later, when no file is young.
+    # As if each scan came an hour later, when all files are old.
     monkeypatch.setattr(survey.time, "time_ns", lambda: time_ns() + 3_600_000_000_000)
     scanner = Scanner({"workspace": root})
     scanner.scan()
@@ -324,7 +324,7 @@ def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(
 
 
 def test_names_may_be_anything(scanner: Scanner, root: Path) -> None:
-    """Names with line ends, and with bytes that are not text, are entries like others."""
+    """Names with line ends, and with bytes that are not text, are entries like any other."""
     (root / "a\nb").write_text("1")
     (root / os.fsdecode(b"\xff")).touch()
     assert differing(scanner) == {"workspace/a\nb", "workspace/\udcff"}
@@ -357,7 +357,7 @@ def test_more_changes_than_the_system_keeps_are_found(root: Path) -> None:
     scanner = Scanner({"workspace": root})
     scanner.scan()
     for number in range(int(limit.read_text()) + 10):
-        # Alternating, for the system joins events that are alike.
+        # Alternating, because the system merges equal events.
         (root / "src" if number % 2 else root / "many").chmod(0o700)
     (root / "notes").write_text("two")
     scanner._read_events()
@@ -446,14 +446,14 @@ def transcript(tmp_path: Path) -> Path:
 def reader(transcript: Path) -> Iterator[Scanner]:
     opened = Scanner({"home": transcript.parent}, transcripts=[transcript])
     if not opened.watching:
-        pytest.skip("this system cannot tell who opens a file")
+        pytest.skip("this system does not report who opens a file")
     opened.scan()
     yield opened
     opened.close()
 
 
 def test_a_reader_of_the_transcript_is_seen(reader: Scanner, transcript: Path) -> None:
-    """A process that opens the transcript is seen once, under whatever name it does so."""
+    """A process that opens the transcript, under any name, is seen once."""
     assert reader.opened(transcript) is False
     subprocess.run(["cat", transcript], check=True, stdout=subprocess.DEVNULL)
     assert reader.opened(transcript) is True
@@ -500,7 +500,7 @@ def test_a_replaced_transcript_counts_as_opened(reader: Scanner, transcript: Pat
 
 
 def test_a_transcript_that_comes_later_is_watched_from_then_on(tmp_path: Path) -> None:
-    """Nobody can open a transcript before it exists; one that the harness writes is watched from then on."""
+    """No process opens a transcript before it exists; one that the harness writes is watched from then on."""
     scanner = Scanner({"home": tmp_path}, transcripts=[tmp_path / "later"])
     assert scanner.opened(tmp_path / "later") is False
     (tmp_path / "later").write_text("{}")
@@ -605,7 +605,7 @@ def test_names_that_can_be_read_but_not_looked_at_make_the_state_opaque(plain_us
 
 @pytest.mark.parametrize("masks", [(), (Mask(file="workspace/large", keys=("a",)),)], ids=["whole", "masked"])
 def test_a_file_that_is_too_large_is_not_read(root: Path, masks: tuple[Mask, ...]) -> None:
-    """A file of any size is handled within a moment, and the state is not known while it exists."""
+    """A file of any size is handled within a moment, and the state is unknown while it exists."""
     (root / "large").touch()
     os.truncate(root / "large", 1 << 40)
     scanner = Scanner({"workspace": root}, masks=masks)

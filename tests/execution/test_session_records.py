@@ -38,7 +38,7 @@ def test_a_session_within_a_session_is_its_child(session_records: SessionRecords
     (living / str(os.getpid())).rename(living / str(parent))
     known = json.loads((living / str(parent)).read_text())
 
-    # Another process with the same number, born at another time, is not the one that was entered.
+    # Another process with the same number and another start time is not the recorded one.
     (living / str(parent)).write_text(json.dumps({**known, "born": -1.0}))
     assert session_records.enter(Nesting()).session.parent == 0
     born = float(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[19])
@@ -73,7 +73,7 @@ def test_what_was_appended_is_read(session_records: SessionRecords) -> None:
 
 
 def test_the_hook_that_started_a_session_is_found_by_its_process(session_records: SessionRecords) -> None:
-    """Of two hooks that ran, the one above the session's own process is its starter."""
+    """If two hooks ran, the one above the session's own process is its starter."""
     record = start(session_records, 1)
     hook_runs = [
         {"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))

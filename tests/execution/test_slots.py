@@ -110,7 +110,7 @@ def test_many_threads_have_one_supervisor(
     """Threads that all come first start one supervisor, and each gets the answers of its own hooks."""
     together = threading.Barrier(8)
     pair = socket.socketpair
-    # Threads take turns where the supervisor is started, as chance may have it.
+    # Threads may be interrupted by each other while the supervisor is started.
     monkeypatch.setattr(socket, "socketpair", lambda: (threading.Event().wait(0.01), pair())[1])
 
     def ask(number: int) -> tuple[int | None, list[bytes]]:
@@ -127,7 +127,7 @@ def test_many_threads_have_one_supervisor(
 
 
 def test_values_that_come_together_are_read_one_by_one() -> None:
-    """Of two values that wait in a socket, reading the first leaves the second in place."""
+    """Reading the first of two values that wait in a socket leaves the second in place."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         for value in ("first", b"x" * 100_000, "third"):

@@ -41,7 +41,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only with rights over
 
 
 def contents_of(*folders: Path) -> dict[str, tuple[Any, ...]]:
-    """Return everything that stands in some folders, found without the code under test."""
+    """Return everything in some folders, found without the code under test."""
     paths = [str(folder) for folder in folders if folder.is_dir()]
     for folder in folders:
         for place, names, others in os.walk(folder):
@@ -105,7 +105,7 @@ def folder(tmp_path: Path) -> Path:
     os.setxattr(top / "b", "system.posix_acl_access", LIST)
     os.setxattr(top / "d", "system.posix_acl_default", LIST)
     if os.geteuid() == 0:
-        # Others have a test of their own for these, for they would not see what they list.
+        # Users without rights over the machine have a test of their own, because they cannot see all entries.
         (top / "secret").write_text("secret\n")
         (top / "secret").chmod(0)
         (top / "closed").mkdir()
@@ -166,7 +166,7 @@ def replace_atomically(top: Path) -> None:
 
 
 def split_and_join(top: Path) -> None:
-    """Give names of one inode to others."""
+    """Give names of one inode to other inodes."""
     (top / "twin").unlink()
     (top / "twin").hardlink_to(top / "b")
     (top / "d/a").unlink()
@@ -182,7 +182,7 @@ def swap(top: Path) -> None:
 
 
 def swap_folders(top: Path) -> None:
-    """Exchange two folders, so that another file stands where a name of a linked one was, and the reverse."""
+    """Exchange two folders, so that another file is where a name of a linked one was, and the reverse."""
     (top / "d").rename(top / "between")
     (top / "f").rename(top / "d")
     (top / "between").rename(top / "f")
@@ -358,7 +358,7 @@ def test_taking_and_putting_back_nothing_leaves_all_inodes_alone(folder: Path, s
 
 
 def test_only_what_differed_is_touched_and_returned(folder: Path, snapshots: Snapshots) -> None:
-    """A changed file keeps its inode and is alone in the result; all others keep their time of change too."""
+    """Only the changed file is in the result; it keeps its inode, and other files their time of change."""
     before = inodes(folder)
     snapshot = snapshots.take()
     changed = folder / "d/a"
@@ -528,7 +528,7 @@ def test_a_large_file_must_not_change(tmp_path: Path) -> None:
             snapshots.restore(snapshot)
         assert caught.value.path == str(folder / "large")
         assert (folder / "a").read_text() == "changed again\n"
-        # One that was not there before is no trouble.
+        # A file that did not exist before causes no error.
         later = snapshots.take()
         (folder / "second").write_bytes(os.urandom(2 << 20))
         assert set(snapshots.restore(later)) == {folder, folder / "second"}
@@ -567,7 +567,7 @@ def test_data_between_holes_is_put_back(tmp_path: Path) -> None:
     before = contents_of(folder)
     with Snapshots([folder], tmp_path / "store") as snapshots:
         snapshot = snapshots.take()
-        # One for both that are alike.
+        # One copy for the two equal ones.
         assert len(list((tmp_path / "store").iterdir())) == 3
         for name in ("a", "early", "late"):
             (folder / name).write_bytes(b"x" * (7 << 20))
@@ -678,7 +678,7 @@ def kept():
 sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
 snapshots = Snapshots([top], store)
 snapshots.take()
-# By now the last of them is old enough to be known by its times.
+# Now the last of them is old enough to be known by its times.
 snapshot = snapshots.take()
 (top / "500").write_text("changed")
 opened.clear()
@@ -692,7 +692,7 @@ print(len(opened), kept(), len(os.listdir(store)))
 
 
 def test_the_cost_follows_from_what_changed(tmp_path: Path) -> None:
-    """Of a thousand files one is opened if one changed, and one more content is kept."""
+    """If one of a thousand files changed, only that one is opened, and one more content is kept."""
     top = tmp_path / "top"
     top.mkdir()
     for number in range(1000):
@@ -730,7 +730,7 @@ def operate(top: Path, operation: tuple[str, str, Any]) -> None:
             case "write" | "append" if not path.is_fifo():
                 with path.open("wb" if kind == "write" else "ab") as stream:
                     stream.write(value)
-                # As if nothing had happened, for all that times tell.
+                # As if nothing had happened, as far as times show.
                 os.utime(path, ns=(STAMP, STAMP))
             case "chmod" if not is_link:
                 path.chmod(value)
@@ -781,7 +781,7 @@ def test_whatever_is_done_is_put_back(
                 now, later = contents_of(top), inodes(top)
                 assert now == wanted
                 for path, entry in now.items():
-                    # But for the names of its inode, which may be new where it is not.
+                    # Except the names of its inode, which may be new although the path is not.
                     if path in returned:
                         assert path not in was or was[path] != entry
                         continue

@@ -28,7 +28,7 @@ def request(*words: str, **changes: object) -> ProcessRequest:
 
 
 def test_this_interpreter_offers_the_fast_way() -> None:
-    """On the supported interpreters the private function works."""
+    """The private function works on the supported interpreters."""
     assert spawn.Spawner()._start is not spawn._by_popen
 
 

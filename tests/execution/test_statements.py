@@ -55,7 +55,7 @@ def test_bytes_that_are_no_text_and_scripts_that_are_broken_are_read_all_the_sam
 
 
 def test_a_long_command_counts_as_run():
-    """Of a traced command only the beginning is kept, and that is enough to recognise it."""
+    """Only the beginning of a traced command is kept, which is enough to recognise it."""
     command = "echo " + " ".join(f"word{number}" for number in range(60))
     traced = TracedLine(line=1, text=command[:200])
 

@@ -55,7 +55,7 @@ def test_a_hook_that_reads_nothing_of_a_megabyte_ends_as_it_ends(sandbox: Sandbo
 
 
 def test_what_was_read_of_a_small_input_is_known_on_pipes(sandbox: Sandbox) -> None:
-    """On pipes it is known to the byte how much of a small input a hook has read."""
+    """With pipes it is known to the byte how much of a small input a hook has read."""
     payload = Stdin(data=b"0123456789")
     assert run_hook(sandbox, "reads_no_stdin.sh", stdin=payload).stdin_read == 0
     assert run_hook(sandbox, "head", "-c", "4", stdin=payload).stdin_read in (4, 10)
@@ -64,7 +64,7 @@ def test_what_was_read_of_a_small_input_is_known_on_pipes(sandbox: Sandbox) -> N
 
 
 def test_on_sockets_it_is_known_only_that_all_was_read(sandbox: Sandbox) -> None:
-    """On sockets an input that was read in full is known as such; otherwise the amount is unknown."""
+    """With sockets an input that was read in full is known as such; otherwise the amount is unknown."""
     payload = Stdin(data=b"0123456789")
     assert run_hook(sandbox, "cat", stdin=payload, stdio=Stdio.SOCKET).stdin_read == 10
     assert run_hook(sandbox, "dd", "bs=1", "count=4", stdin=payload, stdio=Stdio.SOCKET).stdin_read is None
@@ -109,7 +109,7 @@ def test_an_input_in_pieces_comes_in_pieces(sandbox: Sandbox, stdio: Stdio) -> N
 
 
 def test_a_hook_that_ends_before_its_late_input_took_none(sandbox: Sandbox) -> None:
-    """Of an input that would come after its end a hook has taken nothing."""
+    """A hook has read nothing of an input that would come after the hook's end."""
     run = run_hook(sandbox, "reads_no_stdin.sh", stdin=Stdin(data=b"late", delay=10.0))
     assert run.ending == Exited(0)
     assert run.stdin_taken == 0
@@ -139,7 +139,7 @@ def test_without_a_terminal_there_is_none(sandbox: Sandbox) -> None:
 
 def test_a_hook_gets_three_descriptors_and_no_more(sandbox: Sandbox) -> None:
     """Nothing that the harness has open is open in a hook."""
-    # Not by listing the folder, which opens it.
+    # Listing the folder would open it.
     script = "for n in $(seq 0 64); do test -e /proc/$$/fd/$n && echo $n; done; true"
     assert run_hook(sandbox, "sh", "-c", script).stdout.text.split() == ["0", "1", "2"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 import subprocess
@@ -150,7 +151,7 @@ def test_in_namespaces_a_hook_cannot_kill_its_item_supervisor(isolating: Supervi
 @pytest.mark.parametrize("own_session", [True, False])
 def test_a_hook_that_signals_its_group_signals_only_itself(sandbox: Sandbox, own_session: bool) -> None:
     """
-    A careless signal to the whole process group does not reach the harness, whatever session the host gives.
+    A careless signal to the whole process group does not reach the harness, in any session of a host.
     """
     assert sandbox.run([launch("kills_its_group.sh", own_session=own_session)])[0].ending.signal == 9  # type: ignore[union-attr]
     assert sandbox.run([launch("true", own_session=own_session)])[0].ending == Exited(0)
@@ -247,6 +248,27 @@ def test_our_programs_load_neither_what_lies_beside_the_package_nor_the_model(
     assert not [name for name in modules if name.startswith(f"{PACKAGE.name}.model")]
 
 
+def test_our_programs_start_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code of our programs is ASCII, so Python accepts it in every locale, also for odd folders."""
+    monkeypatch.setattr(sandbox, "PACKAGE", Path("/caf\u00e9/\udcff/it's") / PACKAGE.name)
+    code = sandbox.python_program("json")[-1]
+    assert code.isascii()
+    assert "/caf\u00e9/\udcff/it's" == os.fsdecode(
+        ast.literal_eval(code[code.index("(b") + 1 : code.index(")); ")])
+    )
+
+
+def test_a_supervisor_that_cannot_start_says_so_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a known interpreter each call reports that, and a later one works once it is known."""
+    with Supervisor() as supervisor:
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "executable", "")
+            for _ in range(2):
+                with pytest.raises(ExecutionError, match="interpreter is not known"):
+                    supervisor.tiers()
+        assert supervisor.tiers()
+
+
 @pytest.mark.slow
 def test_nothing_survives_under_four_workers() -> None:
     """The tests of endings pass under four workers, each of which asserts that nothing survives."""
@@ -259,3 +281,44 @@ def test_nothing_survives_under_four_workers() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+FAILING = """
+import os
+fork, left = os.fork, {forks}
+def limited_fork():
+    global left
+    left -= 1
+    if left < 0:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return fork()
+os.fork = limited_fork
+"""
+
+
+@pytest.mark.parametrize("forks", range(5))
+def test_a_machine_without_free_processes_is_named(monkeypatch: pytest.MonkeyPatch, forks: int) -> None:
+    """Wherever the system refuses a process, the error says so, and the supervisor lives on."""
+    program = sandbox.python_program
+
+    def failing_program(*words: str) -> tuple[str, ...]:
+        *start, code = program(*words)
+        return (*start, FAILING.format(forks=forks) + code)
+
+    monkeypatch.setattr(sandbox, "python_program", failing_program)
+    with Supervisor() as supervisor:
+        said = []
+        for _ in range(3):
+            try:
+                with supervisor.open(Confinement()) as opened:
+                    opened.run([])
+            except ExecutionError as error:
+                said.append(str(error))
+
+    assert said
+    wrong = [
+        text
+        for text in said
+        if "no process can be started" not in text and "Resource temporarily" not in text
+    ]
+    assert not wrong

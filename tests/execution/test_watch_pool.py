@@ -8,7 +8,7 @@ import pytest
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.state.scan import Scanner
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what was touched")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports what was touched")
 
 
 @pytest.fixture

@@ -181,11 +181,23 @@ def test_a_mode_of_a_missing_file_is_reported(base: Path) -> None:
     assert "write it under `files`" in refused(Scenario(name="one", modes={"a": 0o600}), base)
 
 
-def test_a_relative_cover_is_refused(base: Path) -> None:
+def test_a_relative_cover_is_refused(base: Path, tmp_path: Path) -> None:
     """Only absolute folders can be covered, and they get state paths under their own name."""
     assert "use an absolute path" in refused(Scenario(name="one", cover=("a",)), base)
-    with Workspace.create(Scenario(name="one", cover=(str(base),)), base) as workspace:
-        assert workspace.roots[str(base)] == base
+    state = tmp_path / "state"
+    with Workspace.create(Scenario(name="one", cover=(str(state),)), base) as workspace:
+        assert workspace.roots[str(state)] == state
+
+
+@pytest.mark.parametrize("folder", ["/", "//", "/.", "/proc", "/proc/self", "/sys", "/etc/../sys/kernel"])
+def test_a_folder_that_never_rests_cannot_be_covered(base: Path, folder: str) -> None:
+    """Covering the whole machine, or files that the kernel changes, is an error before anything is read."""
+    assert "cover the folder that hooks use" in refused(Scenario(name="one", cover=(folder,)), base)
+
+
+def test_a_folder_that_holds_the_workspace_cannot_be_covered(base: Path) -> None:
+    """Covering a folder below which the harness writes is an error that names both."""
+    assert f"below it ({base})" in refused(Scenario(name="one", cover=(str(base.parent),)), base)
 
 
 def test_a_plugin_is_copied_beside_the_workspace(project: Path, base: Path) -> None:
@@ -369,7 +381,7 @@ def test_impossible_damage_is_an_error(base: Path, event: Corrupt, said: str) ->
 def test_a_repository_is_the_same_commit_every_time(
     base: Path, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The same files give the same commit on main, whatever the developer configured, and no hook runs."""
+    """The same files give the same commit on main with any configuration of git, and no hook runs."""
     (tmp_path / ".gitconfig").write_text(
         f"[user]\nname = Somebody\n[core]\nhooksPath = {tmp_path}\n[init]\ndefaultBranch = trunk\n"
     )

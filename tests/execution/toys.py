@@ -15,7 +15,7 @@ from pytest_hookharness.model.processes import ProcessSpec
 HOOKS = Path(__file__).parents[1] / "hooks"
 DEADLINE = 20.0
 
-# All toys that stay, stay by a sleep of this length, which no other test process uses: so a survivor is found
+# All toys that stay run a sleep of this length, which no other test process uses. So a survivor is found
 # by its command line even if its environment was cleared and its parent is gone.
 STAY = f"86399.{os.getpid()}"
 

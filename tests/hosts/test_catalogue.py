@@ -124,7 +124,7 @@ def test_a_built_in_host_needs_no_entry_points():
 
 
 def test_names_of_the_package_and_of_its_stub():
-    """The package offers the names that its stub lists for type checkers, and no others."""
+    """The package offers exactly the names that its stub lists for type checkers."""
     stub = Path(hosts.__path__[0], "__init__.pyi").read_text()
     listed: dict[str, list[str]] = {}
     exec(stub[stub.index("__all__") :], listed)  # noqa: S102

@@ -198,7 +198,7 @@ def test_changed_input_needs_an_allow(run):
 
 
 def test_a_refusal_replaces_a_result(run):
-    """On a refusal after a call the agent gets the reason instead of the result."""
+    """After a refusal on a call's result the agent gets the reason instead of the result."""
     played = run(["PostToolUse"], [GO, CALL, DONE], BLOCK)
 
     assert "not yet" in played.seen()
@@ -566,7 +566,7 @@ def test_every_event_has_an_input(codex, event):
 
 
 def test_the_agent_gets_the_first_refusal_of_a_call(codex, ended):
-    """Of several refusals of a call the agent gets the first one, even if another hook was faster."""
+    """The agent gets the first of several refusals of a call, even if another hook was faster."""
     replies = [
         hosts.read_reply(codex, Hook(event="PreToolUse", command="x"), "PreToolUse", one)
         for one in (ended(2, "", "first"), ended(2, "", "second"))

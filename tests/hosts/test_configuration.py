@@ -125,7 +125,7 @@ def test_one_bad_handler_turns_off_its_file_only(profile):
 
 
 def test_a_host_may_keep_the_rest(profile):
-    """A host whose rule is to drop only the bad handler keeps the others."""
+    """A host whose rule is to drop only the bad handler keeps all other handlers."""
     kind = replace(profile, config=replace(profile.config, default_effect=Effect.DROPS))
     inline = {"Stop": ["./x", {"type": "shell", "command": "./y"}]}
 
@@ -255,7 +255,7 @@ def test_a_handler_with_two_flaws_turns_off_its_file(profile):
 
 
 def test_an_unpassable_variable_is_left_out(profile):
-    """A variable with NUL or half a surrogate pair in the settings is a problem, and the others are set."""
+    """A variable with NUL or half a surrogate pair is a problem, and all other variables are set."""
     text = '{"env": {"A": "x\\u0000", "\\ud800": "1", "B": "2"}}'
 
     configuration = hosts.configure(profile, {PROJECT: text})

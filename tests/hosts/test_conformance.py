@@ -96,7 +96,7 @@ def test_always_refused_stop(play, ended, tally, row):
 
 
 @pytest.mark.parametrize("matcher", RESULTS["matchers"]["fired"])
-def test_matcher_fires(profile, tally, matcher):
+def test_matcher_selects_the_hook(profile, tally, matcher):
     """Each matcher with which the hook ran for a Bash call selects the hook."""
     group = {"hooks": [{"type": "command", "command": "x"}]} | (
         {} if matcher is None else {"matcher": matcher}
@@ -108,7 +108,7 @@ def test_matcher_fires(profile, tally, matcher):
 
 
 @pytest.mark.parametrize("matcher", RESULTS["matchers"]["not_fired"])
-def test_matcher_does_not_fire(profile, tally, matcher):
+def test_matcher_selects_no_hook(profile, tally, matcher):
     """Each matcher with which the hook did not run for a Bash call selects nothing."""
     hooks = hosts.configure(profile, {}, inline={"PreToolUse": {"matcher": matcher, "command": "x"}}).hooks
 
@@ -124,7 +124,7 @@ def test_matcher_does_not_fire(profile, tally, matcher):
         ("Stop", "no", ""),
     ],
 )
-def test_other_matcher_fires(profile, tally, event, matcher, target):
+def test_matchers_of_other_events(profile, tally, event, matcher, target):
     """Sources of a session are matched like tools, and a matcher on Stop is ignored."""
     hooks = hosts.configure(profile, {}, inline={event: {"matcher": matcher, "command": "x"}}).hooks
 
@@ -267,7 +267,7 @@ def test_deny_beats_allow_in_either_order(play, ended, tally, row):
 
 
 def test_the_model_gets_the_refusal_that_ended_last(play, ended, tally):
-    """Of two refusals of a call the model gets that of the hook that ended last."""
+    """If two hooks refuse a call, the model gets the refusal of the hook that ended last."""
     row = RESULTS["multi"]["first deny slow, second fast"]
     reasons = ["R-ONE", "R-TWO"]
 

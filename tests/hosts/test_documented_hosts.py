@@ -18,7 +18,7 @@ DENY = {"decision": "deny", "reason": "not yet"}
 ENDLESS = (STOPS, "idle")
 
 # For each host: how its hooks refuse a stop, how often they are asked, and how the turn ends; then the same
-# for a hook that ends with exit code 2 and words.
+# for a hook that ends with exit code 2 and text.
 REFUSED = {
     "claude-code@2.1.329": (BLOCK, (9, "capped"), (9, "capped")),
     "codex@0.169.0": (BLOCK, ENDLESS, ENDLESS),
@@ -369,8 +369,8 @@ def test_events_for_one_tool_follow_those_for_all(play, ended):
 
     played = play(settings, [GO, RunCommand(command="ls -l"), DONE], lambda *_: ended(), profile=cursor)
 
-    fired = [[hook.command for hook in request.hooks] for request in played.asked()]
-    assert fired == [["./a"], ["./c"], ["./e"], ["./d"]]
+    ran = [[hook.command for hook in request.hooks] for request in played.asked()]
+    assert ran == [["./a"], ["./c"], ["./e"], ["./d"]]
     assert played.asked("beforeShellExecution")[0].payload["command"] == "ls -l"
     assert json.loads(played.asked("postToolUse")[0].payload["tool_output"]) == "visible"
 
@@ -454,7 +454,7 @@ def test_hooks_for_successful_calls_only(play, name):
 
 
 def test_most_hooks_of_kimi_only_observe(ended):
-    """Kimi waits for the hooks of three events, and the answers of all others have no effect."""
+    """Kimi waits for the hooks of three events, and the answers of all other hooks have no effect."""
     kimi = hosts.find("kimi")
 
     waited = {name for name, rule in kimi.events.items() if rule.waits}

@@ -60,7 +60,7 @@ def test_replies(ended, code, stdout, stderr, ruling, reason):
 
 
 def test_a_signal_counts_as_success(ended):
-    """A hook that was ended by a signal has no effect, whatever text it printed."""
+    """A hook that was ended by a signal has no effect, even with text."""
     hook = Hook(event="BeforeTool", command="./x")
 
     assert hosts.read_reply(GEMINI, hook, "BeforeTool", ended(stdout="no", signal=9)).ruling is Ruling.NONE
@@ -87,7 +87,7 @@ def test_matchers(event, matcher, target, hook_runs):
 
 @pytest.mark.parametrize("written, seconds", [(30, 0.03), ("30", 0.03), (0, 0.0), (-5, 0.0), (60_000, 60.0)])
 def test_timeouts_count_milliseconds(written, seconds):
-    """A timeout counts milliseconds, whatever its size."""
+    """A timeout of any size counts milliseconds."""
     handler = {"type": "command", "command": "x", "timeout": written}
 
     (hook,) = hosts.configure(GEMINI, {}, inline={"BeforeTool": handler}).hooks

@@ -1,4 +1,4 @@
-"""Events that accompany others, and hooks that the host waits for without end."""
+"""Events that accompany other events, and hooks that the host waits for without end."""
 
 from dataclasses import replace
 
@@ -116,8 +116,8 @@ def test_a_result_is_replaced_in_the_words_of_the_host(play, profile):
     assert "Blocked: not yet" in played.seen()
 
 
-@pytest.mark.parametrize("words, told", [({"stopReason": "halt"}, "halt"), ({}, "not yet")])
-def test_a_refusal_that_halts_too(play, profile, words, told):
+@pytest.mark.parametrize("words, shown", [({"stopReason": "halt"}, "halt"), ({}, "not yet")])
+def test_a_refusal_that_halts_too(play, profile, words, shown):
     """Where a halt is a refusal, its own text has precedence over the reason of the refusal beside it."""
     answers = replace(profile.replies.answers, halting=Halting.REFUSES)
     kind = change(change(profile, "replies", answers=answers), "wording", feedback="{reason}")
@@ -125,7 +125,7 @@ def test_a_refusal_that_halts_too(play, profile, words, told):
 
     played = play({"Stop": "./x"}, [GO, DONE, DONE], lambda *_: next(refusals), profile=kind)
 
-    assert played.seen()[-1] == told
+    assert played.seen()[-1] == shown
 
 
 def test_which_calls_of_a_batch_failed(play, profile):

@@ -153,7 +153,7 @@ def test_a_host_may_have_no_file_for_variables(profile):
 
 
 def test_a_plugin_has_a_folder_for_its_data(launch):
-    """The hooks of a plugin, and no others, get a folder for data."""
+    """Only the hooks of a plugin get a folder for data."""
     plugin = launch(Hook(event="Stop", command="x", plugin="/plugins/p")).env
 
     assert plugin["CLAUDE_PLUGIN_DATA"] == "/home/dev/.claude/plugins/data/p"

@@ -334,7 +334,7 @@ SAME = [GO, *[call("terminal", command="ls"), DONE] * 2]
     [
         ([GO, DONE, DONE, DONE], 1, {}, [500]),
         ([GO, DONE, DONE, DONE], 1, {"max_iteration_per_run": 7}, [7]),
-        # The fourth of the like calls, of which two were made in four turns.
+        # The fourth equal call; two of them were made in four turns.
         (SAME, 2, {}, [7, 500]),
         (SAME, 2, {"stuck_detection": False}, [500]),
         # A repetition as long as all moves of the turn began before its prompt.

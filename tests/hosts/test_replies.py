@@ -158,13 +158,13 @@ def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
         hosts.find("codex"),
         ProcessResult(ending=Exited(2), stderr=Output(b"x" * 9_999 + "\u00e4\u00e4".encode(), 0)),
     )
-    told = {
+    answers = {
         event: hosts.read_reply(codex, Hook(event=event, command="x"), event, run)
         for event in ("Stop", "PreToolUse")
     }
 
-    assert (told["Stop"].reason, told["Stop"].fault[:9]) == ("x" * 9_999, "too-long:")
-    assert (len(told["PreToolUse"].reason), told["PreToolUse"].fault) == (10_001, None)
+    assert (answers["Stop"].reason, answers["Stop"].fault[:9]) == ("x" * 9_999, "too-long:")
+    assert (len(answers["PreToolUse"].reason), answers["PreToolUse"].fault) == (10_001, None)
 
 
 @pytest.mark.parametrize("kilobytes", [60, 70, 200, 900])
@@ -179,7 +179,7 @@ def test_qwen_reads_a_mebibyte_of_each_stream(kilobytes):
 
 
 def test_output_that_was_cut_is_a_fault(profile, ended):
-    """Output of which only a part was kept is a fault, whatever the reply."""
+    """Output of which only a part was kept is a fault with any reply."""
     run = ProcessResult(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))
     reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)
 
@@ -217,7 +217,7 @@ def test_only_the_first_answer_sends_a_hook_to_the_background(read, stdout):
         ("Stop", 2, "no", " \n"),
         ("Stop", 2, "{}", ""),
         ("Stop", 0, '{"decision": "block"}', ""),
-        ("Stop", 0, '{"decision": "block", "reason": ""}', "told to nobody"),
+        ("Stop", 0, '{"decision": "block", "reason": ""}', "shown to nobody"),
         ("Stop", 0, '{"decision": "block", "reason": " "}', ""),
         ("PostToolUse", 2, "", ""),
         ("PreToolUse", 0, special("PreToolUse", permissionDecision="deny"), ""),
@@ -284,7 +284,7 @@ def test_precedence(profile, read, rulings, winner):
 
 
 def test_the_input_of_the_hook_that_ended_last_is_taken(profile, read):
-    """Of several replacements of the input, the host takes that of the hook that ended last."""
+    """If several hooks replace the input, the host uses the replacement of the hook that ended last."""
     replies = [
         read("PreToolUse", 0, special("PreToolUse", updatedInput={"command": word})) for word in ("a", "b")
     ]
@@ -352,7 +352,7 @@ ALLOW = special("PreToolUse", permissionDecision="allow", permissionDecisionReas
         ("openhands", "UserPromptSubmit", "well", "output on a prompt"),
         ("claude-code", "UserPromptSubmit", "well", None),
         ("claude-code", "PreToolUse", "well", None),
-        # What becomes of such a reason there is not known.
+        # The effect of such a reason there is unknown.
         ("openhands", "PreToolUse", '{"decision": "allow", "reason": "well"}', None),
         ("claude-code", "PreToolUse", special("PreToolUse", permissionDecision="allow"), None),
     ],

@@ -255,7 +255,7 @@ def test_which_ruling_wins(play, profile, merging, rulings, refused):
     ],
 )
 def test_which_reasons_the_agent_gets(play, profile, words, expected):
-    """Of several reasons the agent gets each, one, or all in one text."""
+    """If there are several reasons, the agent gets each, one, or all in one text."""
     kind = of_event(profile, "Stop", merging=Merging(reasons=words))
     kind = change(kind, "wording", feedback="{reason}", blocked="")
     answers = [{"decision": "block", "reason": reason} for reason in "ab"]

@@ -1,4 +1,4 @@
-"""The session as a value: the order of events, and how turns go on and end."""
+"""The session as a value: the order of events, and how turns continue and end."""
 
 import json
 
@@ -38,7 +38,7 @@ def always(answer):
 
 
 def at(event, answer):
-    """Return a function that answers for the hooks of one event, and gives no answer for the others."""
+    """Return a function that answers for the hooks of one event, and gives no answer for all other hooks."""
     return lambda request, _: answer if request.event == event else None
 
 
@@ -89,7 +89,7 @@ def test_a_saved_session_goes_on_alike(profile):
     "answer", [hosts.HooksFinished(), Performance(), hosts.HooksFinished(runs=(None, None))]
 )
 def test_an_answer_that_does_not_fit_is_refused(profile, answer):
-    """An answer of the wrong type or length is an error, whatever the request."""
+    """An answer of the wrong type or length is an error for any request."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     configuration = hosts.configure(profile, {}, inline={"SessionStart": "./hook"})
     asked = hosts.begin(profile, configuration, facts).session

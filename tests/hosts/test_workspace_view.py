@@ -153,7 +153,7 @@ def test_the_folder_is_the_last_line(profile, ended, run, folder):
 
 
 def test_of_several_folders_the_last_is_taken(profile, ended):
-    """Of two hooks that name a folder, the hook that ended last decides."""
+    """If two hooks name a folder, the hook that ended last decides."""
     configuration = hosts.configure(profile, {}, inline={"WorktreeCreate": ["./a", "./b"]})
     replies = [
         hosts.read_reply(profile, hook, "WorktreeCreate", ended(stdout=name))
@@ -198,7 +198,7 @@ def test_a_changed_file_is_not_edited(session):
 
 
 def test_an_unchanged_file_is_edited(session):
-    """A file with the content that the agent wrote is edited, even if somebody rewrote the same content."""
+    """A file with the content that the agent wrote is edited, even if the same content was written again."""
     progress = make(session, Edit(file="a.txt", text="one"), Performance(content="one"))
     look, done = Performance(original="one", content="one"), Performance(original="one", content="two")
     progress = make(progress, Edit(file="a.txt", text="two", old="one"), look, done)
@@ -240,7 +240,7 @@ def test_other_hosts_do_not_check():
 
 
 def test_only_changed_files_count(session):
-    """Of all files that the agent saw, those that have changed since are part of the state."""
+    """Files that have changed since the agent saw them are part of the state."""
     progress = make(session, Read(file="a.txt"), Performance(original="one", content="one"))
     progress = make(progress, Read(file="b.txt"), Performance(original="two", content="two"))
 

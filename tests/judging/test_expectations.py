@@ -67,7 +67,7 @@ def asked(
     overridden: bool = False,
     target: str = "",
     payload: Mapping[str, Mapping[str, str]] | None = None,
-    fired: bool = True,
+    ran: bool = True,
     leftovers: int = 0,
 ) -> HookEvent:
     refused = ruling is Ruling.DENY and not overridden
@@ -86,7 +86,7 @@ def asked(
         reasons=(reason,) if reason else (),
         rule=RULE,
     )
-    return HookEvent(event=event, target=target, hook_runs=(hook_run,) if fired else (), decision=decision)
+    return HookEvent(event=event, target=target, hook_runs=(hook_run,) if ran else (), decision=decision)
 
 
 def trace(*exchanges: Exchange) -> Trace:
@@ -199,7 +199,7 @@ def test_expectations_about_events(expect: Expectation, expected: list[str]) -> 
     assert broken(outcome(expect)) == expected
 
 
-def test_what_the_agent_must_be_told() -> None:
+def test_text_that_the_agent_must_get() -> None:
     """
     An expected text for the agent is met by what reaches it, and the violation names where else it was said.
     """
@@ -232,7 +232,7 @@ def test_a_refusal_that_was_overridden_is_no_block() -> None:
 
 def test_what_must_happen_needs_a_hook_run() -> None:
     """An event without a hook run does not count as having happened."""
-    seen = trace(Moved(move=Stop()), asked(fired=False))
+    seen = trace(Moved(move=Stop()), asked(ran=False))
     assert broken(outcome(Expectation(sometimes=("Stop",)), seen)) == ["expect.sometimes[0]"]
 
 
@@ -269,16 +269,14 @@ def test_expectations_about_the_cycle_need_one(expect: Expectation) -> None:
 )
 def test_expectations_about_the_cap(verdict: Verdict, kept_workspace: set[str]) -> None:
     """A cap is present if it ended or would end this very loop."""
-    promises = {
+    guards = {
         "present": CapExpectation(),
         "ninth": CapExpectation(overrides=9),
         "none": CapExpectation(present=False),
         "eighth": CapExpectation(overrides=8),
     }
     assert {
-        name
-        for name, guard in promises.items()
-        if not broken(outcome(Expectation(cap=guard), verdict=verdict))
+        name for name, guard in guards.items() if not broken(outcome(Expectation(cap=guard), verdict=verdict))
     } == kept_workspace
 
 
@@ -434,14 +432,14 @@ def performed(of: ToolCall, *, refused: bool = False) -> Performed:
     ],
 )
 def test_expectations_about_one_call(wanted: str, became: str, after: list[Exchange]) -> None:
-    """The result of a call is whether it was carried out, and whether the user would have been asked."""
+    """The result of a call says whether it was carried out, and whether the user would have been asked."""
     move = Tools(calls=(call(wanted),))
     seen = outcome(Expectation(), trace(Moved(move=move), *after), script=Script(acts=(move,)))
     assert broken(seen) == ([] if became == wanted else ["agent[1].expect"])
 
 
 def test_parallel_calls_are_distinguished() -> None:
-    """Of two calls in one turn each is checked by its own result."""
+    """Each of two calls in one turn is checked by its own result."""
     other = replace(BASH, input={"command": "rm"}, label="agent[1]")
     move = Tools(calls=(call("deny"), call("allow", other), call("allow", READ)))
     after: list[Exchange] = [
@@ -457,7 +455,7 @@ def test_parallel_calls_are_distinguished() -> None:
 
 def test_a_call_that_the_hooks_changed_is_not_mixed_up() -> None:
     """
-    Of two calls of one tool the one that was carried out with another input is the one that was allowed.
+    If one of two calls of a tool was carried out with another input, that call is the allowed one.
     """
     other = replace(BASH, input={"command": "rm"})
     move = Tools(calls=(call("deny"), call("allow", other)))
@@ -483,7 +481,7 @@ def test_a_shell_move_is_judged_like_a_call() -> None:
 
 
 def test_an_expected_call_that_was_never_made_is_broken() -> None:
-    """A run that ends before an expected call breaks the expectation, whatever it was."""
+    """A run that ends before an expected call breaks any expectation of that call."""
     script = Script(acts=(Prompt(text="Go."), moves.Read(file="x", expect="allow")))
     assert broken(outcome(Expectation(), script=script)) == ["agent[1].expect"]
 

@@ -27,7 +27,7 @@ RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
 DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
 
 
-def fired(turn: int, wall: float, ending: Ending = FINE, command: str = "./lint.sh") -> Step:
+def ran(turn: int, wall: float, ending: Ending = FINE, command: str = "./lint.sh") -> Step:
     hook_run = HookRun(
         hook=Hook(event="Stop", command=command),
         payload={},
@@ -52,12 +52,12 @@ def broken(steps: Sequence[Step], **within_ms: int) -> list[tuple[str, str]]:
 
 def test_each_hook_run_within_its_time():
     """A time limit is met if no hook run of the event takes longer; exactly as long is allowed."""
-    assert broken([fired(1, 0.1), fired(2, 0.5)], Stop=500) == []
+    assert broken([ran(1, 0.1), ran(2, 0.5)], Stop=500) == []
 
 
 def test_the_slow_hook_run_is_named():
-    """Of fewer than twenty hook runs a single slow one breaks the expectation, and its turn is named."""
-    steps = [fired(1, 0.1), fired(2, 0.9), *(fired(turn, 0.1) for turn in range(3, 20))]
+    """Among fewer than twenty hook runs one slow run breaks the expectation, and its turn is named."""
+    steps = [ran(1, 0.1), ran(2, 0.9), *(ran(turn, 0.1) for turn in range(3, 20))]
 
     assert broken(steps, Stop=500) == [
         ("expect.within_ms.Stop", "900 ms in turn 2 (the slowest of 19 runs): ./lint.sh")
@@ -65,11 +65,11 @@ def test_the_slow_hook_run_is_named():
 
 
 def test_one_in_twenty_may_be_slow():
-    """Of twenty hook runs one may be slower than its limit, and two may not."""
-    quick = [fired(turn, 0.1) for turn in range(1, 20)]
+    """Among twenty hook runs one may be slower than its limit, and two may not."""
+    quick = [ran(turn, 0.1) for turn in range(1, 20)]
 
-    assert broken([*quick, fired(20, 9.0)], Stop=500) == []
-    assert broken([*quick[1:], fired(20, 0.6), fired(21, 9.0)], Stop=500) == [
+    assert broken([*quick, ran(20, 9.0)], Stop=500) == []
+    assert broken([*quick[1:], ran(20, 0.6), ran(21, 9.0)], Stop=500) == [
         (
             "expect.within_ms.Stop",
             "600 ms in turn 20 (95 % of 20 runs took no longer; the slowest was in turn 21): ./lint.sh",
@@ -78,28 +78,28 @@ def test_one_in_twenty_may_be_slow():
 
 
 def test_a_quick_hook_does_not_hide_a_slow_one():
-    """Each hook of an event is measured by itself."""
-    quick = [fired(turn, 0.01) for turn in range(1, 60)]
+    """Each hook of an event is measured on its own."""
+    quick = [ran(turn, 0.01) for turn in range(1, 60)]
 
-    ((_, seen),) = broken([*quick, fired(60, 0.8, command="./slow.sh")], Stop=500)
+    ((_, seen),) = broken([*quick, ran(60, 0.8, command="./slow.sh")], Stop=500)
 
     assert seen == "800 ms in turn 60 (its only run): ./slow.sh"
 
 
 def test_a_hook_run_that_was_cut_is_never_within_its_time():
     """A hook run that was cut before its limit breaks the expectation, because its end was not seen."""
-    cut = fired(1, 10.0, TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT))
+    cut = ran(1, 10.0, TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT))
 
     assert broken([cut], Stop=60_000)[0][1].startswith("cut after 10,000 ms in turn 1")
 
 
 def test_what_never_ran_is_not_quick():
     """A limit for an event without hook runs is broken, also if a command could not be started."""
-    missing = fired(1, 0.001, NotStarted("./lint.sh does not exist"))
+    missing = ran(1, 0.001, NotStarted("./lint.sh does not exist"))
 
     for steps in ([], [missing], [missing, missing]):
         assert broken(steps, Stop=500) == [("expect.within_ms.Stop", "no command of Stop ran")]
-    assert broken([missing, fired(2, 0.1)], Stop=500) == []
+    assert broken([missing, ran(2, 0.1)], Stop=500) == []
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_never_ran_is_not_quick():
 )
 def test_the_time_that_the_host_waits(ending, seconds):
     """The time counts that the host waited: for the process, and then until its output was closed."""
-    (timing,) = timings(Trace(steps=(fired(1, 0.2, ending),)))
+    (timing,) = timings(Trace(steps=(ran(1, 0.2, ending),)))
 
     assert timing.hook_runs[0].seconds == pytest.approx(seconds)
     assert timing.limit == 60.0
@@ -121,8 +121,8 @@ def test_the_time_that_the_host_waits(ending, seconds):
 
 def test_percentiles_are_times_of_real_hook_runs():
     """A percentile is the time of a hook run, by nearest rank."""
-    fires = tuple(RunTime(cut=False, seconds=number) for number in range(1, 21))
+    hook_runs = tuple(RunTime(cut=False, seconds=number) for number in range(1, 21))
 
-    assert Timing(event="Stop", command="x", hook_runs=fires).within(MEDIAN).seconds == 10
-    assert Timing(event="Stop", command="x", hook_runs=fires).within(NEARLY_ALL).seconds == 19
-    assert Timing(event="Stop", command="x", hook_runs=fires[:1]).within(MEDIAN).seconds == 1
+    assert Timing(event="Stop", command="x", hook_runs=hook_runs).within(MEDIAN).seconds == 10
+    assert Timing(event="Stop", command="x", hook_runs=hook_runs).within(NEARLY_ALL).seconds == 19
+    assert Timing(event="Stop", command="x", hook_runs=hook_runs[:1]).within(MEDIAN).seconds == 1

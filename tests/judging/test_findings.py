@@ -57,10 +57,10 @@ def hook_run(
     )
 
 
-def hooked(*fires: HookRun, refused: bool = False, reasons: tuple[str, ...] = ()) -> HookEvent:
+def hooked(*hook_runs: HookRun, refused: bool = False, reasons: tuple[str, ...] = ()) -> HookEvent:
     ruling = Ruling.DENY if refused else Ruling.NONE
     decision = Decision(event="Stop", ruling=ruling, refused=refused, reasons=reasons, rule=RULE)
-    return HookEvent(event="Stop", hook_runs=fires, decision=decision)
+    return HookEvent(event="Stop", hook_runs=hook_runs, decision=decision)
 
 
 def trace(*asked: HookEvent, states: dict[int, State] | None = None) -> Trace:
@@ -179,10 +179,10 @@ def test_a_refusal_without_a_reason_is_found(reasons: tuple[str, ...], expected:
 
 @pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
 def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int) -> None:
-    """A refusal by silent hooks has no reason, whatever the host says instead."""
-    fires = [hook_run(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
+    """A refusal by silent hooks has no reason, even if the host adds one."""
+    hook_runs = [hook_run(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
     agreed = hook_run(silent=True)
-    seen = trace(hooked(*fires, agreed, refused=True, reasons=("[./hook.sh]: No stderr output",)))
+    seen = trace(hooked(*hook_runs, agreed, refused=True, reasons=("[./hook.sh]: No stderr output",)))
     assert names(seen) == ["SILENT-REFUSAL"] * expected
 
 
@@ -208,8 +208,8 @@ def test_hooks_that_ran_or_are_unknown_are_not_missed() -> None:
     """With a hook run, without known settings, or with a reported cause, no hook is missed."""
     assert find(trace(hooked(hook_run())), configured=("Stop",)) == ()
     assert find(Trace()) == ()
-    told = find(Trace(), configured=(), problems=[Problem("malformed")])
-    assert [finding.name for finding in told] == ["CONFIG-OFF"]
+    found = find(Trace(), configured=(), problems=[Problem("malformed")])
+    assert [finding.name for finding in found] == ["CONFIG-OFF"]
     other = find(Trace(), configured=(), problems=[Problem("ignored-option")])
     assert {finding.name for finding in other} == {"OPTION-IGNORED", "NEVER-FIRED"}
 

@@ -150,7 +150,7 @@ def test_the_environment_counts_without_its_order(environment: dict[str, str]) -
 
 
 def test_names_that_are_no_text_have_a_digest() -> None:
-    """Files and variables whose bytes are no UTF-8 are part of a digest like others."""
+    """Files and variables whose bytes are not UTF-8 are part of a digest like any other."""
     odd = [
         build_state({}, "", "", {path: StateEntry("file", 0, "")}).digest
         for path in ("\udcff", "\udcfe", "?")

@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.verdict.conclusion import form_conclusion
-from pytest_hookharness.judging.verdict.run_end import How, RunEnd
-from pytest_hookharness.judging.verdict.verdict import (
+from pytest_hookharness.judging.verdict.assumptions import (
     CLOCK_READ,
     STANDING,
     UNOBSERVED,
-    JudgeInput,
     gather_assumptions,
-    judge,
 )
+from pytest_hookharness.judging.verdict.conclusion import form_conclusion
+from pytest_hookharness.judging.verdict.run_end import How, RunEnd
+from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
 from pytest_hookharness.model.probes import PerturbationKind, Probe, ProbeEffect, ProbeReport, ProbeResult
@@ -49,7 +48,7 @@ from pytest_hookharness.model.verdicts import (
 )
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-ASSUMED = Rule("A cut hook is let through.", Basis.ASSUMED, "a host")
+ASSUMED = Rule("A cut hook allows.", Basis.ASSUMED, "a host")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
 PROMPT = Happened(event=Prompt(text="Go."))
 STOP = Moved(move=Stop())
@@ -136,7 +135,7 @@ def test_a_refused_prompt_terminates() -> None:
 )
 @pytest.mark.parametrize("how", ["idle", "stopped", "halted"])
 def test_what_comes_after_a_refused_stop_does_not_undo_it(after: HookEvent, how: How) -> None:
-    """A run with a standing refusal is not terminated, whatever hooks of other events decide later."""
+    """A run with a standing refusal is not terminated by later decisions of other events' hooks."""
     seen = trace(PROMPT, STOP, asked(refused=True), Happened(event=moves.End()), after)
     assert isinstance(judge(JudgeInput(seen, RunEnd(how=how, turn=1))), Undecided)
 
@@ -182,7 +181,7 @@ def test_the_cap_makes_it_capped_and_names_what_changed() -> None:
 
 
 def test_an_override_after_an_earlier_prompt_is_still_capped() -> None:
-    """A run in which the cap overrode a refusal once is never terminated, whatever came after it."""
+    """A run in which the cap overrode a refusal once is never terminated."""
     seen = trace(PROMPT, STOP, asked(overridden=True), PROMPT, STOP, asked())
     verdict = judge(JudgeInput(seen, stopped(2), cap=GUARD))
     assert verdict == Capped(turn=1, cap=GUARD)
@@ -368,7 +367,7 @@ def test_a_host_that_waits_for_a_cut_hook_run_is_hung(ending: TimedOut | HeldOpe
 
 
 def test_a_host_that_waits_for_what_a_hook_asked_is_hung() -> None:
-    """A run is hung if a hook asked a question that nobody answers, also after a hook run that was cut."""
+    """A run is hung if a hook's question gets no answer, also after a hook run that was cut."""
     cut = asked("BeforeTool", run=ProcessResult(ending=TimedOut(5, by=Cut.LIMIT)))
     question = replace(
         asked("BeforeTool"), decision=Decision(event="BeforeTool", ruling=Ruling.ASK, rule=ASSUMED)
@@ -465,7 +464,7 @@ def test_a_conclusion_is_verdict_findings_and_assumptions() -> None:
 
 
 def test_hooks_are_not_missed_in_a_run_that_was_interrupted() -> None:
-    """A run that the user stopped before the first hook run had ended reports no hook as never fired."""
+    """A run that the user stopped before the first hook run had ended does not report that no hook ran."""
     names = [
         [
             one.name

@@ -58,7 +58,7 @@ def test_open_moves_are_counted_by_reason():
 
 
 def test_expectations_about_the_verdict_are_checked_again():
-    """An exploration can meet the expectation of a lock-out that the run broke; others stay broken."""
+    """An exploration can meet the expectation of a lock-out that the run broke, and no other expectation."""
     broken = tuple(
         Violation(path=f"expect.{name}", expected="", seen="") for name in ("verdict", "way_in", "files")
     )

@@ -1,4 +1,4 @@
-"""What hook runs side by side leave less of than runs one after the other."""
+"""Updates that parallel hook runs lose and consecutive ones do not."""
 
 import pytest
 

@@ -174,7 +174,7 @@ def test_expectations_about_nested_calls() -> None:
 
 def test_a_nested_session_that_only_the_cap_ended_is_found() -> None:
     """A nested session that its host's cap ended is found, and one whose stop was allowed is not."""
-    fires = (ChildHookRun(event="Stop", command="./a.sh", ruling="deny"),)
-    held = replace(child(1, 0), ended="capped", hook_runs=fires)
+    hook_runs = (ChildHookRun(event="Stop", command="./a.sh", ruling="deny"),)
+    held = replace(child(1, 0), ended="capped", hook_runs=hook_runs)
     (finding,) = find(trace(hooked("", "", children=(held, replace(held, number=2, ended="stopped")))))
     assert (finding.name, finding.hook) == ("CHILD-CAPPED", "./a.sh")

@@ -13,7 +13,7 @@ from pytest_hookharness.judging.recurrence.reachability import (
 )
 
 STOP, HELD, UNKNOWN = Exit.STOP, Exit.HELD, Exit.UNKNOWN
-# 0 can stop or go into 1, from where one comes to 2 and back.
+# 0 can stop or go into 1, which leads to 2 and back.
 TRAPPED = [[STOP, 1], [2, 1], [1, HELD]]
 
 
@@ -34,7 +34,7 @@ def leads_to(graph, state, exits):
 
 
 def test_states_without_a_path_to_a_stop_are_traps():
-    """States that lead only to each other, or to an end that is no stop, are traps; others are not."""
+    """Exactly the states that lead only to each other, or to an end that is no stop, are traps."""
     assert find_traps(TRAPPED) == {1, 2}
     assert find_stopping(TRAPPED) == {0}
     assert find_reachable(TRAPPED, 1) == {1, 2}
@@ -49,7 +49,7 @@ def test_an_unknown_successor_makes_no_trap():
 
 
 def test_paths_are_the_shortest_and_the_first_by_move():
-    """Of several paths the shortest is returned, and of those the one whose moves come first."""
+    """The shortest path is returned, and among equally short ones the one whose moves come first."""
     graph = [[1, 2, 3], [4], [3], [STOP], [STOP]]
 
     assert find_path(graph, 0, lambda target: target is STOP) == (2, 0)

@@ -110,7 +110,7 @@ def drawn(dice, alphabet=string.ascii_letters + string.digits, length=6):
 
 
 def test_a_random_name_that_looks_like_a_word_is_an_id():
-    """In each of 200 runs turns with random names become similar and stay so, whatever names come."""
+    """In each of 200 runs turns with random names become similar and stay so."""
     surprises = 0
     for seed in range(200):
         dice, outlines = random.Random(seed), TextOutlines()  # noqa: S311  # dice, not secrets
@@ -120,7 +120,7 @@ def test_a_random_name_that_looks_like_a_word_is_an_id():
 
         assert any(any(find_similar_periods(last, likenesses.get)) for last in range(3, 9)), seed
         assert len({*read[8:]}) == 1, seed
-        # By itself such a text does not show that the name is drawn.
+        # A single such text does not show that the name is random.
         words = [text for text in texts[8:] if outline(text) != read[8]]
         surprises += len(words)
         expected = turn(1, reason=texts[9])

@@ -39,20 +39,20 @@ def hook_run(
 
 
 def asked(
-    *fires: HookRun, changed: str = "", told: str = "", target: str = "Bash", why: str = "no"
+    *hook_runs: HookRun, changed: str = "", to_agent: str = "", target: str = "Bash", why: str = "no"
 ) -> HookEvent:
-    ruling = next((one.reply.ruling for one in fires if one.reply.ruling is not Ruling.NONE), Ruling.NONE)
+    ruling = next((one.reply.ruling for one in hook_runs if one.reply.ruling is not Ruling.NONE), Ruling.NONE)
     refused = ruling is Ruling.DENY
     return HookEvent(
         event="PreToolUse",
         target=target,
-        hook_runs=fires,
+        hook_runs=hook_runs,
         decision=Decision(
             event="PreToolUse",
             ruling=ruling,
             refused=refused,
             reasons=(why,) if refused else (),
-            to_agent=(told,) if told else (),
+            to_agent=(to_agent,) if to_agent else (),
             rule=RULE,
         ),
         changes=(Change(path=changed, how="content"),) if changed else (),
@@ -133,7 +133,7 @@ LOCKED = [*read("a.md"), *read("b.md")]
         (LOCKED, 1),
         ([*LOCKED, *ran("ls", refused=True)], 1),
         ([*ran("ls", refused=False), AGAIN, *LOCKED], 1),
-        # One file twice, a reason for each, a call that gets through, reads that are to be refused: a guard.
+        # One file twice, a reason for each, an allowed call, reads that must be refused: a guard.
         ([*read("a.md"), *read("a.md")], 0),
         ([*read(".env"), *read("config/.env.prod")], 0),
         ([*read(".env"), *read("a.md")], 1),
@@ -166,7 +166,7 @@ def test_a_mark_that_is_left_over_is_found() -> None:
 
 
 def test_equal_sessions_are_no_finding() -> None:
-    """A call that each session refuses at first is no finding, whatever its later results."""
+    """A call that each session refuses at first is no finding."""
     seen = trace(GO, *BEGAN, *ran("make", refused=False), AGAIN, GO, *BEGAN, *ran("make", refused=False))
 
     assert found(seen, sessions_alike=True) == []
@@ -197,7 +197,7 @@ def test_a_refusal_that_was_meant_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "text", "told", "heard", "names"),
+    ("place", "text", "to_agent", "heard", "names"),
     [
         ("output on a prompt", "one line", (), "", ["PROMPT-NOISE"]),
         ("output on a prompt", "one line", (), "<x>one line</x>", []),
@@ -208,11 +208,13 @@ def test_a_refusal_that_was_meant_is_none() -> None:
         ("reason of an allow", LINES, (), f"<x>{LINES}</x>", []),
     ],
 )
-def test_text_that_does_not_arrive_is_found(place, text, told, heard, names) -> None:
+def test_text_that_does_not_arrive_is_found(place, text, to_agent, heard, names) -> None:
     """Text for the agent that does not reach it is found, and short notes for the user are not."""
     lost = Unheard(place=place, text=text, rule=RULE)
 
-    assert [name for name, _ in found(trace(asked(hook_run(unheard=lost), told=heard)), told=told)] == names
+    assert [
+        name for name, _ in found(trace(asked(hook_run(unheard=lost), to_agent=heard)), told=to_agent)
+    ] == names
 
 
 def loud(command: str, **more: object) -> HookRun:
@@ -247,6 +249,6 @@ def loud(command: str, **more: object) -> HookRun:
 )
 def test_noise_of_several_hooks_is_found(hook_runs, texts) -> None:
     """Several hooks that write noise or the same text at one event are reported with the number of lines."""
-    seen = [text for name, text in found(trace(asked(*hook_runs, told="x"))) if name == "DOUBLE-NOISE"]
+    seen = [text for name, text in found(trace(asked(*hook_runs, to_agent="x"))) if name == "DOUBLE-NOISE"]
 
     assert seen == texts

@@ -1,4 +1,4 @@
-"""The manual tests themselves: that they see what they are for, shown with a stand-in for the real agents."""
+"""The manual tests find what they are for; a fake agent shows it in place of the real ones."""
 
 import fnmatch
 import importlib.util
@@ -16,8 +16,8 @@ from pytest_hookharness.scenario_files import scenario_from, script_from
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "manual_tests" / "test_infinite_block_command"
-STAND_IN = Path(__file__).with_name("stand_in.py")
-# By this number conftest.py knows a process that a test of this run left behind.
+FAKE_AGENT = Path(__file__).with_name("fake_agent.py")
+# By this number conftest.py recognises a process that a test of this run left behind.
 STAY = f"86399.{os.getpid()}"
 
 
@@ -47,28 +47,28 @@ def talk(tmp_path):
 
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.program)
 def test_the_table_agrees_with_the_profiles(agent, tmp_path):
-    """Each agent reads its hooks where its profile says, on an event that it has, and is given the words."""
+    """Each agent reads its hooks where its profile says, on an event that it has, and gets the words."""
     profile = hosts.find(agent.host)
     argv = agent.command_line("the words", tmp_path)
 
     assert any(fnmatch.fnmatch(f"workspace/{agent.settings}", path) for path in profile.config.paths)
     assert hosts.find_event(profile, agent.event).fields.event == agent.event
-    told = {field.name for field in hosts.find_event(profile, agent.event).fields.fields}
-    assert agent.tells_message == ("last_assistant_message" in told)
+    keys = {field.name for field in hosts.find_event(profile, agent.event).fields.fields}
+    assert agent.tells_message == ("last_assistant_message" in keys)
     assert argv[0] == agent.program
     assert "the words" in argv
     assert "{" not in "".join(argv).replace('{"', "").replace("{trust", "")
 
 
 def test_a_program_that_returns(talk):
-    """What returns is told with its code and its words, without codes of the terminal."""
+    """A program that returns is reported with its exit code and its output, without codes of the terminal."""
     done = talk("test -t 0 && test -t 1 && printf '\\033[31mred\\033[0m\\n'; exit 3")
 
     assert (done.code, done.said) == (3, "red")
 
 
 def test_a_program_that_stays_is_ended(talk):
-    """What does not return in time is ended with the children in its group, and what it said is told."""
+    """A program that does not return in time is ended with its process group, and its output is reported."""
     done = talk(f"sleep {STAY} & echo begun; wait", within=0.5)
 
     assert (done.code, done.said) == (None, "begun")
@@ -102,8 +102,8 @@ def test_no_secret_is_shown(talk):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.program)
-def test_the_simulation_says_two_fires(hook_loop, agent):
-    """Under each agent's profile the very settings of the manual test give two fires and a stop."""
+def test_the_simulation_has_two_hook_runs(hook_loop, agent):
+    """Under each agent's profile the settings of the manual test give two hook runs and a stop."""
     command = 'CLAUDE_PROJECT_DIR="$PWD" python3 -B .claude/hooks/rules'
     made = scenario_from(
         {
@@ -125,15 +125,15 @@ def test_the_simulation_says_two_fires(hook_loop, agent):
 
 @pytest.fixture
 def played(pytester, tmp_path, monkeypatch):
-    """Run the manual tests with the stand-in in the place of the programs that are named."""
+    """Run the manual tests with the fake agent in place of the named programs."""
 
     def run(how, *programs, only="", **env):
         for program in programs:
-            shutil.copy(STAND_IN, tmp_path / program)
+            shutil.copy(FAKE_AGENT, tmp_path / program)
             (tmp_path / program).chmod(0o755)
-        # No real agent may be started by a test.
+        # Tests must not start a real agent.
         path = [str(tmp_path), str(Path(sys.executable).parent), "/usr/bin", "/bin"]
-        for name, value in {"PATH": os.pathsep.join(path), "STAND_IN": how, "STAY": STAY, **env}.items():
+        for name, value in {"PATH": os.pathsep.join(path), "FAKE_AGENT": how, "STAY": STAY, **env}.items():
             monkeypatch.setenv(name, value)
         plain = ("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-rs")
         return pytester.runpytest_subprocess(*plain, "-k", only, f"--rootdir={ROOT}", str(FOLDER))
@@ -143,8 +143,8 @@ def played(pytester, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_agents_that_behave_pass(played):
-    """All tests pass with agents that fire their hook and return, and skips say what is not to be had."""
-    result = played("behaves", *(agent.program for agent in AGENTS), STAND_IN_ASKS="1")
+    """All tests pass with agents that run their hook and return, and skips say what is not available."""
+    result = played("behaves", *(agent.program for agent in AGENTS), FAKE_AGENT_ASKS="1")
 
     result.assert_outcomes(passed=6 + 3 + 1, skipped=3 + 5)
     result.stdout.fnmatch_lines(["SKIPPED*nothing would let `codex` return*"])
@@ -160,8 +160,8 @@ def test_an_agent_that_stays_fails(played):
 
 
 @pytest.mark.slow
-def test_a_hook_that_never_fires_fails(played):
-    """An agent that returns without firing its hook fails the test."""
+def test_a_hook_that_never_runs_fails(played):
+    """An agent that returns without running its hook fails the test."""
     result = played("deaf", "claude", only="test_no_promise")
 
     result.assert_outcomes(failed=1, skipped=5, deselected=12)

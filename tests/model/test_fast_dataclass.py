@@ -137,3 +137,20 @@ def test_no_method_is_compiled_before_it_is_needed(monkeypatch):
     Value(1)
     Value(2)
     assert compiled == [Value]
+
+
+def test_a_plain_subclass_of_a_frozen_class_has_attributes_of_its_own():
+    """A subclass that is no dataclass may set and delete its own attributes, and none of the fields."""
+
+    class Noted(Frozen):
+        def __init__(self):
+            super().__init__(1)
+            self.note = "mine"
+
+    noted = Noted()
+    assert noted.note == "mine"
+    del noted.note
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        noted.a = 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del noted.a

@@ -31,7 +31,7 @@ def played(hook_loop, monkeypatch):
 
     def play(variant, name):
         python = Path(interpreter(name))
-        # Its folder comes first on the PATH, as in a shell where that environment is active.
+        # Its folder is first on the PATH, as in a shell where that environment is active.
         monkeypatch.setenv("PATH", f"{python.parent}:{os.environ['PATH']}")
         (scenario,) = (item for item in load(FILE) if item.variant == variant)
         command = "python -m deepwork.hooks.rules_check"

@@ -44,11 +44,11 @@ def _asked(text, printed):
     )
     hook = Hook(event="Stop", command=f"./check.sh {text}", source=".claude/settings.json")
     reply = Reply(ruling=Ruling.DENY, reason=text, rule=RULE)
-    fire = HookRun(hook=hook, payload={"text": text}, run=run, reply=reply)
+    hook_run = HookRun(hook=hook, payload={"text": text}, run=run, reply=reply)
     decision = Decision(
         event="Stop", ruling=Ruling.DENY, refused=True, reasons=(text,), to_agent=(text,), rule=RULE
     )
-    return HookEvent(event="Stop", hook_runs=(fire,), decision=decision)
+    return HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
 
 
 def _steps(text, turns, printed):

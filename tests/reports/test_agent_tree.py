@@ -14,7 +14,7 @@ from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.story import story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-FIRE = ChildHookRun(event="Stop", command="./a.sh", code=2, ruling="deny", reason="not\nyet")
+HOOK_RUN = ChildHookRun(event="Stop", command="./a.sh", code=2, ruling="deny", reason="not\nyet")
 BOMB = "\x1b[31mred\u202e"
 
 
@@ -25,7 +25,7 @@ def child(number: int, parent: int = 0, depth: int = 1, **others: object) -> Chi
 
 def refusing(*hooks: tuple[str, str], children: tuple[ChildSession, ...] = ()) -> HookEvent:
     ruling = Ruling.DENY if hooks else Ruling.NONE
-    fires = tuple(
+    hook_runs = tuple(
         HookRun(
             hook=Hook(event="PreToolUse", command=command),
             payload={},
@@ -35,7 +35,7 @@ def refusing(*hooks: tuple[str, str], children: tuple[ChildSession, ...] = ()) -
         for command, reason in hooks
     )
     decision = Decision(event="PreToolUse", ruling=ruling, refused=bool(hooks), reasons=("x",), rule=RULE)
-    return HookEvent(event="PreToolUse", hook_runs=fires, decision=decision, children=children)
+    return HookEvent(event="PreToolUse", hook_runs=hook_runs, decision=decision, children=children)
 
 
 def outcome(verdict: Verdict, *asked: HookEvent) -> Outcome:
@@ -49,7 +49,7 @@ def outcome(verdict: Verdict, *asked: HookEvent) -> Outcome:
 def test_sessions_are_a_tree() -> None:
     """Each session is below the session that started it, with the replies of its hooks."""
     children = (
-        child(1, hook_runs=(FIRE,), ended="stopped"),
+        child(1, hook_runs=(HOOK_RUN,), ended="stopped"),
         child(2, 1, 2),
         child(3, 0, 1, refused="a depth of 2"),
     )
@@ -63,7 +63,7 @@ def test_sessions_are_a_tree() -> None:
 
 def test_many_sessions_and_hook_runs_are_bounded() -> None:
     """Any number of sessions and hook runs, in any tree, takes a bounded number of lines."""
-    many = [child(number, number - 1, number, hook_runs=(FIRE,) * 9) for number in range(1, 60)]
+    many = [child(number, number - 1, number, hook_runs=(HOOK_RUN,) * 9) for number in range(1, 60)]
     lines = render_sessions(many)
     assert len(lines) == 17
     assert lines[5] == "    and 5 more hook runs"
@@ -75,19 +75,19 @@ def test_what_a_session_says_acts_on_no_terminal() -> None:
     """
     Words of a session, which a hook may have made up, are printed without anything that acts on a terminal.
     """
-    fire = replace(FIRE, event=BOMB, command=BOMB, ruling=BOMB, reason=BOMB)
-    made = child(1, argv=(BOMB,), ended=BOMB, hook_runs=(fire,))
-    told = story(outcome(Recursing(turn=1, limit=BOMB, chain=(BOMB,)), refusing(children=(made,))))
-    assert "\x1b" not in told
-    assert "\u202e" not in told
+    hook_run = replace(HOOK_RUN, event=BOMB, command=BOMB, ruling=BOMB, reason=BOMB)
+    made = child(1, argv=(BOMB,), ended=BOMB, hook_runs=(hook_run,))
+    text = story(outcome(Recursing(turn=1, limit=BOMB, chain=(BOMB,)), refusing(children=(made,))))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
 
 
 def test_a_chain_begins_with_its_root() -> None:
     """The chain of causes follows the turns; a long one has its first links and its last."""
     chain = tuple(f"link {number}" for number in range(1, 13))
-    told = story(outcome(Recursing(turn=1, limit="a depth of 12", chain=chain), refusing())).splitlines()
-    place = told.index("  chain of causes:")
-    assert told[place + 1 : place + 11] == [*(f"    link {n}" for n in range(1, 9)), "    ...", "    link 12"]
+    text = story(outcome(Recursing(turn=1, limit="a depth of 12", chain=chain), refusing())).splitlines()
+    place = text.index("  chain of causes:")
+    assert text[place + 1 : place + 11] == [*(f"    link {n}" for n in range(1, 9)), "    ...", "    link 12"]
     assert "how it came" not in story(outcome(Terminated(turn=1), refusing()))
 
 
@@ -95,8 +95,8 @@ def test_hooks_that_refuse_alternately_are_named_with_their_demands() -> None:
     """If several hooks refuse in one cycle, the advice says which of them demands what."""
     lock, keep = ("./lock.sh", "[./lock.sh]: remove .lock"), ("./keep.sh", "run ./check")
     seen = [refusing(("./before.sh", "x")), *[refusing(lock), refusing(keep)] * 2]
-    told = " ".join(story(outcome(Livelock(stem=1, period=2), *seen)).split())
-    assert './lock.sh demands "remove .lock"; ./keep.sh demands "run ./check". Let each' in told
-    assert "before.sh demands" not in told
+    text = " ".join(story(outcome(Livelock(stem=1, period=2), *seen)).split())
+    assert './lock.sh demands "remove .lock"; ./keep.sh demands "run ./check". Let each' in text
+    assert "before.sh demands" not in text
     alone = story(outcome(Livelock(stem=1, period=1), *[refusing(lock)] * 3))
     assert "demands" not in alone

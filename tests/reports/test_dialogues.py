@@ -19,7 +19,7 @@ def test_an_answer_has_its_question() -> None:
 
 
 def test_an_unanswered_question_is_reported() -> None:
-    """The story says that nobody answered a hook that continued without an answer."""
+    """The story says that a hook got no answer and continued."""
     run = ProcessResult(ending=Exited(0), dialogue=Dialogue(unanswered="Go on?\x1b[2J"))
     (words,) = describe_dialogue(run)
     assert words.startswith('writes "Go on?')

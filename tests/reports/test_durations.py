@@ -23,12 +23,12 @@ DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
 
 
 def timing(command: str, *seconds: float, cut: bool = False, limit: float | None = 60.0) -> Timing:
-    fires = tuple(RunTime(cut=cut, seconds=each) for each in seconds)
-    return Timing(event="Stop", command=command, hook_runs=fires, limit=limit)
+    hook_runs = tuple(RunTime(cut=cut, seconds=each) for each in seconds)
+    return Timing(event="Stop", command=command, hook_runs=hook_runs, limit=limit)
 
 
 def outcome(*walls: float) -> Outcome:
-    fires = tuple(
+    hook_runs = tuple(
         HookRun(
             hook=Hook(event="Stop", command="./lint.sh"),
             payload={},
@@ -37,7 +37,7 @@ def outcome(*walls: float) -> Outcome:
         )
         for wall in walls
     )
-    step = Step(number=1, turn=1, exchange=HookEvent(event="Stop", hook_runs=fires, decision=DECISION))
+    step = Step(number=1, turn=1, exchange=HookEvent(event="Stop", hook_runs=hook_runs, decision=DECISION))
     return Outcome(
         scenario=Scenario(name="lint"), host="h@1", trace=Trace(steps=(step,)), verdict=Terminated(turn=1)
     )
@@ -100,7 +100,7 @@ def test_runs_in_several_simulations_are_one_row():
 
     (found,) = read_durations([*crossed, *crossed])
 
-    assert [fire.seconds for fire in found.hook_runs] == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
+    assert [hook_run.seconds for hook_run in found.hook_runs] == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
     assert found.limit == 10.0
 
 

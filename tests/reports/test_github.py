@@ -69,15 +69,15 @@ def test_hostile_text_stays_in_its_place():
 
 
 def test_the_summary_keeps_to_its_limit():
-    """Stories that do not fit are counted, the others are complete, and the limit is kept."""
+    """Stories that do not fit are counted, all others are complete, and the summary is within its limit."""
     failures = [failure(str(number), story="ü" * 1000) for number in range(50)]
 
     for most in (10_000, 20_000, 30_000):
         text = step_summary([ROW] * 20, failures, most=most)
-        told = text.count("</details>")
+        folded = text.count("</details>")
         assert len(text.encode()) <= most
-        assert text.count("<details>") == told
-        assert f"{50 - told} more failures did not fit" in text
+        assert text.count("<details>") == folded
+        assert f"{50 - folded} more failures did not fit" in text
     assert len(step_summary([ROW] * 5000, failures).encode()) <= 1 << 20
 
 

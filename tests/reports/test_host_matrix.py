@@ -100,9 +100,9 @@ def test_a_refusal_that_one_host_ignores_is_a_difference():
 
 def test_different_input_is_a_difference():
     """If hooks were given different flags, or none, this is shown for both hosts."""
-    told = {**REFUSED, "flag": "false"}
+    flagged = {**REFUSED, "flag": "false"}
     other = {**turn(1, "allowed", "silence is no opinion"), "flag": "true"}
-    text = render_matrix([run("a@1", "livelock", told), run("b@2", "terminated", other)])
+    text = render_matrix([run("a@1", "livelock", flagged), run("b@2", "terminated", other)])
 
     assert "a@1: in turn 1 refused, with stop_hook_active false: exit code 2 refuses" in text
     assert "b@2: in turn 1 allowed, with stop_hook_active true: silence" in text
@@ -110,7 +110,9 @@ def test_different_input_is_a_difference():
         [run("a@1", "livelock", REFUSED), run("b@2", "terminated", other)]
     )
     halted = {**turn(1, "halted", "x"), "flag": "false"}
-    assert "told" not in render_matrix([run("a@1", "livelock", told), run("b@2", "hung", halted)])
+    assert "stop_hook_active" not in render_matrix(
+        [run("a@1", "livelock", flagged), run("b@2", "hung", halted)]
+    )
 
 
 def test_hooks_that_are_no_longer_run_differ_by_the_cap():
@@ -119,11 +121,11 @@ def test_hooks_that_are_no_longer_run_differ_by_the_cap():
     text = render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "capped", unasked)])
 
     assert "b@2: in turn 1 no hook was asked: it has no guard (documented: its pages)" in text
-    assert "told" not in text
+    assert "stop_hook_active" not in text
 
 
 def test_scenarios_whose_hosts_agree_are_counted():
-    """Of several scenarios those whose hosts agree are only counted."""
+    """Scenarios whose hosts agree are only counted."""
     agreeing = [run(host, "hung", scenario=name) for host in ("a@1", "b@2") for name in ("x", "y")]
     text = render_matrix([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
 

@@ -17,11 +17,11 @@ def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
     """Return the event of one hook in turn 1."""
     payload = {} if flag is None else {"stop_hook_active": flag}
     reply = Reply(fault=fault, ruling=ruling, rule=READING)
-    fire = HookRun(hook=Hook(event="Stop", command="./x"), payload=payload, run=None, reply=reply)
+    hook_run = HookRun(hook=Hook(event="Stop", command="./x"), payload=payload, run=None, reply=reply)
     decided = Ruling.DENY if refused else Ruling.NONE
     return HookEvent(
         event="Stop",
-        hook_runs=(fire,),
+        hook_runs=(hook_run,),
         decision=Decision(event="Stop", ruling=decided, refused=refused, rule=EVENT),
     )
 
@@ -54,7 +54,7 @@ def test_an_undone_refusal_is_noted():
 
 
 def test_a_refusal_counts_before_a_note():
-    """A refusal comes before everything that the host could not use in its turn."""
+    """A refusal comes before everything that the host could not use in that turn."""
     turn = result_of(hooked("crashed: exit code 1"), hooked(ruling=Ruling.DENY, refused=True))
 
     assert (turn["result"], turn["note"]) == ("refused", "")

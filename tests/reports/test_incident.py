@@ -49,7 +49,7 @@ AROUND = IncidentContext(
 
 def asked(command, reason):
     """A Stop that a hook refuses."""
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event="Stop", command=command, source=".claude/settings.json"),
         payload={},
         run=ProcessResult(ending=Exited(2), wall=0.1),
@@ -57,7 +57,7 @@ def asked(command, reason):
     )
     decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
     changes = (Change(path="workspace/log", how="content"),)
-    return HookEvent(event="Stop", hook_runs=(fire,), decision=decision, changes=changes)
+    return HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision, changes=changes)
 
 
 def outcome(text="no", *, command="./check.sh --all", verdict=None, **more):
@@ -125,7 +125,7 @@ def test_seven_sections_in_order():
 
 def test_what_the_trace_knows_is_filled_in():
     """Numbers, reasons, loop, rule, finding, experiment, files and command are in their sections."""
-    told = sections(
+    found = sections(
         incident_report(
             outcome(
                 probe_reports=(PROBING,),
@@ -176,7 +176,7 @@ def test_what_the_trace_knows_is_filled_in():
         ],
     }
     assert [
-        (name, word) for name, words in expected.items() for word in words if word not in told[name]
+        (name, word) for name, words in expected.items() for word in words if word not in found[name]
     ] == []
 
 
@@ -185,7 +185,7 @@ def test_what_the_trace_knows_is_filled_in():
 )
 def test_hostile_text_stays_in_its_place(text):
     """Text and commands of hooks are never interpreted, do not act on a terminal, and are bounded."""
-    told = outcome(
+    found = outcome(
         text,
         command=text,
         scenario=replace(outcome(text).scenario, name=f"n{text}", project=Path(f"/p{text}")),
@@ -195,7 +195,7 @@ def test_hostile_text_stays_in_its_place(text):
         assumptions=(text,),
     )
 
-    page = incident_report(told, replace(AROUND, replay_command=text))
+    page = incident_report(found, replace(AROUND, replay_command=text))
 
     assert "EVIL" not in outside(page)
     assert [line for line in outside(page).splitlines() if line.startswith("#")][1:] == [
@@ -227,21 +227,21 @@ def test_text_outside_its_fence_is_noticed():
 )
 def test_every_verdict_has_its_report(verdict):
     """Every verdict has all sections, and only a livelock is called a loop."""
-    told = sections(incident_report(outcome(verdict=verdict), IncidentContext(replay_command="")))
+    found = sections(incident_report(outcome(verdict=verdict), IncidentContext(replay_command="")))
 
-    assert list(told) == HEADINGS
-    assert "The loop begins" not in told["Root Cause"]
+    assert list(found) == HEADINGS
+    assert "The loop begins" not in found["Root Cause"]
 
 
 def test_long_lists_are_cut_and_say_so():
-    """Of many findings the first twenty are listed, and the rest is counted."""
+    """The first twenty findings are listed, and the rest is counted."""
     many = tuple(replace(FINDING, text=f"Number {number}.") for number in range(50))
 
-    told = sections(incident_report(outcome(findings=many), AROUND))["Root Cause"]
+    found = sections(incident_report(outcome(findings=many), AROUND))["Root Cause"]
 
-    assert "Number 19." in told
-    assert "Number 20." not in told
-    assert "and 30 more" in told
+    assert "Number 19." in found
+    assert "Number 20." not in found
+    assert "and 30 more" in found
 
 
 def test_single_events_are_reported():

@@ -15,7 +15,7 @@ from pytest_hookharness.reports.html import page as pages
 from pytest_hookharness.reports.html.page import embedded, page, rows_of
 
 EVIL = "</script><script>hacked=1</script><!--<script>&lt;\"'\u2028\x1b[31m\u202e<img src=x onerror=hacked=1>"
-# What would make a browser load something.
+# Markup that makes a browser load something.
 REACHING_OUT = ("src", "data", "action", "srcset", "ping", "manifest", "poster", "formaction", "background")
 
 
@@ -153,7 +153,7 @@ def test_a_python_test_decides_about_its_simulation(read_back, kept_workspace, p
 
 
 def test_a_simulation_of_the_shell_command_needs_no_test(read_back):
-    """A simulation of the shell command without a scenario file passes or fails by itself."""
+    """A simulation of the shell command without a scenario file has a result of its own."""
     runs = [read_back(kept_workspace=kept) for kept in (True, False)]
     for run in runs:
         run.begin.update(file=None, id="try[claude-code]", front_end="hookharness")
@@ -186,8 +186,8 @@ def test_texts_are_shortened_until_a_browser_can_open_it(read_back, monkeypatch,
     """If all texts together are too much for a browser, each is cut shorter, and marked as cut."""
     monkeypatch.setattr(pages, "_MOST", most)
     read = Outline(page([read_back("x" * 8000, turns=1)])).data("run-0")
-    (fire,) = read["steps"][-1]["hook_runs"]
-    stderr = fire["run"]["stderr"]
+    (hook_run,) = read["steps"][-1]["hook_runs"]
+    stderr = hook_run["run"]["stderr"]
 
     assert len(stderr["text"]) == longest
     assert stderr["bytes"] == 8000

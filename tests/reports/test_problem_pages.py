@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.judging.findings.codes import look_up_ending
 from pytest_hookharness.judging.findings.finding_catalogue import look_up
+from pytest_hookharness.model.bad_ends import look_up_bad_end
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal.check_report import as_json, render_check
@@ -32,7 +32,7 @@ def test_every_problem_has_a_page(kind, code):
     path, _, part = seen["page"].partition("#")
     assert f"  more      {seen['explained']}" in render_check(checkup, lambda _: "")
     word = seen["explained"].removeprefix("hookharness findings ")
-    explained = look_up(word) or look_up_ending(word)
+    explained = look_up(word) or look_up_bad_end(word)
     assert explained is not None
     assert f"  page: {seen['page']}, of" in describe_findings([explained])
     assert not part or f"\n## {part}\n" in (ROOT / path).read_text()

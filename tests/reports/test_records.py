@@ -101,7 +101,7 @@ SCENARIO = Scenario(name="lint", origin=ORIGIN, expect=Expectation(verdict="term
 OCCASION = records.TraceHeader(id="a::b", front_end="pytest", host="claude-code", tier=Tier.GROUP)
 
 
-def fire(ending=ENDINGS[0], **others):
+def hook_run(ending=ENDINGS[0], **others):
     dialogue = Dialogue(shown=b"Name: ", total=6, asked=(Asked("Name:", "me"),))
     run = ProcessResult(ending=ending, stderr=Output(b"no", 2), leftovers=(PROCESS,), dialogue=dialogue)
     unheard = Unheard(place="reason of an allow", text="words", rule=RULE)
@@ -110,11 +110,13 @@ def fire(ending=ENDINGS[0], **others):
     return HookRun(**{**given, "reply": reply, **others})
 
 
-def hooked(*fires, **others):
+def hooked(*hook_runs, **others):
     decision = Decision(
         event="Stop", ruling=Ruling.DENY, refused=True, reasons=("no",), rule=RULE, rests_on=(RULE,)
     )
-    made = HookEvent(event="Stop", hook_runs=fires, decision=decision, changes=(CHANGE,), children=(CHILD,))
+    made = HookEvent(
+        event="Stop", hook_runs=hook_runs, decision=decision, changes=(CHANGE,), children=(CHILD,)
+    )
     return replace(made, **others)
 
 
@@ -137,8 +139,8 @@ STEPS = [
     ),
     *(record(Happened(event=event)) for event in (Prompt(text="Go."), moves.Wait(seconds=3))),
     record(performed()),
-    record(hooked(fire(), fire(run=None, stdin=b""))),
-    *(record(hooked(fire(ending))) for ending in ENDINGS),
+    record(hooked(hook_run(), hook_run(run=None, stdin=b""))),
+    *(record(hooked(hook_run(ending))) for ending in ENDINGS),
 ]
 PROBING = ProbeReport(
     turn=3,
@@ -147,9 +149,9 @@ PROBING = ProbeReport(
     probes=(
         Probe(kind=PerturbationKind.AHEAD, tried="count 9", seen=ProbeResult(reaction=ProbeEffect.SAME)),
     ),
-    threshold=Threshold(at="count 50", what="lets go", seconds=1.5),
+    threshold=Threshold(at="count 50", what="allows the stop", seconds=1.5),
 )
-TRACE = Trace(steps=(Step(number=1, turn=1, exchange=hooked(fire())),))
+TRACE = Trace(steps=(Step(number=1, turn=1, exchange=hooked(hook_run())),))
 
 
 def ended(verdict, **others):
@@ -231,7 +233,7 @@ def test_steps_have_only_keys_of_the_schema(made):
 )
 def test_a_mismatch_is_reported_with_its_path(harm, said):
     """A record with a missing or wrong value is refused, and our own reader says where it is."""
-    line = json.loads(json.dumps(record(hooked(fire()))))
+    line = json.loads(json.dumps(record(hooked(hook_run()))))
     harm(line)
 
     assert said in first_mismatch(line, RECORDS["hook-event"], DEFINITIONS)
@@ -240,15 +242,15 @@ def test_a_mismatch_is_reported_with_its_path(harm, said):
 
 def test_a_hook_run_is_recorded_as_data_and_in_words():
     """A hook run has its bytes, its ending as data and in words, the decision and its rule."""
-    told = record(hooked(fire()))
-    (one,) = told["hook_runs"]
+    line = record(hooked(hook_run()))
+    (one,) = line["hook_runs"]
 
-    assert told["words"] == "Stop: refused"
+    assert line["words"] == "Stop: refused"
     assert one["stdin"]["text"] == "{}"
     assert one["run"]["ending"] == {"kind": "exited", "code": 2}
     assert one["run"]["stderr"] == {"text": "no", "bytes": 2, "cut_at": None, "replaced": False}
     assert one["reply"]["words"] == '-> block "no"'
-    assert told["decision"]["rule"] == {
+    assert line["decision"]["rule"] == {
         "text": "Exit code 2 refuses.",
         "basis": "observed",
         "source": "a host",
@@ -261,7 +263,7 @@ def test_an_environment_is_never_recorded():
 
 
 def test_expectations_are_recorded_in_words():
-    """Each expectation of the scenario is a line, and there are no others."""
+    """Each expectation of the scenario is a line, and there are no further lines."""
     expect = Expectation(verdict="livelock", hook_runs={"./hook": Range(min=2)}, findings=("HH001",))
 
     assert records.begin(replace(SCENARIO, expect=expect), OCCASION)["expected"] == [
@@ -277,9 +279,9 @@ def test_an_expected_path_is_recorded_as_moves():
         verdict="lockout", way_in=(moves.RunCommand(command="./release", label="expect.way_in[0]"),)
     )
 
-    for expect, told in ((lockout, 'runs "./release"'), (replace(lockout, way_in=()), "none")):
+    for expect, words in ((lockout, 'runs "./release"'), (replace(lockout, way_in=()), "none")):
         said = records.begin(replace(SCENARIO, expect=expect), OCCASION)["expected"]
-        assert said == ["verdict: lockout", f"way_in: {told}"]
+        assert said == ["verdict: lockout", f"way_in: {words}"]
 
 
 def test_a_finding_has_its_page():
@@ -308,9 +310,9 @@ def test_a_finding_has_its_page():
 def test_changed_texts_have_a_diff(how, before, after, diff):
     """A change has a diff only if both texts are known and small."""
     made = hooked(changes=(replace(CHANGE, how=how),))
-    (told,) = record(made, contents={"workspace/a": Versions(before, after)})["changes"]
+    (change,) = record(made, contents={"workspace/a": Versions(before, after)})["changes"]
 
-    found = None if told["diff"] is None else told["diff"]["text"]
+    found = None if change["diff"] is None else change["diff"]["text"]
     assert found == diff or (diff is not None and found.endswith(diff))
 
 
@@ -318,15 +320,17 @@ def test_a_name_with_a_line_end_adds_no_line_to_a_diff():
     """A path cannot look like a line of the diff."""
     path = "workspace/a\n+stolen"
     made = hooked(changes=(replace(CHANGE, path=path),))
-    (told,) = record(made, contents={path: Versions(b"a\n", b"b\n")})["changes"]
+    (change,) = record(made, contents={path: Versions(b"a\n", b"b\n")})["changes"]
 
-    assert told["diff"]["text"].splitlines()[1] == "+++ b/workspace/a +stolen"
+    assert change["diff"]["text"].splitlines()[1] == "+++ b/workspace/a +stolen"
 
 
 def test_long_texts_are_cut_and_say_so():
     """A stream of ten megabytes is recorded as its beginning, with its size and where it was cut."""
     flood = record(
-        hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"\xc3\xa4" * (1 << 19), 10_000_000))))
+        hooked(
+            hook_run(run=ProcessResult(ending=Exited(0), stdout=Output(b"\xc3\xa4" * (1 << 19), 10_000_000)))
+        )
     )
     stdout = bound(flood)["hook_runs"][0]["run"]["stdout"]
 

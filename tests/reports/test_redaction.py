@@ -24,7 +24,7 @@ from pytest_hookharness.reports.trace.schema import words
 NONE = Secrets()
 LETTERS = string.ascii_letters + string.digits
 LONG = (LETTERS * 3)[:120]
-# Made here, of the form of the real ones.
+# Made up, in the form of real ones.
 LOOKS = [
     ("AWS key id", "AKIA" + "ABCDEFGH12345678"),
     ("AWS secret key", "aws_secret_access_key = " + LONG[:40]),
@@ -53,11 +53,11 @@ LOOKS = [
 @pytest.mark.parametrize("name,text", LOOKS)
 def test_what_looks_like_a_secret_is_taken_out(name, text):
     """A secret of a well-known form is replaced by its name, within JSON too; the words around it stay."""
-    told = redact(f"before {text} after", NONE)
+    clean = redact(f"before {text} after", NONE)
 
-    assert f"[redacted: {name}]" in told
-    assert LONG[:12] not in told
-    assert told.startswith("before ")
+    assert f"[redacted: {name}]" in clean
+    assert LONG[:12] not in clean
+    assert clean.startswith("before ")
     assert LONG[:12] not in redact(json.dumps({"command": text}), NONE)
 
 
@@ -78,7 +78,7 @@ def test_what_is_no_secret_stays(text):
 
 @given(st.text(alphabet=LETTERS + " .,;()[]{}\n\t'\"äß\N{SNOWMAN}", max_size=200))
 def test_texts_without_secrets_are_unchanged(text):
-    """A text of words, quotes and brackets comes out as it went in, and so does its place in a value."""
+    """A text of words, quotes and brackets stays as it is, and so does the value around it."""
     known = find_secrets({"API_TOKEN": "not~in~there"})
 
     assert redact(text, known) == text
@@ -110,9 +110,9 @@ NAMES = [
 @pytest.mark.parametrize("name,secret", NAMES)
 def test_variables_are_secret_by_their_names(name, secret):
     """The name of a variable says whether its value is a secret."""
-    told = redact("it is open sesame!", find_secrets({name: "open sesame"}))
+    clean = redact("it is open sesame!", find_secrets({name: "open sesame"}))
 
-    assert told == (f"it is [redacted: {name}]!" if secret else "it is open sesame!")
+    assert clean == (f"it is [redacted: {name}]!" if secret else "it is open sesame!")
 
 
 def test_common_values_are_no_secrets():
@@ -157,15 +157,15 @@ def test_no_known_secret_survives_in_any_form(secret, before, after):
     known = find_secrets({"THE_TOKEN": secret})
     assume(secret not in before + after)
     for form in forms(secret):
-        told = redact(before + form + after, known)
-        assert "[redacted: THE_TOKEN]" in told
-        assert secret not in told
-        for piece in told.split():
+        clean = redact(before + form + after, known)
+        assert "[redacted: THE_TOKEN]" in clean
+        assert secret not in clean
+        for piece in clean.split():
             assert secret.encode() not in decoded(piece)
 
 
 def decoded(text):
-    """What base64 says, wherever it begins, if it is any."""
+    """Return the decoded text of base64, wherever it begins; empty if it is none."""
     letters = "".join(letter for letter in text if letter in LETTERS + "+/-_")
     said = []
     for start in range(4):
@@ -220,7 +220,7 @@ def test_lines_of_a_long_secret_are_secrets():
 
 
 def test_every_text_of_a_value_is_redacted():
-    """Texts, bytes, keys and paths are redacted everywhere in a value, and sizes of streams stay right."""
+    """Texts, bytes, keys and paths are redacted everywhere in a value, and sizes of streams stay correct."""
     secret, known = "open sesame", find_secrets({"A_TOKEN": "open sesame"})
     shown = f"say {secret}".encode()
     run = ProcessResult(
@@ -230,21 +230,21 @@ def test_every_text_of_a_value_is_redacted():
         leftovers=(Process(1, secret, 0),),
         dialogue=Dialogue(shown=shown, total=len(shown), asked=(Asked(secret, secret),), unanswered=secret),
     )
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event="Stop", command=f"./hook {secret}", env={"A_TOKEN": secret}),
         payload={secret: [secret, 1, None, True]},
         stdin=json.dumps({"a": secret}).encode(),
         run=run,
         reply=Reply(reason=secret, rule=Rule(secret, Basis.OBSERVED, secret)),
     )
-    clean = redacted((fire, Change(path=f"home/{secret}", how="added"), Path(secret), Tier.GROUP), known)
+    clean = redacted((hook_run, Change(path=f"home/{secret}", how="added"), Path(secret), Tier.GROUP), known)
 
     assert "sesame" not in repr(clean)
     assert clean[3] is Tier.GROUP
     assert clean[0].run.stdout.cut_at is None
     assert clean[0].run.stderr.cut_at == len(clean[0].run.stderr.data)
     assert "sesame" not in json.dumps(bound(of_json(clean)))
-    assert "sesame" in json.dumps(bound(of_json(replace(fire, run=None))))
+    assert "sesame" in json.dumps(bound(of_json(replace(hook_run, run=None))))
 
 
 def test_no_clipped_text_takes_long():

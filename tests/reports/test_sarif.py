@@ -1,5 +1,5 @@
 """
-What viewers of static analysis are told, held against the properties that the standard has.
+The SARIF log for viewers of static analysis, compared with the properties that the standard has.
 
 The classes of ``sarif_om`` were made from the standard's schema: each knows the names of its properties and
 which of them are required. Types and what GitHub asks for beyond it are checked here.
@@ -25,7 +25,7 @@ from pytest_hookharness.reports.ci.sarif import SarifLocation, SarifRunInfo, log
 ROOT = Path("/repository")
 FILE = ROOT / "hook scenarios" / "lint.scenario.yaml"
 ORIGIN = Origin(file=FILE, marks={"expect": (7, 3), "expect.verdict": (9, 5), "files.check.sh": (3, 5)})
-# Which objects stand where; what is not named holds texts and numbers only.
+# The objects in each property; all other properties hold texts and numbers only.
 OBJECTS = {
     ("SarifLog", "runs"): "Run",
     ("Run", "tool"): "Tool",
@@ -49,7 +49,7 @@ OBJECTS = {
 
 
 def flaws(value, kind="SarifLog", path="$"):
-    """What the standard does not allow, in words."""
+    """Return what the standard does not allow, in words."""
     known = {field.metadata["schema_property_name"]: field for field in attr.fields(getattr(sarif_om, kind))}
     for name, field in known.items():
         if field.default is attr.NOTHING and name not in value:
@@ -95,7 +95,7 @@ FINDING = CRASHED.found("exit code 1 [click](javascript:x)", turn=1, hook="./che
 
 
 def test_the_log_has_the_form_of_the_standard():
-    """All objects have the properties that the standard requires, and no others."""
+    """All objects have the properties that the standard requires, and no further ones."""
     seen = outcome(FINDING, violations=(BROKEN,), verdict=Livelock(stem=1, period=1))
 
     made = whole(found(seen, SarifLocation(ROOT / "check.sh")), trouble=["a file\x1b could not be read"])
@@ -116,7 +116,7 @@ def test_the_log_has_the_form_of_the_standard():
     ],
 )
 def test_flaws_are_seen(broken, flaw):
-    """A log that is not of that form is seen to be none."""
+    """A log that does not have that form is rejected."""
     assert list(flaws(broken)) == [flaw]
 
 
@@ -173,7 +173,7 @@ def test_what_is_expected_is_no_result():
 
 
 def test_fingerprints_last():
-    """A result keeps its fingerprint when times, texts and lines change, and differs from all others."""
+    """A result keeps its fingerprint when times, texts and lines change, and no other result has it."""
 
     def prints(text, line, *others):
         origin = Origin(file=FILE, marks={"expect": (line, 3), "expect.verdict": (line + 1, 5)})

@@ -145,12 +145,12 @@ def asked(
     halt: str | None = None,
     fault: str | None = None,
     sign: str = "stop_hook_active",
-    told: object = True,
+    flag: object = True,
 ) -> HookEvent:
     refused = ruling is Ruling.DENY
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event=event, command=command),
-        payload={sign: told},
+        payload={sign: flag},
         run=ProcessResult(ending=ending or Exited(2 if refused else 0), wall=wall),
         reply=Reply(
             ruling=ruling,
@@ -170,7 +170,7 @@ def asked(
         halt=halt,
         rule=RULE,
     )
-    return HookEvent(event=event, hook_runs=(fire,), decision=decision)
+    return HookEvent(event=event, hook_runs=(hook_run,), decision=decision)
 
 
 def trace(*exchanges: Exchange) -> Trace:
@@ -209,13 +209,13 @@ def test_every_verdict_has_a_story_with_every_ending(verdict: Verdict, ending: E
 @pytest.mark.parametrize("ending,expected", ENDINGS)
 def test_every_ending_is_described(ending: Ending, expected: str) -> None:
     """The ending of a process is described, with what ended it or what holds its output open."""
-    told = story(outcome(Terminated(turn=1), trace(STOP, asked(Ruling.NONE, ending=ending))), width=200)
-    assert f"Stop   ./lint_or_die.sh  {expected}" in told
+    report = story(outcome(Terminated(turn=1), trace(STOP, asked(Ruling.NONE, ending=ending))), width=200)
+    assert f"Stop   ./lint_or_die.sh  {expected}" in report
 
 
 def test_the_story_of_a_livelock() -> None:
     """A livelock has a complete story, from its turns to its assumptions and its replay command."""
-    seen = trace(PROMPT, STOP, asked(wall=0.3, told=False), *(STOP, asked()) * 3)
+    seen = trace(PROMPT, STOP, asked(wall=0.3, flag=False), *(STOP, asked()) * 3)
     made = outcome(
         Livelock(stem=2, period=1, cap=GUARD, assumptions=("Ids are derived.",)),
         seen,
@@ -249,22 +249,22 @@ def test_the_story_of_a_livelock() -> None:
 def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """Turns that repeat in pairs are shown once and then named together."""
     call = Moved(move=moves.RunCommand(command="true"))
-    told = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
-    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so on forever" in told
-    assert "claude-code has no known cap on refusals" in told
+    report = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
+    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so on forever" in report
+    assert "claude-code has no known cap on refusals" in report
 
 
 def test_turns_that_differ_are_never_folded() -> None:
     """A turn whose reason differs by one letter is shown in full."""
     seen = trace(*(item for reason in "aab" for item in (STOP, asked(reason=reason))))
-    told = story(outcome(Terminated(turn=3), seen))
-    assert '-> block "a"' in told
-    assert "  turn 2  the same\n" in told
-    assert '-> block "b"' in told
+    report = story(outcome(Terminated(turn=3), seen))
+    assert '-> block "a"' in report
+    assert "  turn 2  the same\n" in report
+    assert '-> block "b"' in report
 
 
 def test_a_long_trace_is_shortened_in_the_middle() -> None:
-    """Of many different turns the first and the last are shown, and the rest are counted."""
+    """The first and the last of many different turns are shown, and the rest are counted."""
     seen = trace(*(item for turn in range(1, 201) for item in (STOP, asked(reason=f"number {turn}"))))
     lines = story(outcome(Undecided(turn=200, why="no end"), seen)).splitlines()
     assert "  ... 190 turns ..." in lines
@@ -275,10 +275,10 @@ def test_a_long_trace_is_shortened_in_the_middle() -> None:
 
 
 def test_a_long_turn_is_shortened_in_the_middle() -> None:
-    """Of a turn with very many hook runs the first and the last are shown, and the rest are counted."""
+    """The first and the last of a turn's many hook runs are shown, and the rest are counted."""
     hooked = replace(asked(), hook_runs=asked().hook_runs * 500)
-    told = story(outcome(Terminated(turn=1), trace(STOP, hooked)))
-    assert "... 487 lines ..." in told
+    report = story(outcome(Terminated(turn=1), trace(STOP, hooked)))
+    assert "... 487 lines ..." in report
 
 
 def test_a_timeout_shows_what_each_process_was_doing() -> None:
@@ -288,10 +288,12 @@ def test_a_timeout_shows_what_each_process_was_doing() -> None:
         Activity(Process(13, "git", 0), "S", "wait4"),
         Activity(Process(14, "yes", 0), "R"),
     )
-    told = story(outcome(Terminated(turn=1), trace(STOP, asked(ending=TimedOut(5, Cut.LIMIT, doing=doing)))))
-    assert "cat (pid 12) waits for end of file on stdin" in told
-    assert "git (pid 13) is blocked in wait4" in told
-    assert "yes (pid 14) is running" in told
+    report = story(
+        outcome(Terminated(turn=1), trace(STOP, asked(ending=TimedOut(5, Cut.LIMIT, doing=doing))))
+    )
+    assert "cat (pid 12) waits for end of file on stdin" in report
+    assert "git (pid 13) is blocked in wait4" in report
+    assert "yes (pid 14) is running" in report
 
 
 MOVES: list[tuple[Move, str]] = [
@@ -351,8 +353,8 @@ def test_a_block_without_a_refusing_hook_is_shown() -> None:
     """If the host continues the turn by its own rule, the block has a line of its own."""
     hooked = asked(Ruling.NONE)
     decision = replace(hooked.decision, ruling=Ruling.DENY, refused=True, reasons=("go on",))
-    told = story(outcome(Terminated(turn=1), trace(STOP, replace(hooked, decision=decision))))
-    assert 'Stop   -> block: "go on"' in told
+    report = story(outcome(Terminated(turn=1), trace(STOP, replace(hooked, decision=decision))))
+    assert 'Stop   -> block: "go on"' in report
 
 
 def test_refused_and_failed_tool_calls_are_shown() -> None:
@@ -363,10 +365,10 @@ def test_refused_and_failed_tool_calls_are_shown() -> None:
         Performed(call=call, result=ToolResult(text="boom", failed=True)),
         Performed(call=call, result=ToolResult(text="all well")),
     ]
-    told = story(outcome(Terminated(turn=1), trace(STOP, *performed)))
-    assert "Bash was not carried out" in told
-    assert 'Bash failed: "boom"' in told
-    assert "all well" not in told
+    report = story(outcome(Terminated(turn=1), trace(STOP, *performed)))
+    assert "Bash was not carried out" in report
+    assert 'Bash failed: "boom"' in report
+    assert "all well" not in report
 
 
 @pytest.mark.parametrize(
@@ -420,13 +422,13 @@ def test_the_most_severe_broken_expectation_comes_first() -> None:
     [
         (
             Livelock(stem=1, period=1),
-            trace(STOP, asked(told=False), asked()),
+            trace(STOP, asked(flag=False), asked()),
             "read `stop_hook_active` from its input",
         ),
         (Livelock(stem=1, period=1), trace(STOP, asked(), asked()), "since its last refusal."),
         (
             Livelock(stem=1, period=1),
-            trace(STOP, asked(sign="loop_count", told=0), asked(sign="loop_count", told=1)),
+            trace(STOP, asked(sign="loop_count", flag=0), asked(sign="loop_count", flag=1)),
             "read `loop_count` from its input",
         ),
         (
@@ -458,15 +460,15 @@ def test_advice_fits_what_was_seen(verdict: Verdict, seen: Trace, expected: str)
 
 def test_findings_have_advice() -> None:
     """
-    A finding is told with its code, its turn, how often it was seen and what to do, and many are counted.
+    A finding is shown with its code, its turn, how often it was seen and what to do, and many are counted.
     """
     finding = Finding(
         code="HH005", name="CRASHED", text="exit code 1", advice="Mend it.", turn=2, times=3, hook="./x.sh"
     )
-    told = story(outcome(Terminated(turn=2), findings=(finding,) * 12))
-    assert "  HH005 CRASHED  exit code 1 [./x.sh] (first in turn 2, 3 times)\n        Mend it." in told
-    assert "  and 2 more findings" in told
-    assert "  more:   hookharness findings HH005\n" in told
+    report = story(outcome(Terminated(turn=2), findings=(finding,) * 12))
+    assert "  HH005 CRASHED  exit code 1 [./x.sh] (first in turn 2, 3 times)\n        Mend it." in report
+    assert "  and 2 more findings" in report
+    assert "  more:   hookharness findings HH005\n" in report
 
 
 @pytest.mark.parametrize("tier", Tier)
@@ -501,7 +503,7 @@ BOMB = "\x1b]0;owned\x07\x1b[2J\r\n\u202e\u2028" + "A" * 5000
 
 def test_hostile_text_stays_text_everywhere() -> None:
     """
-    Whatever a hook, an agent, a file or a promise says, the story has no control character and no long line.
+    With any text of hooks, agents, files and expectations, no line is long or has a control character.
     """
     cut = TimedOut(5, Cut.LIMIT, doing=(Activity(Process(1, BOMB, 0), BOMB, BOMB, BOMB),))
     held = HeldOpen(Exited(0), 1, (Process(1, BOMB, 0),))
@@ -536,7 +538,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
         Lockout(turn=1, moves=(Stop(text=BOMB),)),
         Undecided(turn=1, why=BOMB, changed=change),
     ):
-        told = story(
+        report = story(
             Outcome(
                 scenario=scenario,
                 host=BOMB,
@@ -550,8 +552,8 @@ def test_hostile_text_stays_text_everywhere() -> None:
             ),
             width=900,
         )
-        assert not [character for character in told if not character.isprintable() and character != "\n"]
-        assert max(map(columns, told.split("\n"))) < 1000
+        assert not [character for character in report if not character.isprintable() and character != "\n"]
+        assert max(map(columns, report.split("\n"))) < 1000
 
 
 def test_no_line_of_a_story_commands_a_runner() -> None:
@@ -559,10 +561,10 @@ def test_no_line_of_a_story_commands_a_runner() -> None:
     text = " ".join(["::error::no"] * 30)
     finding = Finding(code="HH005", name="CRASHED", text=text, advice=text)
 
-    told = story(outcome(Terminated(turn=2), findings=(finding,)), width=60).splitlines()
+    report = story(outcome(Terminated(turn=2), findings=(finding,)), width=60).splitlines()
 
-    assert not any(line.lstrip().startswith("::") for line in told)
-    assert any(line.lstrip().startswith("\\x3a:error::no") for line in told)
+    assert not any(line.lstrip().startswith("::") for line in report)
+    assert any(line.lstrip().startswith("\\x3a:error::no") for line in report)
 
 
 def test_the_turns_keep_to_the_terminal() -> None:

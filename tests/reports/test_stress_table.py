@@ -48,7 +48,7 @@ def test_a_row_that_is_not_fine_has_evidence_and_a_command():
 
 
 def test_a_cell_has_the_worst_of_its_payloads():
-    """Of two payloads of one hook the cell has the worse result, and other hooks have their own cells."""
+    """A cell has the worse result of a hook's two payloads, and other hooks have their own cells."""
     lines = shown(
         cell("one", "as declared", payload="allow"),
         cell("one", "fail-open", payload="deny"),

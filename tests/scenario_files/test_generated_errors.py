@@ -179,7 +179,7 @@ class Case:
         spot: Its line and column.
         words: Words of its message.
         nearest: Its suggestion.
-        tellable: JSON Schema can tell.
+        tellable: Whether JSON Schema can refuse it.
     """
 
     kind: str
@@ -215,8 +215,8 @@ def near_misses(shape: Any, wrap: Any, path: str) -> Iterator[Case]:
             wrong = [word for word in ("", "../x", "/x", "a b", "(", "x") if not good(shape, word)]
             if wrong:
                 document = wrap(wrong[0])
-                told = not shape.format
-                yield Case("near", document, path, paper(document).values[path], "", tellable=told)
+                tellable = not shape.format
+                yield Case("near", document, path, paper(document).values[path], "", tellable=tellable)
         case Whole(minimum=int() as least):
             document = wrap(least - 1)
             yield Case("near", document, path, paper(document).values[path], "out of range")
@@ -303,7 +303,7 @@ def test_each_mistake_is_the_only_problem(kind):
         problems = report(case.document)
         seen = [(one.path, (one.line, one.column)) for one in problems]
         if kind == "duplicate":
-            # The first of the two keys still counts, and may need company to make sense.
+            # The first of the two keys still counts, and may need other keys to make sense.
             seen = [one for one in seen if one == (case.path, case.spot)]
             problems = [one for one in problems if (one.path, (one.line, one.column)) in seen]
         fits = seen == [(case.path, case.spot)] and case.words in problems[0].message

@@ -25,7 +25,7 @@ def test_lines_a_list_and_a_folder(tmp_path):
 
 
 def test_unreadable_values_are_counted(tmp_path, monkeypatch):
-    """Lines that are not JSON, too long or too deep are counted by reason, and the others are read."""
+    """Lines that are not JSON, too long or too deep are counted by reason, and all other lines are read."""
     monkeypatch.setattr(json_records, "MAX_LINE", 5000)
     file = tmp_path / "a.jsonl"
     deep = "[" * 200 + "]" * 200

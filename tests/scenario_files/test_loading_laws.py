@@ -39,7 +39,7 @@ QUIET = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
-# Pieces that mean something in YAML or in a scenario, so that chance gets somewhere.
+# Pieces that mean something in YAML or in a scenario, so that random texts are useful.
 PIECES = some.sampled_from(
     [
         *(
@@ -219,8 +219,10 @@ def test_a_fitting_mapping_round_trips(document):
         return
     given_plainly = outcome(lambda: scenario_files.scenario_from(document, path=HERE))
     if isinstance(read, scenario_files.ScenarioErrors):
-        told = [(one.path, one.nearest) for one in given_plainly.problems]
-        assert sorted(told, key=str) == sorted(((one.path, one.nearest) for one in read.problems), key=str)
+        expected = [(one.path, one.nearest) for one in given_plainly.problems]
+        assert sorted(expected, key=str) == sorted(
+            ((one.path, one.nearest) for one in read.problems), key=str
+        )
     else:
         assert replace(read[0], origin=None) == replace(given_plainly, origin=None)
 

@@ -237,12 +237,12 @@ EXPECTATIONS = [
 ]
 
 
-@pytest.mark.parametrize("text, promise", EXPECTATIONS, ids=[row[0] for row in EXPECTATIONS])
-def test_an_expectation_becomes_its_value(text, promise):
+@pytest.mark.parametrize("text, expected", EXPECTATIONS, ids=[row[0] for row in EXPECTATIONS])
+def test_an_expectation_becomes_its_value(text, expected):
     """Each form of an expectation becomes the expectation of the model."""
     inner = text if text.startswith("{") else f"{{{text}}}"
 
-    assert only(f"name: a\nexpect: {inner}\n").expect == promise
+    assert only(f"name: a\nexpect: {inner}\n").expect == expected
 
 
 TRAPS = {
@@ -445,3 +445,12 @@ def test_a_thousand_files_are_read_within_a_second(tmp_path):
         scenario_files.load(file)
 
     assert time.process_time() - began < 1
+
+
+def test_names_that_are_not_limited_are_all_allowed(tmp_path):
+    """Without known names a file may name any host; a misspelt argument is an error."""
+    file = tmp_path / "a.scenario.yaml"
+    file.write_text('name: a\nhost: no-such-host\nhooks: {Stop: "true"}\nagent: [{stop: Done.}]\n')
+    assert scenario_files.load(file, known_hosts=None, known_findings=None, known_behaviours=None)
+    with pytest.raises(TypeError, match="knwon_hosts"):
+        scenario_files.load(file, knwon_hosts=())

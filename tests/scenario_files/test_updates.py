@@ -33,8 +33,8 @@ def saw(verdict="terminated", iterations=2, blocks=1, reasons=("run the tests",)
 
 def updated(text, *runs, trouble=False, **seen):
     """Return text and refusals after an update with values of the base and other items."""
-    told = {f"x[{name.replace('_', '-')}]": [one] for name, one in seen.items()}
-    made = update(text, HERE, {BASE: list(runs), **told} if runs else told, trouble=trouble)
+    variants = {f"x[{name.replace('_', '-')}]": [one] for name, one in seen.items()}
+    made = update(text, HERE, {BASE: list(runs), **variants} if runs else variants, trouble=trouble)
     return made.text, made.refused
 
 
@@ -220,7 +220,7 @@ def test_an_inherited_expectation_belongs_to_all():
 
 
 def test_an_item_that_did_not_run():
-    """An expectation shared by an item that did not run is not changed, and the others are."""
+    """An expectation shared by an item that did not run is not changed, and all other expectations are."""
     text, refused = updated(VARIANTS, saw(), own_claude_code=saw())
 
     assert text == VARIANTS.replace("blocks: 5", "blocks: 1")
@@ -230,7 +230,7 @@ def test_an_item_that_did_not_run():
 
 
 @pytest.mark.parametrize(
-    ("promise", "other", "word"),
+    ("expectation", "other", "word"),
     [
         (
             "within: 9",
@@ -242,11 +242,11 @@ def test_an_item_that_did_not_run():
         ("reasons: never", saw(reasons=("other",), unmet=(0,)), "1 patterns match no reason"),
     ],
 )
-def test_hosts_that_disagree(promise, other, word):
+def test_hosts_that_disagree(expectation, other, word):
     """If the hosts of one file have different values, nothing is written and each is named."""
-    text = f"name: x\nhost: [claude-code, codex]\nexpect: {{{promise}}}\n"
+    text = f"name: x\nhost: [claude-code, codex]\nexpect: {{{expectation}}}\n"
 
-    after, (refused,) = updated(text, saw(unmet=(0,) if "reasons" in promise else ()), codex=other)
+    after, (refused,) = updated(text, saw(unmet=(0,) if "reasons" in expectation else ()), codex=other)
 
     assert after == text
     assert word in refused
@@ -322,9 +322,14 @@ def test_only_the_value_changes(seed, line_end):
     word = chance.choice(["livelock", "'livelock'", '"livelock"'])
     numbers = [("min", "1"), ("max", "2")]
     blocks = chance.choice(["7", "{Stop: 7}", [("Stop", "7")], [("Stop", numbers)], numbers])
-    promise = [("verdict", word), ("within", "1"), ("blocks", blocks)]
-    chance.shuffle(promise)
-    parts = [("name", "x"), ("why", "'within: 1 # livelock'"), ("expect", promise), ("env", [("A", '"1"')])]
+    expectation = [("verdict", word), ("within", "1"), ("blocks", blocks)]
+    chance.shuffle(expectation)
+    parts = [
+        ("name", "x"),
+        ("why", "'within: 1 # livelock'"),
+        ("expect", expectation),
+        ("env", [("A", '"1"')]),
+    ]
     chance.shuffle(parts)
     text = chance.choice(["", "\ufeff"]) + line_end.join(laid_out(chance, parts, 0)) + line_end
 

@@ -59,7 +59,7 @@ class Project:
             text=True,
         )
 
-    def fire(
+    def run_hook(
         self,
         says: str | None = "Done.",
         *,
@@ -89,20 +89,20 @@ def project(tmp_path):
 
 
 def test_failing_command_is_shown_once(project):
-    """A command that always fails is shown at the first fire and lets go at the second."""
+    """A command that always fails is shown in the first run, and the second run allows the stop."""
     project.write("src/app.py")
 
-    answers = [project.fire(), project.fire(again=True), project.fire()]
+    answers = [project.run_hook(), project.run_hook(again=True), project.run_hook()]
 
     assert ["block", None, None] == [answer.get("decision") for answer in answers]
     assert "FAILED" == project.status("Always fails")
 
 
 def test_prompt_is_shown_once(project):
-    """A prompt that is never answered is shown at the first fire and lets go at the second."""
+    """A prompt that is never answered is shown in the first run, and the second run allows the stop."""
     project.write("docs/manual.md")
 
-    answers = [project.fire(), project.fire(again=True), project.fire()]
+    answers = [project.run_hook(), project.run_hook(again=True), project.run_hook()]
 
     assert ["block", None, None] == [answer.get("decision") for answer in answers]
     assert "FAILED" == project.status("Review the docs")
@@ -116,13 +116,13 @@ def test_prompt_is_shown_once(project):
         ("RULES_RERUN_QUEUED", "docs/manual.md", "Review the docs"),
     ],
 )
-def test_before_the_fix_it_never_lets_go(project, switch, file, rule):
-    """Before the fix every fire blocks, promise or not, and leaves the queue byte for byte as it was."""
+def test_before_the_fix_it_never_allows_the_stop(project, switch, file, rule):
+    """Before the fix every run blocks, with or without a promise, and leaves the queue unchanged."""
     project.write(file)
     seen = set()
 
     for says in itertools.islice(itertools.cycle(["Done.", f"<promise>{rule}</promise>"]), 12):
-        assert "block" == project.fire(says, again=bool(seen), env={switch: "1"})["decision"]
+        assert "block" == project.run_hook(says, again=bool(seen), env={switch: "1"})["decision"]
         seen.add(project.queue.read_bytes())
 
     assert 1 == len(seen)
@@ -146,7 +146,7 @@ def test_every_kind_of_change_counts(project, change):
     change(project)
     index = (project.root / ".git/index").read_bytes()
 
-    assert "block" == project.fire()["decision"]
+    assert "block" == project.run_hook()["decision"]
 
     assert index == (project.root / ".git/index").read_bytes()
 
@@ -154,9 +154,9 @@ def test_every_kind_of_change_counts(project, change):
 @pytest.mark.slow
 def test_nothing_changed_nothing_said(project):
     """A clean tree, and a change that no rule names, let the agent stop at once."""
-    assert {} == project.fire()
+    assert {} == project.run_hook()
     project.write("README")
-    assert {} == project.fire()
+    assert {} == project.run_hook()
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def test_foreign_repository_is_not_asked(project, tmp_path):
     """Inherited variables of git do not lead the hook to another repository."""
     project.write("src/app.py")
 
-    assert "block" == project.fire(env={"GIT_DIR": str(tmp_path / "elsewhere")})["decision"]
+    assert "block" == project.run_hook(env={"GIT_DIR": str(tmp_path / "elsewhere")})["decision"]
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_no_commit_yet(project):
     project.git("init", "--quiet")
     project.git("add", "src")
 
-    assert "Always fails" in project.fire()["reason"]
+    assert "Always fails" in project.run_hook()["reason"]
 
 
 RELEASES = [
@@ -200,19 +200,19 @@ def test_promise(project, says, status):
     """A promise in the last message releases its rule; one that is quoted does not."""
     project.write("src/app.py")
 
-    project.fire(says)
+    project.run_hook(says)
 
     assert status == project.status("Always fails")
 
 
 @pytest.mark.slow
 def test_echo_is_no_promise(project):
-    """An agent that quotes the hook's own words, promise tag included, has promised nothing."""
+    """A quote of the hook's own words, with the promise tag in it, is no promise."""
     project.write("docs/manual.md")
-    reason = project.fire()["reason"]
+    reason = project.run_hook()["reason"]
     assert "<promise>Review the docs</promise>" in reason
 
-    project.fire(f'You said: "{reason}"', again=True)
+    project.run_hook(f'You said: "{reason}"', again=True)
 
     assert "FAILED" == project.status("Review the docs")
 
@@ -242,24 +242,24 @@ PROMISE = "<promise>Always fails</promise>"
     ids=["last", "older", "by the person", "by a subagent", "half a line behind it", "empty"],
 )
 def test_promise_in_the_transcript(project, tmp_path, lines, status):
-    """Without the message itself the assistant's last line in the transcript counts, and no older one."""
+    """Without the message itself only the assistant's last line in the transcript counts."""
     project.write("src/app.py")
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_text("".join(lines))
 
-    project.fire(None, transcript_path=str(transcript))
+    project.run_hook(None, transcript_path=str(transcript))
 
     assert status == project.status("Always fails")
 
 
 @pytest.mark.slow
 def test_mended_command_passes(project):
-    """A command that passes once the agent has mended what was wrong ends PASSED."""
+    """A command that passes after the agent's fix ends PASSED."""
     project.write("lib/answer.py")
-    assert "LICENSE" in project.fire()["reason"]
+    assert "LICENSE" in project.run_hook()["reason"]
     project.write("lib/LICENSE")
 
-    assert {} == project.fire(again=True)
+    assert {} == project.run_hook(again=True)
 
     assert "PASSED" == project.status("Licensed")
 
@@ -272,7 +272,7 @@ def test_slow_command_is_cut(project):
     project.write(".rules/too-slow.md", f"---\n{rule}\n---\n")
     project.write("slow/one")
 
-    reason = project.fire()["reason"]
+    reason = project.run_hook()["reason"]
 
     assert "was cut after 0.2 s" in reason
     assert "begun" in reason
@@ -282,15 +282,15 @@ def test_slow_command_is_cut(project):
 
 @pytest.mark.slow
 def test_first_new_failure_ends_the_round(project):
-    """Of two failing commands the second waits in the queue, and is shown at the next fire."""
+    """The second of two failing commands waits in the queue, and is shown in the next run."""
     project.write("lib/answer.py", "# TODO\n")
 
-    first = project.fire()["reason"]
+    first = project.run_hook()["reason"]
     waiting = project.status("Licensed")
-    second = project.fire(again=True)["reason"]
+    second = project.run_hook(again=True)["reason"]
 
     assert ("TODO" in first, "QUEUED", "LICENSE" in second) == (True, waiting, True)
-    assert {} == project.fire(again=True)
+    assert {} == project.run_hook(again=True)
 
 
 @pytest.mark.slow
@@ -299,11 +299,11 @@ def test_new_file_in_every_turn(project, file):
     """An agent that makes a new matching file, or a new rule, in every turn is blocked once all the same."""
     rule = '---\nname: New {0}\ntrigger: src/*\ncommand: "false"\n---\n'
     project.write("src/app.py")
-    project.fire()
+    project.run_hook()
     blocks = []
     for number in range(10):
         project.write(file.format(number), rule.format(number))
-        blocks.append(project.fire(again=True).get("decision"))
+        blocks.append(project.run_hook(again=True).get("decision"))
 
     assert 1 >= len([block for block in blocks if block])
     assert [None] * 8 == blocks[2:]
@@ -311,30 +311,30 @@ def test_new_file_in_every_turn(project, file):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("harm", ["", "{", "[]", '{"one": 1}', '{"one": {}}', None])
-def test_lost_memory_lets_go(project, harm):
+def test_lost_memory_allows_the_stop(project, harm):
     """A queue that is gone or unreadable in mid-turn does not make the hook block again."""
     project.write("src/app.py")
-    project.fire()
+    project.run_hook()
     if harm is None:
         shutil.rmtree(project.queue.parent)
     else:
         project.queue.write_text(harm)
 
-    assert "decision" not in project.fire(again=True)
-    assert "decision" not in project.fire(again=True)
+    assert "decision" not in project.run_hook(again=True)
+    assert "decision" not in project.run_hook(again=True)
 
 
 @pytest.mark.slow
 def test_lost_memory_is_why(project):
-    """Without the host's flag the same loss makes the hook begin anew: the flag is what ends it."""
+    """Without the host's flag the same loss makes the hook begin anew, so the flag ends the loop."""
     project.write("src/app.py")
-    project.fire()
+    project.run_hook()
     project.queue.unlink()
 
-    assert "block" == project.fire(again=False)["decision"]
+    assert "block" == project.run_hook(again=False)["decision"]
 
 
-def fire_at_once(project, sessions):
+def run_at_once(project, sessions):
     processes = [(session, project.start()) for session in sessions]
     for session, process in processes:
         process.stdin.write(json.dumps({"session_id": session, "last_assistant_message": "Done."}) + "\n")
@@ -345,11 +345,11 @@ def fire_at_once(project, sessions):
 
 @pytest.mark.slow
 def test_parallel_sessions_lose_nothing(project):
-    """Twenty fires at once for twenty sessions leave twenty sessions in the queue."""
+    """Twenty parallel runs for twenty sessions leave twenty sessions in the queue."""
     project.write("src/app.py")
     sessions = [f"session-{number}" for number in range(20)]
 
-    answers = fire_at_once(project, sessions)
+    answers = run_at_once(project, sessions)
 
     assert 20 == len([answer for answer in answers if "block" in answer])
     assert {"FAILED"} == {project.status("Always fails", session) for session in sessions}
@@ -358,11 +358,11 @@ def test_parallel_sessions_lose_nothing(project):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["src/app.py", "docs/manual.md"])
-def test_parallel_fires_show_once(project, file):
-    """Of twenty fires at once for one session exactly one shows the rule."""
+def test_parallel_runs_show_a_rule_once(project, file):
+    """Exactly one of twenty parallel runs for one session shows the rule."""
     project.write(file)
 
-    answers = fire_at_once(project, ["one"] * 20)
+    answers = run_at_once(project, ["one"] * 20)
 
     assert 1 == len([answer for answer in answers if "block" in answer])
 
@@ -394,12 +394,12 @@ def test_input_without_an_end(project):
         "---\nname: X\ntrigger: a\nprompt: p\nlimit: soon\n---\n",
     ],
 )
-def test_malformed_rule_is_told_to_the_person(project, text):
-    """A rule that cannot be read is named to the person, and the other rules still count."""
+def test_a_malformed_rule_is_shown_to_the_person(project, text):
+    """A rule that cannot be read is shown to the user, and the other rules still count."""
     project.write(".rules/broken.md", text)
     project.write("src/app.py")
 
-    answer = project.fire()
+    answer = project.run_hook()
 
     assert "block" == answer["decision"]
     assert ".rules/broken.md" in answer["systemMessage"]

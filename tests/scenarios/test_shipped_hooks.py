@@ -40,7 +40,7 @@ def test_scenario_says_what_it_is(file):
 
 @pytest.mark.parametrize("file", HOOKS, ids=name)
 def test_hook_says_what_it_is(file):
-    """A hook begins with its interpreter and one line that names its event and what it does."""
+    """A hook begins with its interpreter and one line that names its event and its purpose."""
     first, second, *_ = file.read_text().splitlines()
 
     assert first.startswith("#!/")

@@ -37,8 +37,10 @@ def inputs():
     """Return the standard inputs of an outcome's hook runs, of one event or of all."""
 
     def list_inputs(outcome, event=None):
-        fires = [fire for _, fire in outcome.trace.hook_runs() if event in (None, fire.hook.event)]
-        return [json.loads(fire.stdin) for fire in fires]
+        hook_runs = [
+            hook_run for _, hook_run in outcome.trace.hook_runs() if event in (None, hook_run.hook.event)
+        ]
+        return [json.loads(hook_run.stdin) for hook_run in hook_runs]
 
     return list_inputs
 

@@ -52,7 +52,7 @@ def test_a_hook_with_a_relative_path_is_not_found(play):
 
 @pytest.mark.parametrize("command", ["cd sub; exit 3", "set -e; cd sub; false", "trap 'exit 4' EXIT; cd sub"])
 def test_a_command_that_fails_changes_the_folder_too(play, inputs, command):
-    """However a command ends by itself, the folder in which it ended is the next one."""
+    """The next command starts in the folder in which the last one ended, however it ended."""
     outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run(command))
 
     assert [payload["new_cwd"].rpartition("/")[2] for payload in inputs(outcome)] == ["sub"]
@@ -69,7 +69,7 @@ def test_a_folder_that_does_not_change(play, inputs, command):
 
 
 def test_a_shell_is_put_back(play, inputs):
-    """A shell outside of the project goes back to where the session began, and the agent is told."""
+    """A shell outside of the project goes back to where the session began, and the agent is informed."""
     outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run("cd sub", "cd /; echo there"))
 
     places = [
@@ -115,7 +115,7 @@ def test_the_folder_is_part_of_the_state(play):
 
 
 def test_files_are_named_from_the_project(play):
-    """An edit of the scenario names its file from the project folder, whatever the shell's folder is."""
+    """An edit of the scenario names its file from the project folder, not from the shell's folder."""
     agent = [{"run": "cd sub"}, {"edit": {"file": "new", "text": "x"}}, STOP]
 
     outcome = play(hooks={"Stop": 'test -e "$CLAUDE_PROJECT_DIR/new"'}, files=FILES, agent=agent)

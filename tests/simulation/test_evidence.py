@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.judging.verdict.verdict import CLOCK_READ, UNOBSERVED
+from pytest_hookharness.judging.verdict.assumptions import CLOCK_READ, UNOBSERVED
 from pytest_hookharness.model.verdicts import Livelock, Terminated
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}

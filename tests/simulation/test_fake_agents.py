@@ -57,13 +57,13 @@ def test_an_inner_session_has_its_own_facts(play):
         expect={"files": {"equal": {"summary": "A summary.\n"}}, "sessions": 1},
     )
     (_, child), *_ = outcome.trace.children()
-    (fire,) = child.hook_runs
-    (outer,) = [fire.payload for _, fire in outcome.trace.hook_runs()]
+    (hook_run,) = child.hook_runs
+    (outer,) = [hook_run.payload for _, hook_run in outcome.trace.hook_runs()]
 
     assert outcome.passed, outcome.violations
-    assert fire.payload["prompt"] == "Sum it up.\nmore\n"
-    assert fire.payload["session_id"] != outer["session_id"]
-    assert fire.payload["cwd"] == outer["cwd"]
+    assert hook_run.payload["prompt"] == "Sum it up.\nmore\n"
+    assert hook_run.payload["session_id"] != outer["session_id"]
+    assert hook_run.payload["cwd"] == outer["cwd"]
     assert child.ended == "stopped"
     assert (child.environment["GUARD"], child.starter) == ("1", "UserPromptSubmit ./hook.sh")
 
@@ -142,7 +142,7 @@ def test_one_session_a_turn_is_no_recursion(play):
 @pytest.mark.slow
 def test_other_hosts_have_their_own_command_line(play):
     """Fake agents for Codex and Gemini are called as these are, and run the hooks of their own settings."""
-    entry = {"hooks": [{"type": "command", "command": "cat >>fired"}]}
+    entry = {"hooks": [{"type": "command", "command": "cat >>payloads"}]}
     outcome = play(
         agent=[
             {"run": "codex exec --json 'Do it.' </dev/null && gemini -p 'Do it.' </dev/null"},
@@ -161,7 +161,7 @@ def test_other_hosts_have_their_own_command_line(play):
         ("codex", "stopped"),
         ("gemini-cli", "stopped"),
     ]
-    assert [fire.event for child in children for fire in child.hook_runs] == ["Stop", "AfterAgent"]
+    assert [hook_run.event for child in children for hook_run in child.hook_runs] == ["Stop", "AfterAgent"]
     assert {child.starter for child in children} == {"a call of Bash"}
 
 
@@ -174,14 +174,17 @@ def test_a_call_that_a_fake_agent_cannot_run_is_an_error(play):
 
 def test_a_host_without_a_known_command_line_is_an_error(play):
     """A fake agent for a host whose command line is unknown is refused before any hook runs."""
-    for agent, told in (("openhands", "there are fake agents for claude-code, codex"), ("x", "no host 'x'")):
-        with pytest.raises(SimulationError, match=f"commands.a.agent: .*{told}"):
+    for agent, message in (
+        ("openhands", "there are fake agents for claude-code, codex"),
+        ("x", "no host 'x'"),
+    ):
+        with pytest.raises(SimulationError, match=f"commands.a.agent: .*{message}"):
             play(agent=SCRIPT, commands={"a": {"agent": agent}}, hooks=hooks("true", event="Stop"))
 
 
 @pytest.mark.slow
 def test_a_guard_hook_that_a_variable_switches_off_is_found(play):
-    """A guard hook is open that allows in the session of a hook what it refuses without its variable."""
+    """A guard hook that allows in the session of a hook what it refuses without its variable is reported."""
     gate = 'if [ "$GUARD" ]; then exit 0; fi; grep -q force && { echo fix >&2; exit 2; }; exit 0'
     starts = '[ "$GUARD" ] || GUARD=1 claude -p x </dev/null'
 
@@ -212,7 +215,7 @@ def test_a_tier_that_does_not_see_background_agents_decides_nothing(tmp_path, co
 
 
 GATE = """#!/bin/sh
-# Lets the first call through, whatever is set.
+# Allows the first call with any variables.
 [ -e seen ] && { echo no >&2; exit 2; }
 echo >seen
 """
@@ -229,5 +232,5 @@ def test_a_guard_hook_that_also_refuses_with_the_variables_is_not_open(play):
     )
     (_, child), *_ = outcome.trace.children()
 
-    assert [fire.ruling for fire in child.hook_runs if fire.event == "PreToolUse"] == ["none"]
+    assert [hook_run.ruling for hook_run in child.hook_runs if hook_run.event == "PreToolUse"] == ["none"]
     assert "GUARD-OPEN" not in [finding.name for finding in outcome.findings]

@@ -15,9 +15,9 @@ def test_a_proof_looks_past_the_limits_of_the_host(play):
     assert outcome.verdict.cap is None
     assert any("500" in text for text in outcome.verdict.assumptions)
     assert [limit.turn for limit in outcome.verdict.limits] == [500]
-    told = story.story(outcome)
-    assert "openhands@1.58 would end the run in turn 500" in told
-    assert "limit:   turn 500: the host allows an agent 500 moves in a turn" in told
+    report = story.story(outcome)
+    assert "openhands@1.58 would end the run in turn 500" in report
+    assert "limit:   turn 500: the host allows an agent 500 moves in a turn" in report
 
 
 def test_a_run_that_ends_at_the_limit(play):

@@ -13,7 +13,7 @@ from pytest_hookharness.scenario_files import scenario_from
 from pytest_hookharness.simulation.testbed.launch_overrides import check_disks
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
-TELLS = 'echo "[$(pwd -P 2>&1)]" >&2; exit 2'
+PRINTS = 'echo "[$(pwd -P 2>&1)]" >&2; exit 2'
 WRITES = "(echo 1 >>.n/count) 2>/dev/null && echo written >&2 || echo lost >&2; exit 2"
 
 
@@ -35,11 +35,11 @@ def said(outcome):
 
 def test_hooks_are_started_in_a_folder(play):
     """The folder is made, hooks are started in it, and the input names it too."""
-    outcome = play(hooks={"Stop": TELLS}, world={"cwd": "src/deep"}, turns=1)
-    (_, fire), *_ = outcome.trace.hook_runs()
+    outcome = play(hooks={"Stop": PRINTS}, world={"cwd": "src/deep"}, turns=1)
+    (_, hook_run), *_ = outcome.trace.hook_runs()
 
     assert "workspace/src/deep]" in said(outcome)
-    assert b'workspace/src/deep"' in fire.stdin
+    assert b'workspace/src/deep"' in hook_run.stdin
 
 
 def test_hooks_are_started_in_a_removed_folder(play):
@@ -58,7 +58,7 @@ def test_workspace_has_any_name(play, place):
     """A workspace whose path has spaces or special characters is made, and its files are found."""
     outcome = play(
         hooks={"Stop": "hooks/ends.sh"},
-        files={"hooks/ends.sh": f"#!/bin/sh\n{TELLS}\n"},
+        files={"hooks/ends.sh": f"#!/bin/sh\n{PRINTS}\n"},
         world={"place": place},
         turns=1,
     )
@@ -67,26 +67,27 @@ def test_workspace_has_any_name(play, place):
 
 
 @pytest.mark.parametrize(
-    "keys, told",
+    "keys, message",
     [
         ({}, "written"),
         ({"world": {"readonly": ["workspace/.n/count"]}}, "lost"),
         ({"world": {"readonly": ["workspace/.n"]}}, "lost"),
     ],
 )
-def test_read_only_files_stay_as_they_are(mounting, keys, told):
+def test_read_only_files_stay_as_they_are(mounting, keys, message):
     """A read-only file or folder stays as it is, whichever user the hook runs as."""
     outcome = mounting(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, turns=1, **keys)
 
-    assert told in said(outcome)
+    assert message in said(outcome)
 
 
 @pytest.mark.parametrize(
-    "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"world": {"full": ["workspace/.n"]}}, "lost")]
+    "keys, message",
+    [({"files": {".n/.keep": ""}}, "written"), ({"world": {"full": ["workspace/.n"]}}, "lost")],
 )
-def test_nothing_fits_on_a_full_disk(mounting, keys, told):
+def test_nothing_fits_on_a_full_disk(mounting, keys, message):
     """Not one byte can be written below a folder on a full disk."""
-    assert told in said(mounting(hooks={"Stop": WRITES}, turns=1, **keys))
+    assert message in said(mounting(hooks={"Stop": WRITES}, turns=1, **keys))
 
 
 def test_a_folder_with_files_is_not_put_on_a_full_disk(play):

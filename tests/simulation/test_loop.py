@@ -104,7 +104,7 @@ def test_a_transcript_that_is_read(play):
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "driven"
     assert any(part.path.endswith(".jsonl") for part in outcome.probe_reports[-1].parts)
-    assert all(fire.transcript_opened for _, fire in outcome.trace.hook_runs())
+    assert all(hook_run.transcript_opened for _, hook_run in outcome.trace.hook_runs())
 
 
 def test_a_transcript_that_is_not_read(play):
@@ -113,7 +113,7 @@ def test_a_transcript_that_is_not_read(play):
 
     assert outcome.livelock
     assert any("transcript" in text for text in outcome.assumptions)
-    assert not any(fire.transcript_opened for _, fire in outcome.trace.hook_runs())
+    assert not any(hook_run.transcript_opened for _, hook_run in outcome.trace.hook_runs())
 
 
 def test_a_covered_folder(play, tmp_path):
@@ -392,10 +392,10 @@ def test_no_end_of_input(play):
     """A hook that reads an input which never ends is cut, and the finding says what it waited for."""
     outcome = play(hooks={"Stop": "cat >/dev/null"}, stdin={"close": False}, hook_timeout=0.3)
 
-    (fire,) = (fire for _, fire in outcome.trace.hook_runs())
+    (hook_run,) = (hook_run for _, hook_run in outcome.trace.hook_runs())
     assert outcome.verdict == Terminated(turn=1)
     assert [finding.name for finding in outcome.findings] == ["HUNG-HOOK"]
-    assert "stdin" in str(fire.run.ending)
+    assert "stdin" in str(hook_run.run.ending)
 
 
 def test_settings_files_add_up(play):
@@ -407,7 +407,10 @@ def test_settings_files_add_up(play):
         files={".claude/settings.json": json.dumps(one), ".claude/settings.local.json": json.dumps(two)}
     )
 
-    assert sorted(fire.hook.command for _, fire in outcome.trace.hook_runs()) == ["true one", "true two"]
+    assert sorted(hook_run.hook.command for _, hook_run in outcome.trace.hook_runs()) == [
+        "true one",
+        "true two",
+    ]
 
 
 def test_a_settings_file_that_is_not_there(play):
@@ -438,7 +441,7 @@ def test_another_seed_gives_other_ids(harness, play):
             outcome = play(hooks={"Stop": "true"})
         finally:
             harness.settings = dataclasses.replace(harness.settings, seed=0)
-        return next(fire.payload["session_id"] for _, fire in outcome.trace.hook_runs())
+        return next(hook_run.payload["session_id"] for _, hook_run in outcome.trace.hook_runs())
 
     assert session(0) == session(0) != session(1)
 
@@ -453,8 +456,10 @@ def normalised(outcome) -> str:
     for step in outcome.trace.steps:
         exchange = step.exchange
         if isinstance(exchange, HookEvent):
-            fires = tuple(dataclasses.replace(fire, run=plain(fire.run)) for fire in exchange.hook_runs)
-            exchange = dataclasses.replace(exchange, hook_runs=fires)
+            hook_runs = tuple(
+                dataclasses.replace(hook_run, run=plain(hook_run.run)) for hook_run in exchange.hook_runs
+            )
+            exchange = dataclasses.replace(exchange, hook_runs=hook_runs)
         if isinstance(exchange, Performed) and exchange.run is not None:
             exchange = dataclasses.replace(exchange, run=plain(exchange.run))
         lines.append(repr(dataclasses.replace(step, exchange=exchange)))

@@ -1,4 +1,4 @@
-"""Observers: what they are told, and that they change nothing."""
+"""Observers: what is reported to them, and that they change nothing."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
-# It reads the transcript in its first fire alone, and keeps a count.
+# It reads the transcript only in its first run, and keeps a count.
 CURIOUS = """\
 input=$(cat); test -e seen || cat "$(expr "$input" : '.*"transcript_path":"\\([^"]*\\)"')" > /dev/null
 echo >> seen; echo no >&2; test "$(wc -l < seen)" -gt 3 || exit 2
@@ -19,7 +19,7 @@ echo >> seen; echo no >&2; test "$(wc -l < seen)" -gt 3 || exit 2
 
 
 class Listener(Observer):
-    """Observer that keeps everything it is told."""
+    """Observer that keeps everything that is reported to it."""
 
     def __init__(self):
         self.heard = []
@@ -36,7 +36,7 @@ class Listener(Observer):
     def end(self, outcome):
         self.heard.append(("end", outcome))
 
-    def told(self, word):
+    def reported(self, word):
         return [value for kind, value in self.heard if kind == word]
 
 
@@ -54,8 +54,8 @@ def test_an_observer_hears_of_the_run_only(file, tmp_path):
 
     outcome = simulate_with(scenario, tmp_path, listener)
 
-    assert listener.told("step") == list(outcome.trace.steps)
-    assert dict(listener.told("state")) == dict(outcome.trace.states)
+    assert listener.reported("step") == list(outcome.trace.steps)
+    assert dict(listener.reported("state")) == dict(outcome.trace.states)
     assert (listener.heard[0], listener.heard[-1]) == (("begin", outcome.host), ("end", outcome))
 
 
@@ -75,7 +75,7 @@ def test_a_trace_file_changes_nothing(tmp_path):
     for traces in (None, tmp_path / "traces"):
         with Harness(Settings(base=tmp_path, traces=traces)) as harness:
             outcome = harness.simulate(scenario)
-        opened = [fire.transcript_opened for _, fire in outcome.trace.hook_runs()]
+        opened = [hook_run.transcript_opened for _, hook_run in outcome.trace.hook_runs()]
         seen.append((outcome.verdict, outcome.assumptions, opened))
 
     assert seen[0] == seen[1]

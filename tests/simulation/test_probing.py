@@ -119,7 +119,7 @@ def test_a_message_that_changes_on_the_way(play):
 
 @pytest.mark.parametrize("place", ["$HOME/n", "/tmp/n", "/opt/hook-n"])
 def test_counts_elsewhere(play, place, harness):
-    """A count is found, pushed and restored wherever the hook may write."""
+    """A count is found, perturbed and restored wherever the hook may write."""
     outcome = play(hooks={"Stop": until(20, file=place)}, env=OFF)
 
     assert outcome.verdict == Terminated(turn=20)
@@ -239,7 +239,7 @@ def test_the_length_of_an_unopened_transcript(play):
 
 
 def test_an_agent_with_an_end_is_driven_to_it(play):
-    """An agent whose script has an end is driven to it, whatever the hooks count."""
+    """An agent whose script has an end is driven to it, even if hooks count."""
     moves = [{"stop": "Done."}] * 6
 
     outcome = play(
@@ -265,13 +265,13 @@ def test_without_probes(harness, play):
 
 def test_a_clock_that_goes_on_between_two_repetitions(play):
     """A second that passes during the confirming repetition is no proof of two answers."""
-    # The stamp is the same in two laps and another one in the third, as if a second had passed then.
+    # The stamp is the same in two repetitions and another one in the third, as if a second had passed then.
     ticking = (
-        "n=$(wc -l < /dev/shm/laps 2>/dev/null || echo 0); echo x >> /dev/shm/laps; "
+        "n=$(wc -l < /dev/shm/rounds 2>/dev/null || echo 0); echo x >> /dev/shm/rounds; "
         f"now=$(date +%s); [ $n -ge 2 ] && echo $((now - 1)) > t || echo $((now - 2)) > t; {REFUSE}"
     )
 
-    outcome = play(hooks={"Stop": ticking}, env=OFF, mask=["shm/laps"])
+    outcome = play(hooks={"Stop": ticking}, env=OFF, mask=["shm/rounds"])
 
     assert isinstance(outcome.verdict, Livelock)
     assert "FLAKY" not in [finding.name for finding in outcome.findings]
@@ -279,16 +279,16 @@ def test_a_clock_that_goes_on_between_two_repetitions(play):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "told",
+    "script",
     [
         "date +%s%N >> log; [ $(sort -u log | wc -l) -ge 20 ] && exit 0",
         "echo $$ >> log; [ $(sort -u log | wc -l) -ge 20 ] && exit 0",
         't=$(sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\'); [ $(grep -c no-more $t) -eq 25 ] && exit 0',
     ],
 )
-def test_extrapolated_additions_differ_as_real_ones(play, told):
+def test_extrapolated_additions_differ_as_real_ones(play, script):
     """Times and numbers of extrapolated additions differ as real ones do, and refusals are counted too."""
-    outcome = play(hooks={"Stop": f"{told}; echo no-more >&2; exit 2"}, env=OFF)
+    outcome = play(hooks={"Stop": f"{script}; echo no-more >&2; exit 2"}, env=OFF)
 
     assert isinstance(outcome.verdict, Terminated)
 

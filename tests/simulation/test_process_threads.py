@@ -55,9 +55,9 @@ def test_a_chain_of_threads_is_recursing(play):
         "thread 1 (depth 1) detached build.2",
         "build.2 triggered on_exit (exit code 1: failure)",
     )
-    told = story(outcome)
-    assert "\n      on_exit (exit code 1: failure) -> thread 1, depth 1: turns 3 to 4, terminated\n" in told
-    assert "\n          build.on_exit -> no thread: the depth limit of 1" in told
+    report = story(outcome)
+    assert "\n      on_exit (exit code 1: failure) -> thread 1, depth 1: turns 3 to 4, terminated\n" in report
+    assert "\n          build.on_exit -> no thread: the depth limit of 1" in report
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_a_storm_is_kept_under_control(tmp_path, tier):
 
 
 def test_an_outcome_with_processes_can_be_rendered(play):
-    """The table and the story of such a run are safe to print, whatever a process prints."""
+    """The table and the story of such a run are safe to print with any output of a process."""
     hook = {"on_output_match": "x", "agent": [{"stop": "Seen."}]}
 
     outcome = play(processes=process("printf 'x\\033[2J\\r\\u202e\\n'", hook), agent=DETACH)

@@ -101,7 +101,7 @@ def test_matchers_name_the_command(play, matcher, hook_runs):
 
 
 def test_an_event_that_is_reached_is_no_finding(play):
-    """Hooks of an event that the session can reach are not reported as unreached, and others still are."""
+    """Only the hooks of events that the session cannot reach are reported as unreached."""
     events = ("UserPromptExpansion", "TaskCreated", "TaskCompleted", "CwdChanged", "WorktreeCreate")
 
     reached = play(hooks={**dict.fromkeys(events, "true"), "Stop": "true"})

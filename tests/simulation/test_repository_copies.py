@@ -35,7 +35,7 @@ def repository(tmp_path):
     tool.parent.mkdir()
     tool.write_text("#!/bin/sh\necho installed\n")
     tool.chmod(0o755)
-    # Of a virtual environment: a link that leaves the project.
+    # Part of a virtual environment: a link that leaves the project.
     (tool.parent / "sh").symlink_to("/bin/sh")
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "own.scenario.yaml").write_text(TEXT)
@@ -50,8 +50,8 @@ def test_packages_are_linked_and_secrets_are_not(repository, harness):
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here, so nothing is lent")
 
-    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
-    assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
+    (hook_run,) = [hook_run for _, hook_run in outcome.trace.hook_runs()]
+    assert (hook_run.run.ending.code, hook_run.run.stderr.text) == (0, "")
     assert sorted(path.name for path in (repository / "packages").iterdir()) == ["sh", "tool"]
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
         "Of what git ignores in the project, linked and not watched: packages; left out: .env."
@@ -79,8 +79,8 @@ def test_packages_of_a_plugin_are_linked(repository, harness):
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here, so nothing is lent")
 
-    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
-    assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
+    (hook_run,) = [hook_run for _, hook_run in outcome.trace.hook_runs()]
+    assert (hook_run.run.ending.code, hook_run.run.stderr.text) == (0, "")
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
         "Of what git ignores in the plugin, linked and not watched: packages; left out: .env."
     ]
@@ -99,8 +99,8 @@ def test_folder_names_that_are_git_patterns(repository, harness):
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here, so nothing is lent")
 
-    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
-    assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
+    (hook_run,) = [hook_run for _, hook_run in outcome.trace.hook_runs()]
+    assert (hook_run.run.ending.code, hook_run.run.stderr.text) == (0, "")
 
 
 def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
@@ -140,8 +140,8 @@ def test_nothing_is_linked_where_writes_would_reach_it(repository, tmp_path_fact
     with Harness(Settings(base=tmp_path_factory.mktemp("subreaper"), tier=Tier.SUBREAPER)) as harness:
         outcome = harness.simulate(scenario)
 
-    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
-    assert "packages/tool: not found" in fire.run.stderr.text
+    (hook_run,) = [hook_run for _, hook_run in outcome.trace.hook_runs()]
+    assert "packages/tool: not found" in hook_run.run.stderr.text
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
         "Of what git ignores in the project, left out: packages, .env."
     ]

@@ -11,7 +11,7 @@ from pytest_hookharness.simulation.testbed.host_setup import configure
 @pytest.mark.parametrize(
     ("variant", "place"), [("", "a.scenario.yaml:3, hooks.Stpo"), ("b", "a.scenario.yaml:5, hooks.Stpp")]
 )
-def test_a_misspelt_event_of_a_scenario_is_told_with_its_line(tmp_path, variant, place):
+def test_a_misspelt_event_is_reported_with_its_line(tmp_path, variant, place):
     """A problem of hooks in a scenario file is reported once, with the file and the line."""
     text = "name: a\nhooks:\n  Stpo: x\nvariants:\n  b: {hooks: {Stpp: x}}\n"
     scenarios = {each.variant: each for each in scenario_files.loads(text, tmp_path / "a.scenario.yaml")}

@@ -64,7 +64,7 @@ def test_the_input_of_one_event_is_left_open(play):
     ways = {"events": {"SessionEnd": {"close": False}}}
     reads = "cat >/dev/null"
     outcome = play(hooks={"Stop": reads, "SessionEnd": reads}, stdin=ways, hook_timeout=0.3)
-    endings = {fire.hook.event: fire.run.ending for _, fire in outcome.trace.hook_runs()}
+    endings = {hook_run.hook.event: hook_run.run.ending for _, hook_run in outcome.trace.hook_runs()}
 
     assert endings["Stop"] == Exited(0)
     assert isinstance(endings["SessionEnd"], TimedOut)
@@ -74,16 +74,16 @@ def test_the_input_of_one_event_is_left_open(play):
 def test_input_of_any_size_passes_through(play, size):
     """A hook that copies its input to its output returns every byte of it."""
     outcome = play(hooks={"SessionEnd": "cat"}, stdin={"size": size})
-    ((_, fire),) = outcome.trace.hook_runs()
+    ((_, hook_run),) = outcome.trace.hook_runs()
 
-    assert len(fire.stdin) >= size
-    assert fire.run.stdout.data == fire.stdin
+    assert len(hook_run.stdin) >= size
+    assert hook_run.run.stdout.data == hook_run.stdin
 
 
 @pytest.mark.parametrize("hook, whole", [("exit 0", False), ("cat >/dev/null", True)])
 def test_hook_that_ends_early_takes_less(play, hook, whole):
-    """What a hook leaves of a large input is measured where it is written."""
+    """The part of a large input that a hook does not read is measured where it is written."""
     outcome = play(hooks={"SessionEnd": hook}, stdin={"size": 1 << 20})
-    ((_, fire),) = outcome.trace.hook_runs()
+    ((_, hook_run),) = outcome.trace.hook_runs()
 
-    assert (fire.run.stdin_taken == len(fire.stdin)) is whole
+    assert (hook_run.run.stdin_taken == len(hook_run.stdin)) is whole

@@ -1,4 +1,4 @@
-"""What is left of the folder below which a harness writes."""
+"""What a harness leaves in its temporary folder."""
 
 import tempfile
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pytest_hookharness.judging.verdict.verdict import CLOCKS
+from pytest_hookharness.judging.verdict.assumptions import CLOCKS
 from pytest_hookharness.model.verdicts import Terminated, Undecided
 from pytest_hookharness.simulation.probing.time_shift import find_doubt
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -16,7 +16,7 @@ ASKED = "date +%s >>asked; "
 
 def times(outcome):
     """Return the times that hooks read, from the text that they wrote."""
-    (said,) = [fire.run.stdout.text for _, fire in outcome.trace.hook_runs()][-1:]
+    (said,) = [hook_run.run.stdout.text for _, hook_run in outcome.trace.hook_runs()][-1:]
     return [int(word) for word in said.split()]
 
 
@@ -33,7 +33,7 @@ def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
     assert set(CLOCKS) <= set(outcome.assumptions)
 
 
-def test_without_a_wait_hooks_are_told_the_machines_time(play):
+def test_without_a_wait_hooks_read_the_machines_time(play):
     """The same session without the wait shows no such gap, and no assumption about clocks."""
     outcome = play(
         hooks={"Stop": f"{ASKED}cat asked"},
@@ -108,7 +108,7 @@ def test_comparing_a_new_file_with_the_clock_leaves_the_verdict_open(play):
 
 
 def test_two_runs_that_agree_leave_no_doubt(play):
-    """Runs that decide alike raise no doubt, and those that do not raise one."""
+    """Runs with the same decisions raise no doubt, and runs with different ones raise one."""
     refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
 
     assert find_doubt(refusing, refusing) == ""

@@ -1,5 +1,5 @@
 """
-Many hook runs with faults and input shapes drawn from a seed: what must hold for each and after all of them.
+Many hook runs with faults and input shapes drawn from a seed, and what must hold during and after them.
 """
 
 import os
@@ -21,7 +21,7 @@ RUNS = int(os.environ.get("HOOKHARNESS_SOAK_RUNS", "60"))
 SEED = int(os.environ.get("HOOKHARNESS_SOAK_SEED", "0"))
 STAY = f"86399.{os.getpid()}"
 MOVES = 3
-# Few enough for each test to end within the time that one may take.
+# Few enough for each test to end within its time limit.
 PIECE = 100
 PIECES = [*range(0, RUNS, PIECE)]
 SIGNALS = {"KILL": 9, "SEGV": 11, "TERM": 15, "PIPE": 13}
@@ -50,12 +50,12 @@ WORLDS = (
 
 def draw(dice):
     """One hook with the endings that it may have; none of them reads its input."""
-    told, code = f"{HOOKS}/says_as_told.sh --deaf", dice.choice((0, 1, 2, 7, 137, 143, 255))
+    loud, code = f"{HOOKS}/says_as_told.sh --deaf", dice.choice((0, 1, 2, 7, 137, 143, 255))
     signal = dice.choice(list(SIGNALS))
     return dice.choice(
         (
-            (f"{told} --exit {code} --out x", {Exited(code)}),
-            (f"{told} --err x --signal {signal}", {Signaled(SIGNALS[signal])}),
+            (f"{loud} --exit {code} --out x", {Exited(code)}),
+            (f"{loud} --err x --signal {signal}", {Signaled(SIGNALS[signal])}),
             (f"sleep {STAY}", TimedOut),
             (f"{HOOKS}/stops_itself.sh", TimedOut),
             (f"{HOOKS}/setsid_child.sh", {Exited(0), HeldOpen}),
@@ -72,7 +72,7 @@ def is_one_of(ending, expected):
 
 
 def scenario(dice):
-    """A scenario with one hook, one shape of input and one world, and the endings of its fires."""
+    """A scenario with one hook, one shape of input and one world, and the endings of its hook runs."""
     command, expected = draw(dice)
     keys = {
         "name": "soak",
@@ -100,7 +100,7 @@ def command_lines():
 
 
 def find_remains(base, before):
-    """What is left behind: files below a folder, further descriptors, processes that were told to stay."""
+    """What is left behind: files below a folder, further descriptors, processes that have to stay."""
     files = [f"file {path.name}" for path in base.iterdir()]
     more = [f"{descriptors()} descriptors, not {before}"] if descriptors() > before else []
     return files + more + [f"process {line}" for line in command_lines() if STAY in line]
@@ -119,7 +119,7 @@ def leave_a_descriptor(_base):
 def leave_a_process(_base):
     """Leave a process that stays."""
     process = subprocess.Popen(["sleep", STAY])
-    # It is there before its command line is.
+    # The process exists before its command line does.
     while not any(STAY in line for line in command_lines()):
         assert process.poll() is None
     return process
@@ -127,25 +127,27 @@ def leave_a_process(_base):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", PIECES)
-def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path, first):
-    """Fires under random faults end in time, by their true ends, and leave no process, descriptor or file."""
-    dice, fired, before = random.Random(f"{SEED} {first}"), first, None  # noqa: S311  # dice, not secrets
+def test_a_soak_leaves_nothing_and_reports_the_true_endings(tmp_path, first):
+    """Hook runs under random faults end in time, have their true endings, and leave nothing behind."""
+    dice, done, before = random.Random(f"{SEED} {first}"), first, None  # noqa: S311  # dice, not secrets
     with Harness(Settings(base=tmp_path, wall=20.0, probes=False, seed=SEED)) as harness:
-        while fired < min(RUNS, first + PIECE):
+        while done < min(RUNS, first + PIECE):
             made, expected, keys = scenario(dice)
             outcome = harness.simulate(made)
-            endings = [fire.run.ending for _, fire in outcome.trace.hook_runs() if fire.run is not None]
+            endings = [
+                hook_run.run.ending for _, hook_run in outcome.trace.hook_runs() if hook_run.run is not None
+            ]
             assert len(endings) >= MOVES, keys
             assert all(is_one_of(ending, expected) for ending in endings), (keys, endings)
             assert outcome.verdict_name == "terminated", keys
             before = descriptors() if before is None else before
             assert find_remains(tmp_path, before) == [], keys
-            fired += len(endings)
+            done += len(endings)
 
 
 @pytest.mark.slow
 def test_pytest_counts_what_a_soak_comes_to(pytester):
-    """The summary of a run of random scenarios counts those that keep their promise and those that do not."""
+    """The summary of a run of random scenarios counts those that are as expected and those that are not."""
     dice, kept, broken = random.Random(SEED), 0, 0  # noqa: S311  # dice, not secrets
     hooks = {
         "exit 0": True,
@@ -167,7 +169,7 @@ def test_pytest_counts_what_a_soak_comes_to(pytester):
 
 
 def test_an_exit_code_is_no_kill():
-    """The check of the soak fails for a kill that is told as the exit code of a shell."""
+    """The check of the soak fails for a kill that is reported as the exit code of a shell."""
     assert not is_one_of(Exited(137), {Signaled(9)})
     assert is_one_of(HeldOpen(Exited(0), 1.0), {Exited(0), HeldOpen})
 
@@ -182,7 +184,7 @@ def test_an_exit_code_is_no_kill():
     ids=["file", "descriptor", "process"],
 )
 def test_what_is_left_behind_is_found(tmp_path, leave, what):
-    """A file, a descriptor and a process that somebody leaves behind are found, and nothing before that."""
+    """A file, a descriptor and a process that are left behind are found, and nothing before that."""
     before = descriptors()
     assert find_remains(tmp_path, before) == []
 

@@ -27,8 +27,8 @@ from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.conclude import conclude_event
+from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.simulate import Resources, TrialRunner
-from pytest_hookharness.simulation.testbed.host_actions import run_event
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
 
 T = TypeVar("T")

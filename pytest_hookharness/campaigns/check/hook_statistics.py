@@ -8,8 +8,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.rewording import foreign_tools, misnamed_tools
-from pytest_hookharness.judging.findings.codes import ENDLESS, INERT_GUARD, SLOW
+from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, catalogue
+from pytest_hookharness.model.bad_ends import BAD_ENDS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult
@@ -157,6 +158,6 @@ def require_name(name: str, hook_sets: Sequence[HookSet]) -> None:
 
 
 def _names(hook_set: HookSet) -> Iterator[str]:
-    for kind in (code.name for code in (*catalogue(), *ENDLESS)):
+    for kind in (code.name for code in (*catalogue(), *BAD_ENDS)):
         yield kind.lower()
         yield from (_name(kind, hook.command) for hook in hook_set.hooks)

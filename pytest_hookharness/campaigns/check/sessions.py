@@ -33,7 +33,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
     Tools,
 )
-from pytest_hookharness.model.mutations import VaryRequest
+from pytest_hookharness.model.mutations import Parallel, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
@@ -43,7 +43,7 @@ _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
-_INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names", "wide")
+_INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
 # Each tool is called at least three times, so that a hook that breaks later is noticed.
@@ -172,7 +172,7 @@ def plan_proofs(hook_set: HookSet, commands: Sequence[str]) -> Iterator[CheckSes
 
 def plan_invariance(hook_set: HookSet, moves: Sequence[Act], *, endless: bool = False) -> CheckSession:
     """
-    Return the session with mutations that must not change what hooks decide.
+    Return the session with mutations that must not change what hooks decide, and with parallel hook runs.
 
     Args:
         hook_set: The hooks.
@@ -187,6 +187,7 @@ def plan_invariance(hook_set: HookSet, moves: Sequence[Act], *, endless: bool = 
         *moves,
     ]
     scenario = _varied(_scenario(hook_set, acts if endless else [*acts, Stop()]), *_INVARIANT)
+    scenario = replace(scenario, parallel=Parallel())
     return _cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
 
 

@@ -133,7 +133,11 @@ class _Series:
         return job
 
     def _find_first_failure(self, runner: TrialRunner) -> TrialOutcome:
-        finding = self._trials.find_first_failure(lambda scenario: self._run(runner, scenario))
+        try:
+            finding = self._trials.find_first_failure(lambda scenario: self._run(runner, scenario))
+        except SimulationError as error:
+            # The time ended while a run was prepared.
+            return TrialOutcome(notes=(f"The first hook run was not repeated: {error}.",))
         return TrialOutcome(findings=() if finding is None else (finding,))
 
     def _remaining(self) -> float:

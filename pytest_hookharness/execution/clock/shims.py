@@ -16,26 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.clock.node_clock import NODE_CLOCK
+from pytest_hookharness.execution.clock.python_clock import PYTHON_CLOCK
 from pytest_hookharness.execution.paths import TOOLS_PATH, WorkspaceError, make_folders, write_bytes
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 _BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"
-
-
-# Loads the ``sitecustomize`` of the site itself, which ours hides; ``own`` is the folder of ours.
-SITECUSTOMIZE_CHAIN = """\
-def _make_way(own):
-    import sys
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
-
-    sys.path[:] = [place for place in sys.path if place != own]
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if spec is None or spec.loader is None:
-        return
-    module = sys.modules["sitecustomize"] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-"""
 
 
 def bash_env(file: Path) -> str:
@@ -95,8 +81,8 @@ class Shims:
             )
             date.chmod(0o755)
         write_bytes(self.folder / _BASH, _PRINTF.replace("@NOTE@", seconds_file).encode())
-        write_bytes(self.folder / _NODE, _JAVASCRIPT.encode())
-        write_bytes(self.folder / _PYTHON / "sitecustomize.py", _SITE.encode())
+        write_bytes(self.folder / _NODE, NODE_CLOCK.encode())
+        write_bytes(self.folder / _PYTHON / "sitecustomize.py", PYTHON_CLOCK.encode())
 
 
 def _machines_date() -> str:
@@ -166,93 +152,3 @@ printf() {
 }
 fi
 """
-
-_JAVASCRIPT = r"""{
-  const said = require("fs").readFileSync(require("path").join(__dirname, "seconds"), "utf8");
-  const ahead = Math.round(1000 * Number(said));
-  const Real = Date;
-  const present = Real.now;
-  const now = () => present() + ahead;
-  const Moved = new Proxy(Real, {
-    construct: (real, given, made) => Reflect.construct(real, given.length ? given : [now()], made),
-    apply: () => new Real(now()).toString(),
-    get: (real, name, asked) => (name === "now" ? now : Reflect.get(real, name, asked)),
-  });
-  Real.prototype.constructor = Moved;
-  globalThis.Date = Moved;
-}
-"""
-
-_SITE = (
-    r'''"""Moves the clock of this Python ahead, then loads the site's own file of this name."""
-
-
-def _move(seconds):
-    import datetime
-    import time
-
-    real = {name: getattr(time, name) for name in dir(time)}
-
-    def now():
-        return real["time"]() + seconds
-
-    def now_ns():
-        return real["time_ns"]() + round(seconds * 10**9)
-
-    def clock_gettime(clock):
-        return real["clock_gettime"](clock) + (seconds if clock == time.CLOCK_REALTIME else 0)
-
-    def clock_gettime_ns(clock):
-        more = round(seconds * 10**9) if clock == time.CLOCK_REALTIME else 0
-        return real["clock_gettime_ns"](clock) + more
-
-    time.time, time.time_ns = now, now_ns
-    time.clock_gettime, time.clock_gettime_ns = clock_gettime, clock_gettime_ns
-    time.localtime = lambda when=None: real["localtime"](now() if when is None else when)
-    time.gmtime = lambda when=None: real["gmtime"](now() if when is None else when)
-    time.ctime = lambda when=None: real["ctime"](now() if when is None else when)
-    time.asctime = lambda *when: real["asctime"](*(when or (time.localtime(),)))
-    time.strftime = lambda form, *when: real["strftime"](form, *(when or (time.localtime(),)))
-
-    def moved(kind, members):
-        class Kind(type):
-            def __instancecheck__(cls, value):
-                return isinstance(value, kind) if cls is made else type.__instancecheck__(cls, value)
-
-            def __subclasscheck__(cls, other):
-                return issubclass(other, kind) if cls is made else type.__subclasscheck__(cls, other)
-
-        names = {"__module__": "datetime", "__qualname__": kind.__name__, "__doc__": kind.__doc__}
-        made = Kind(kind.__name__, (kind,), {**names, **members})
-        return made
-
-    def from_now(cls, tz=None):
-        return cls.fromtimestamp(now(), tz)
-
-    def from_utc(cls):
-        return cls.fromtimestamp(now(), datetime.timezone.utc).replace(tzinfo=None)
-
-    def today(cls):
-        return cls.fromtimestamp(now())
-
-    asked = {"now": from_now, "utcnow": from_utc, "today": today}
-    datetime.datetime = moved(datetime.datetime, {name: classmethod(it) for name, it in asked.items()})
-    datetime.date = moved(datetime.date, {"today": classmethod(today)})
-
-
-'''
-    + SITECUSTOMIZE_CHAIN
-    + r"""
-
-def _begin():
-    import os
-
-    own = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(os.path.dirname(own), "seconds"), encoding="ascii") as file:
-        _move(float(file.read()))
-    _make_way(own)
-
-
-_begin()
-"""
-)

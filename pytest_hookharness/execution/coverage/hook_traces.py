@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from pytest_hookharness.execution.clock.shims import SITECUSTOMIZE_CHAIN
+from pytest_hookharness.execution.clock.python_clock import SITECUSTOMIZE_CHAIN
 from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.model.fast_dataclass import dataclass
 

@@ -221,6 +221,11 @@ def file_clock() -> int:
     return time.clock_gettime_ns(_FILE_CLOCK)
 
 
+def is_kernel_folder(path: str) -> bool:
+    """Return whether the files of a folder stand for the kernel's own state, and change with it."""
+    return any(path == place or path.startswith(f"{place}/") for place in ("/proc", "/sys"))
+
+
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
     if not _IS_LINUX:
         return {}

@@ -2,7 +2,8 @@
 Linux: processes that the kernel stops before certain system calls, by ptrace and seccomp.
 
 The interleaving scheduler uses it for calls that write, open and rename. A process installs the filter that
-selects the calls before it becomes a command. What else an observed process needs is in ``linux_observing``.
+selects the calls before it becomes a command. The process tracer stops no call: it learns of each executed
+program and of each end. What else an observed process needs is in ``linux_observing``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
+_LIFE = (
+    0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100000
+)  # forks, vforks, clones, execs, exits; end all with the tracer
 FORKS: tuple[int, ...] = (1, 2, 3)
+EXECUTED: int = 4
+EXITING: int = 6
 FILTERED: int = 7
 STOPPED: int = 128
 ALL_TASKS: int = 0x40000000  # __WALL: threads too
@@ -116,6 +122,16 @@ def seize(pid: int) -> None:
     ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
+def follow(pid: int) -> None:
+    """Begin to trace the programs and ends of a process, and of everything that it will start."""
+    ptrace(_SEIZE, pid, 0, _LIFE)
+
+
+def exit_status(pid: int) -> int:
+    """Return the status with which a task that stopped at its exit will end."""
+    return next(iter(started(pid)), 0)
+
+
 def resume(pid: int, number: int = 0) -> None:
     with contextlib.suppress(OSError):  # it was killed meanwhile; its end is reported next
         ptrace(_CONT, pid, 0, number)
@@ -208,6 +224,32 @@ def relatives(task: int) -> list[int]:
     except OSError:
         return []
     return [int(found[name]) for name in (b"Tgid", b"PPid") if name in found]
+
+
+def program(pid: int) -> tuple[list[str], dict[str, str], str]:
+    """
+    Return the argument vector, the environment and the working folder of a process.
+
+    Raises:
+        OSError: It is gone.
+    """
+    parts: list[list[str]] = []
+    for name in ("cmdline", "environ"):
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            parts.append([os.fsdecode(word) for word in file.read().split(b"\0")[:-1]])
+    environment = dict(word.split("=", 1) for word in parts[1] if "=" in word)
+    return parts[0], environment, os.readlink(f"/proc/{pid}/cwd")
+
+
+def written(pid: int) -> int | None:
+    """Return how many bytes a process itself has written; ``None`` if the kernel does not count them."""
+    try:
+        # Of its first task alone: the sum of the process includes children that it has waited for.
+        with open(f"/proc/{pid}/task/{pid}/io", "rb") as file:
+            counters = dict(line.split(b": ") for line in file.read().splitlines())
+        return int(counters[b"wchar"])
+    except (OSError, KeyError, ValueError):
+        return None
 
 
 def sleeps(task: int) -> bool:

@@ -122,6 +122,10 @@ class Files(Protocol):
         """Return the time, in nanoseconds, of the clock by which the kernel stamps files."""
         ...
 
+    def is_kernel_folder(self, path: str) -> bool:
+        """Return whether the files of a folder stand for the kernel's own state, and change with it."""
+        ...
+
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
         """
         Return the wanted extended attributes and access lists of a path itself, sorted by name.
@@ -189,12 +193,14 @@ class Isolation(Protocol):
 
 
 class Tracing(Protocol):
-    """Stops processes just before certain calls; for the interleaving scheduler, those that change a file."""
+    """Stops processes just before certain calls, or when they execute a program and when they end."""
 
     ALL_TASKS: int  # flag for ``waitpid``: threads too
-    # Events with which a traced task stops: it started another task; it is about to make a filtered call; it
-    # was stopped by a signal.
+    # Events with which a traced task stops: it started another task; it has become another program; it is
+    # about to end; it is about to make a filtered call; it was stopped by a signal.
     FORKS: tuple[int, ...]
+    EXECUTED: int
+    EXITING: int
     FILTERED: int
     STOPPED: int
 
@@ -206,6 +212,18 @@ class Tracing(Protocol):
 
     def seize(self, pid: int) -> None:
         """Begin to trace a process, and everything that it will start."""
+
+    def follow(self, pid: int) -> None:
+        """
+        Begin to trace the programs and ends of a process, and of everything that it will start.
+
+        Raises:
+            OSError: The system refuses.
+        """
+
+    def exit_status(self, pid: int) -> int:
+        """Return the status, as ``waitpid`` gives it, with which a task that is about to end will end."""
+        ...
 
     def resume(self, pid: int, number: int = 0) -> None:
         """Resume a stopped task, with a signal if there was one."""
@@ -223,6 +241,19 @@ class Tracing(Protocol):
 
     def relatives(self, task: int) -> list[int]:
         """List the process that a task belongs to and the parent of that process."""
+        ...
+
+    def program(self, pid: int) -> tuple[list[str], dict[str, str], str]:
+        """
+        Return the argument vector, the environment and the working folder of a process.
+
+        Raises:
+            OSError: It is gone.
+        """
+        ...
+
+    def written(self, pid: int) -> int | None:
+        """Return how many bytes a process itself has written; ``None`` if that is unknown."""
         ...
 
     def sleeps(self, task: int) -> bool:

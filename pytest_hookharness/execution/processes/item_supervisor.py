@@ -13,6 +13,7 @@ import signal
 import socket
 
 from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.exhaustion import explain_exhaustion
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.overlay import OverlayView
@@ -30,7 +31,9 @@ NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
 
 
 def describe_error(problem: BaseException) -> str:
-    """Return an exception and the frames it passed through, as text."""
+    """Return what the machine lacks, or else an exception and the frames it passed through, as text."""
+    if lack := explain_exhaustion(problem):
+        return lack
     # Without ``traceback``, whose import would cost several milliseconds at every start.
     frames = []
     frame = problem.__traceback__

@@ -15,12 +15,13 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_hookharness.execution.processes.process_tree import AT_TERMINAL
 from pytest_hookharness.execution.processes.stdio import open_terminal
 from pytest_hookharness.model.delivery import Asked, Dialogue, Terminal, TypedAnswer
 from pytest_hookharness.model.processes import ProcessResult, TimedOut
+from pytest_hookharness.model.regex import Regex, SlowPattern
 
 if TYPE_CHECKING:
     from pexpect import fdpexpect
@@ -54,8 +55,15 @@ class Conversation:
         self._answers = terminal.answers
         self._ended = float("inf")
         self._log = _DialogueLog()
-        self._thread = threading.Thread(target=self._talk, name="hook terminal", daemon=True)
+        self._failure: SlowPattern | None = None
+        self._thread = threading.Thread(target=self._talk_or_fail, name="hook terminal", daemon=True)
         self._thread.start()
+
+    def _talk_or_fail(self) -> None:
+        try:
+            self._talk()
+        except SlowPattern as failure:
+            self._failure = failure
 
     def _talk(self) -> None:
         # Heavy, and only needed here.
@@ -66,11 +74,11 @@ class Conversation:
         )
         terminal.delaybeforesend = None
         terminal.logfile_read = self._log
-        questions = [re.compile(answer.expect, re.DOTALL) for answer in self._answers]
-        patterns: list[type[EOF | TIMEOUT] | re.Pattern[str] | re.Pattern[bytes] | str | bytes]
+        # pexpect only searches with them.
+        questions: list[Any] = [Regex(answer.expect, dotall=True) for answer in self._answers]
         patterns = [*questions, _PIECE, EOF, TIMEOUT]
         while True:
-            index = terminal.expect(patterns)
+            index = terminal.expect_list(patterns)
             if index < len(self._answers):
                 self._answer(terminal, self._answers[index])
             elif patterns[index] is EOF:
@@ -97,7 +105,14 @@ class Conversation:
 
     @property
     def dialogue(self) -> Dialogue:
-        """What passed over the terminal."""
+        """
+        What passed over the terminal.
+
+        Raises:
+            SlowPattern: An expected question took too long to look for.
+        """
+        if self._failure is not None:
+            raise self._failure
         return self._log.dialogue
 
 

@@ -6,6 +6,7 @@ The processes behind a sandbox are in ``supervisor`` and ``item_supervisor``.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -127,8 +128,10 @@ class Sandbox(AbstractContextManager["Sandbox"]):
 
     def _ask(self, *requests: object) -> Any:
         try:
-            for request in requests:
-                framing.send(self._peer, request)
+            # Where no item supervisor could be forked, the reason is there before the first request.
+            with contextlib.suppress(BrokenPipeError):
+                for request in requests:
+                    framing.send(self._peer, request)
             self._slot.wait_readable(self._peer)
             return framing.receive(self._peer)
         except TimeoutError as problem:
@@ -191,8 +194,12 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         """Return every tier with the reason why it is not available here, empty if it is."""
         with self._connect(plain=True) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
-            framing.send(peer, ("tiers",))
-            return {Tier(name): reason for name, reason in framing.receive(peer).items()}
+            with contextlib.suppress(BrokenPipeError):
+                framing.send(peer, ("tiers",))
+            answer = framing.receive(peer)
+        if not isinstance(answer, dict):
+            raise ExecutionError(f"the supervisor cannot fork: {answer[1]}")
+        return {Tier(name): reason for name, reason in answer.items()}
 
     def _connect(self, *, plain: bool) -> socket.socket:
         """Have an item supervisor forked; return our end of the socket to it."""
@@ -208,20 +215,26 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         return ours
 
     def _start(self) -> socket.socket:
-        self._channel, theirs = socket.socketpair()
         program = python_program(_PROGRAM, *(["-B"] if sys.dont_write_bytecode else []))
+        ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [*program, str(theirs.fileno()), str(os.getpid())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-                cwd="/",
-                env=library_paths(os.environ),
-            )
-        return self._channel
+            try:
+                self._process = subprocess.Popen(
+                    [*program, str(theirs.fileno()), str(os.getpid())],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                    cwd="/",
+                    env=library_paths(os.environ),
+                )
+            except BaseException:
+                ours.close()
+                raise
+        # Only now: with a channel, later calls would take the supervisor for started.
+        self._channel = ours
+        return ours
 
     def close(self) -> None:
         """End the supervisor, and with it all sandboxes that are still open."""
@@ -256,8 +269,9 @@ def python_program(module: str, *flags: str) -> tuple[str, ...]:
     """
     if not sys.executable:
         raise ExecutionError("the path of the Python interpreter is not known")
-    place = f"sys.path.append({str(PACKAGE.parent)!r})"
-    code = f"import sys; {place}; from {module} import main; main(*sys.argv[1:])"
+    # As bytes: the code is ASCII then, and Python accepts it whatever the folder and the locale are.
+    place = f"sys.path.append(os.fsdecode({os.fsencode(PACKAGE.parent)!r}))"
+    code = f"import os, sys; {place}; from {module} import main; main(*sys.argv[1:])"
     return (sys.executable, "-I", "-S", *flags, "-c", code)
 
 

@@ -97,23 +97,44 @@ class Supervision:
             kind, descriptors, _, _ = socket.recv_fds(self._channel, 1, 1)
         except OSError:
             return False
-        if not kind or not descriptors:
+        if not kind:
             return False
+        if not descriptors:
+            # This process had no descriptor left for it. pytest sees the end of the socket.
+            return True
         peer = socket.socket(fileno=descriptors[0])
         peer.set_inheritable(False)
-        if not self._tiers:
-            self._tiers = _probe()
-        if kind == framing.ANY and not self._is_subreaper and not self._tiers["subreaper"]:
-            # The orphans of an item supervisor that is killed become children of this process.
-            platform.spawning().become_subreaper()
-            self._is_subreaper = True
-        pid = os.fork()
+        try:
+            pid = self._prepare_and_fork(kind)
+        except OSError as problem:
+            self._refuse(peer, problem)
+            return True
         if pid == 0:
             self._become_item_supervisor(peer)
         # Kept open until the item supervisor is reaped and its orphans are dead, for pytest takes the end of
         # the socket as the proof of that.
         self._peers[pid] = peer
         return True
+
+    def _prepare_and_fork(self, kind: bytes) -> int:
+        if not self._tiers:
+            self._tiers = _probe()
+        if kind == framing.ANY and not self._is_subreaper and not self._tiers["subreaper"]:
+            # The orphans of an item supervisor that is killed become children of this process.
+            platform.spawning().become_subreaper()
+            self._is_subreaper = True
+        return os.fork()
+
+    def _refuse(self, peer: socket.socket, problem: OSError) -> None:
+        """Tell pytest why there is no item supervisor, and go on for the other items."""
+        from pytest_hookharness.execution.processes import framing, item_supervisor
+
+        try:
+            framing.send(peer, ("failed", item_supervisor.describe_error(problem)))
+        except OSError:
+            pass  # pytest does not wait for it any more
+        finally:
+            peer.close()
 
     def _become_item_supervisor(self, peer: socket.socket) -> None:
         """Turn this child into an item supervisor; never returns."""

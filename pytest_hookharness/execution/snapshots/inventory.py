@@ -24,6 +24,7 @@ from pytest_hookharness.execution.paths import lies_in, reason_of
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.state.file_contents import RACY, READING
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.time_budget import check_time
 
 
 class Permissions:
@@ -202,6 +203,7 @@ class Inventory:
             pending.append(folder)
         while pending:
             folder = pending.pop()
+            check_time(f"{folder} was listed")
             try:
                 children = self._list(folder, statuses[folder].st_mode)
             except OSError as error:
@@ -255,6 +257,7 @@ class Inventory:
         if known is not None and not (keep and self._is_missing(known)):
             same = known.accessed == status.st_atime_ns
             return known if same else replace(known, accessed=status.st_atime_ns)
+        check_time(f"{path} was recorded")
         when = time.time_ns()
         try:
             with self.permissions.readable(path, status):

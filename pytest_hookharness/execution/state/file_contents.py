@@ -26,6 +26,7 @@ from pytest_hookharness.execution.paths import (
     reason_of,
     write_bytes,
 )
+from pytest_hookharness.model.time_budget import check_time
 
 # Bytes of the largest file that is read; a sparse file of any size takes no time to make.
 LARGEST = 256 << 20
@@ -71,8 +72,8 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
     descriptor = os.open(real, READING)
     try:
         if digest is not None:
-            return digest(b"".join(_parts(descriptor, status.st_size)))
-        return _digest(descriptor, status.st_size)
+            return digest(b"".join(_parts(descriptor, status.st_size, real)))
+        return _digest(descriptor, status.st_size, real)
     finally:
         os.close(descriptor)
 
@@ -93,19 +94,20 @@ def _is_of_a_program(name: str) -> bool:
     return name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
 
 
-def _digest(descriptor: int, size: int) -> str:
+def _digest(descriptor: int, size: int, path: str) -> str:
     data = os.read(descriptor, min(size, _CHUNK) + 1)
     if len(data) <= _CHUNK and len(data) <= size:
         return blake2b(data, digest_size=16).hexdigest()
     digest = blake2b(data, digest_size=16)
-    for part in _parts(descriptor, size):
+    for part in _parts(descriptor, size, path):
         digest.update(part)
     return digest.hexdigest()
 
 
-def _parts(descriptor: int, size: int) -> Iterator[bytes]:
+def _parts(descriptor: int, size: int, path: str) -> Iterator[bytes]:
     """Yield the content of a file; one that is larger than what is read is an ``OSError``."""
     while size <= LARGEST:
+        check_time(f"{path} was read")
         data = os.read(descriptor, _CHUNK)
         if not data:
             return

@@ -20,6 +20,7 @@ from typing import Any
 
 from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.regex import Regex
 from pytest_hookharness.model.scenario import Mask
 
 _FOLDERS = ("hooks", "info", "logs", "modules", "objects", "refs", "worktrees")
@@ -200,7 +201,7 @@ class Masking:
     def __bool__(self) -> bool:
         return bool(self._masks)
 
-    def naming(self, path: str) -> list[tuple[Mask, re.Pattern[str]]]:
+    def naming(self, path: str) -> list[tuple[Mask, Regex]]:
         """List the masks that name a state path."""
         return [(mask, text) for files, mask, text in self._masks if files.fullmatch(path)]
 
@@ -228,24 +229,26 @@ class Masking:
         return Masked(result, changed or removed)
 
 
-def _files_of(mask: Mask, transcripts: Collection[str]) -> re.Pattern[str]:
+def _files_of(mask: Mask, transcripts: Collection[str]) -> Regex:
     if mask.file == TRANSCRIPT:
-        return re.compile("|".join(map(re.escape, transcripts)) or "(?!)")
+        return Regex("|".join(map(re.escape, transcripts)) or "(?!)", quick=True)
     return glob_pattern(mask.file)
 
 
-def _expression_of(mask: Mask) -> re.Pattern[str]:
+def _expression_of(mask: Mask) -> Regex:
     try:
-        return re.compile(mask.text)
+        return Regex(mask.text)
     except re.error as error:
         problem = f"{mask.text!r} is not a regular expression: {error}"
         raise WorkspaceError(f"mask of {mask.file}", problem) from error
 
 
-def glob_pattern(glob: str) -> re.Pattern[str]:
+def glob_pattern(glob: str) -> Regex:
     """Return a glob over state paths as a regular expression: only ``**`` crosses folders."""
     tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)
-    return re.compile("".join(map(_expression, tokens)), re.DOTALL)
+    # With one star, each place of a path is tried once.
+    quick = sum(token.startswith("*") for token in tokens) <= 1
+    return Regex("".join(map(_expression, tokens)), dotall=True, quick=quick)
 
 
 def _expression(token: str) -> str:

@@ -31,6 +31,7 @@ from pytest_hookharness.execution.state.relevance import (
     is_index,
     log_digest,
 )
+from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import StateEntry
 
 Key: TypeAlias = tuple[int, int, int, int, int]
@@ -111,6 +112,7 @@ class Survey:
         self.look(real, name)
         while pending:
             folder, its_name = pending.pop()
+            check_time(f"the files of {folder} were looked at")
             for child in self._list(folder, its_name, entering):
                 path = f"{its_name}/{child.name}"
                 try:
@@ -156,6 +158,7 @@ class Survey:
         known = self._keys.get(name)
         if known is not None and known[0] == key and key[0] < known[1] - RACY:
             return
+        check_time(f"{real} was read")
         # Before reading: a change during the read then counts as too recent to trust.
         now = time.time_ns()
         try:

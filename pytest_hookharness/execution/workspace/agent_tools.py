@@ -30,6 +30,9 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Corrupt, Edit, Performance, Read
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 
+# Bytes of the largest file that the agent's tools read. Those of real hosts refuse far smaller ones.
+LARGEST_READ = 16 << 20
+
 
 def perform(
     root: Path,
@@ -49,7 +52,7 @@ def perform(
     """
     try:
         path = _locate(root, operation.file, folders, private or {})
-        data = read_bytes(path)
+        data = read_bytes(path, most=LARGEST_READ)
         text = None if data is None else data.decode("utf-8", "replace")
         match operation:
             case Edit(old=None):

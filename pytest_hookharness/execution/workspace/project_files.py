@@ -21,6 +21,7 @@ from typing import Self
 
 from pytest_hookharness.execution.paths import WorkspaceError, lies_in
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.time_budget import check_time
 from pytest_hookharness.model.trace import is_cache
 
 _DATE = "2024-01-01T00:00:00+0000"
@@ -156,6 +157,7 @@ def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]
     with os.scandir(source) as listing:
         entries = sorted(listing, key=lambda entry: entry.name)
     for entry in entries:
+        check_time(f"{entry.path} was copied")
         place = target / entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
         # A nested repository (a folder) is copied; a worktree's or submodule's ``.git`` file points out of

@@ -56,7 +56,9 @@ def find_visible_paths(scenario: Scenario, private: Collection[str]) -> list[str
     """List the developer's files that must stay visible although private places may hide them."""
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += [*scenario.reach, *([str(PACKAGE)] if scenario.fake_agents or scenario.parallel else [])]
+    # The programs of the harness that run beside hooks; nothing is shown where the package is seen anyway.
+    shown = scenario.fake_agents or scenario.parallel or lies_in(PACKAGE, private)
+    found += [*scenario.reach, *([str(PACKAGE)] if shown else [])]
     found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))

@@ -21,20 +21,23 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import Clock
-from pytest_hookharness.execution.coverage.recorder import Instruments, Recorder
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     append_lines,
     confine,
+    lies_in,
     make_folders,
     make_new_folder,
     read_bytes,
     remove_tree,
     write_bytes,
 )
+from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
-from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all
+from pytest_hookharness.execution.workspace.instruments import Instruments
+from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
@@ -101,8 +104,13 @@ class Workspace(AbstractContextManager["Workspace"]):
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
         self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
-        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
-        recorder = Recorder(coverage_store, scenario.id, copies, base) if coverage_store is not None else None
+        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
+        recorder = None
+        if coverage_store is not None:
+            # Most runs record no coverage, and its modules are many.
+            from pytest_hookharness.execution.coverage.recorder import Recorder
+
+            recorder = Recorder(coverage_store, scenario.id, copies, base)
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
         visible = find_visible_paths(scenario, _PRIVATE)
@@ -125,8 +133,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             WorkspaceError: It cannot be made as the scenario asks; nothing is left behind.
         """
         for folder in scenario.cover:
-            if not folder.startswith("/"):
-                raise WorkspaceError(folder, "cannot be covered; use an absolute path")
+            _check_cover(folder, base)
         # From here on everything that fails must remove the new folder again.
         workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
         try:
@@ -181,6 +188,8 @@ class Workspace(AbstractContextManager["Workspace"]):
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
             self.linked_files.copy("plugin", scenario.plugin, self.plugin)
+        if scenario.home_folder is not None:
+            copy_folder(scenario.home_folder, self.home)
         for path, text in scenario.files.items():
             _write_file(self._locate(path), text)
         for path, text in scenario.home.items():
@@ -238,7 +247,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             WorkspaceError: It is not readable UTF-8 text, or leads out of the covered folders.
         """
         path = self.locate(state_path)
-        data = read_bytes(path)
+        data = read_bytes(path, most=LARGEST)
         try:
             return None if data is None else data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -291,6 +300,18 @@ class Workspace(AbstractContextManager["Workspace"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_cover(folder: str, base: Path) -> None:
+    if not folder.startswith("/"):
+        raise WorkspaceError(folder, "cannot be covered; use an absolute path")
+    real = os.path.realpath(folder)
+    if lies_in(os.path.realpath(base), [real]):
+        reason = f"the harness writes below it ({base})"
+        raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
+    if platform.files().is_kernel_folder(real):
+        reason = "the kernel changes it all the time"
+        raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
 
 
 def _write_file(place: Path, text: str) -> None:

@@ -51,11 +51,11 @@ def _print_findings(arguments: argparse.Namespace) -> int:
     Raises:
         ValueError: There is no such kind.
     """
-    from pytest_hookharness.judging.findings.codes import look_up_ending
     from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up, nearest
+    from pytest_hookharness.model.bad_ends import look_up_bad_end
     from pytest_hookharness.reports.terminal.host_facts import codes_table, describe_findings
 
-    known = {word: look_up(word) or look_up_ending(word) for word in arguments.codes}
+    known = {word: look_up(word) or look_up_bad_end(word) for word in arguments.codes}
     unknown = [word for word, code in known.items() if code is None]
     if unknown:
         near = nearest(unknown[0])

@@ -20,7 +20,7 @@ from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation.testbed.host_actions import run_event
+from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 

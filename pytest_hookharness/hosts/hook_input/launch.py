@@ -17,6 +17,7 @@ from pytest_hookharness.hosts.rules.profile import EventRule, MatcherRules, Prof
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.regex import Regex
 
 _PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
@@ -48,7 +49,8 @@ def _searches(rules: MatcherRules, matcher: str, target: str) -> bool:
     # The hosts use regular expressions of JavaScript or Rust: a named group is (?<name>...), without the P.
     pattern = re.sub(r"\(\?<(?![=!])", "(?P<", matcher)
     try:
-        found = re.fullmatch(pattern, target) if rules.anchored else re.search(pattern, target)
+        expression = Regex(pattern)
+        found = expression.fullmatch(target) if rules.anchored else expression.search(target)
     except re.error:
         return rules.literal_if_malformed and matcher == target
     return found is not None

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
+from pytest_hookharness.hosts.replies.json_parser import load
+from pytest_hookharness.hosts.replies.lost_refusals import find_unknown, is_reason_alone
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
@@ -55,23 +57,14 @@ def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
     if not text or not text.startswith(rules.starts):
         return None
     try:
-        value = _load(rules, text)
+        value = load(text, rules.parser, accepts_nan=rules.accepts_nan)
         if rules.nested_json and isinstance(value, str):
-            value = _load(rules, value)
+            value = load(value, rules.parser, accepts_nan=rules.accepts_nan)
     except (ValueError, RecursionError) as error:
         return Unparsable(str(error)) if text.startswith("{") else None
     if isinstance(value, dict):
         return value
     return {} if rules.ignores_non_objects else None
-
-
-def _load(rules: AnswerRules, text: str) -> Json:
-    loaded: Json = json.loads(text, parse_constant=None if rules.accepts_nan else _refuse_constant)
-    return loaded
-
-
-def _refuse_constant(name: str) -> Json:
-    raise ValueError(f"{name} is not JSON")
 
 
 def announces_background(rules: AnswerRules, output: str) -> bool:
@@ -113,6 +106,11 @@ def answer_keys(rules: AnswerRules) -> frozenset[str]:
     return frozenset([*(path[0] for path in paths if path), *halting])
 
 
+# Where a refusal makes the agent continue, which an end of the session prevents.
+_CONTINUED_BY_REFUSAL = (
+    Role.STOP, Role.SUBAGENT_STOP, Role.AFTER_TOOL, Role.TOOL_FAILED, Role.AFTER_BATCH
+)  # fmt: skip
+_CONTRADICTION = "ignored: continue: false ends the session, so the refusal beside it has no effect"
 _NO_STREAMS: Mapping[Stream, str] = {}
 
 
@@ -199,8 +197,27 @@ def _read_empty(reader: AnswerReader) -> Reply:
 def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
     if answer and not answer_keys(reader.answers) & set(answer):
         return f"ignored: the host knows none of the keys {', '.join(answer)}"
-    refusal = find_refusal(answer) if reply.ruling is Ruling.NONE and reply.halt is None else ""
-    return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host" if refusal else None
+    if reply.halt is not None or reply.ruling is Ruling.DENY:
+        return None
+    refusal = find_refusal(answer) if reply.ruling is Ruling.NONE else ""
+    if refusal:
+        return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host"
+    if refusal := _refusal_of_another_type(reader, answer):
+        return f"ignored: {refusal} is not an answer of a hook of type {reader.hook.type}"
+    unknown = find_unknown(answer, answer_keys(reader.answers))
+    if unknown:
+        return f"ignored: the host does not know {unknown}"
+    alone = reply.ruling is Ruling.NONE and is_reason_alone(answer)
+    return "ignored: a reason without a decision has no effect" if alone else None
+
+
+def _refusal_of_another_type(reader: AnswerReader, answer: Payload) -> str:
+    """Return the entry by which an answer of another type of handler refuses; empty if there is none."""
+    if reader.hook.type != "command":
+        return ""
+    others = (verdict for verdict in reader.answers.verdicts if not verdict.command)
+    refusing = (one for one in others if _ruling_of(one, dig(answer, one.path)) is Ruling.DENY)
+    return next((f"{'.'.join(one.path)}: {json.dumps(dig(answer, one.path))}" for one in refusing), "")
 
 
 def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str]) -> Reply:
@@ -286,7 +303,8 @@ def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, streams: Mapp
         return replace(reply, fault=reply.fault or reader.no_effect("continue"))
     text = str(dig(answer, rules.halting_reason) or "")
     if rules.halting is not Halting.REFUSES:
-        return replace(reply, halt=text)
+        lost = reply.ruling is Ruling.DENY and reader.event.role in _CONTINUED_BY_REFUSAL
+        return replace(reply, halt=text, fault=reply.fault or (_CONTRADICTION if lost else None))
     # The refusal beside the halt has its own reason already.
     if reply.ruling is Ruling.DENY and not text:
         return reply

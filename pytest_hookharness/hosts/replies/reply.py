@@ -19,7 +19,8 @@ from pytest_hookharness.hosts.replies.json_answer import (
     read_answer,
     trim,
 )
-from pytest_hookharness.hosts.rules.profile import EventRule, Profile
+from pytest_hookharness.hosts.replies.lost_refusals import find_error, find_message
+from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
     CodeMeaning,
@@ -28,8 +29,16 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
 )
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
+from pytest_hookharness.model.processes import (
+    Exited,
+    HeldOpen,
+    NotStarted,
+    ProcessResult,
+    Signaled,
+    TimedOut,
+)
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
+from pytest_hookharness.model.start_failures import StartFailure
 
 # Exit codes of a shell that could not run the command.
 _NOT_RUN_CODES = (126, 127)
@@ -59,7 +68,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     configured = rules.background and hook.options.get("async") is True
     if configured or announced or not rule.waits:
         return reader.no_opinion("async")
-    reply = _read_run(reader, run)
+    reply = _with_failure(_with_error(reader, _read_run(reader, run), run), run.failure)
     # A cut answer cannot be judged, so this fault replaces any other.
     cut = run.stdout.cut_at
     if cut is not None:
@@ -68,6 +77,25 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
             reply, fault=f"too-long: {who} {cut} of the {run.stdout.total} bytes that were printed"
         )
     return reply
+
+
+def _with_error(reader: AnswerReader, reply: Reply, run: ProcessResult) -> Reply:
+    """Return a reply with the error that a hook printed before it let everything pass, if it could refuse."""
+    ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    decided = reply.ruling is not Ruling.NONE or reply.halt is not None or reply.behaviour is not None
+    decided = decided or bool(reply.context) or reply.updated_input is not None
+    if ending != Exited(0) or decided or reply.fault or reader.event.power is Power.NOTHING:
+        return reply
+    error = find_error(run.stderr.text)
+    fault = f'ignored: exit code 0 allows, although it says "{error}"'
+    return replace(reply, fault=fault) if error else reply
+
+
+def _with_failure(reply: Reply, failure: StartFailure | None) -> Reply:
+    """Return a reply with the reason why the hook's program failed, which the host cannot know."""
+    if failure is None:
+        return reply
+    return replace(reply, fault=f"{'not-run' if failure.prevents else 'crashed'}: {failure}")
 
 
 def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
@@ -114,7 +142,7 @@ def _read_folder(
                 return Reply(folder=lines[-1], rule=reader.rule("folder"))
             why = "it printed no folder"
         case Exited(code=code):
-            why = f"exit code {code}: {_first_line(stderr)}"
+            why = f"exit code {code}: {find_message(stderr)}"
         case Signaled(signal=signal):
             why = f"signal {signal} ended it"
         case TimedOut(after=after):
@@ -152,7 +180,7 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
         return reader.no_opinion("unparsable", fault)
     # No usable answer: from here on the exit code alone decides, and the fault says what was lost.
     kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
-    text = f"exit code {code}: {_first_line(stderr)}"
+    text = f"exit code {code}: {find_message(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
         text = _describe_failure(reader, table, code, stderr)
     fault = f"{kind}: {text}"
@@ -173,7 +201,7 @@ def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int
     refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.meaning in refusing for rule in table)
     hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""
-    return f'exit code {code}{hint}: "{_first_line(stderr)}"'
+    return f'exit code {code}{hint}: "{find_message(stderr)}"'
 
 
 def _first_text(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
@@ -201,10 +229,6 @@ def _read_alone(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str, 
             return _refuse_by_code(reader, rule, stdout, stderr)
         case _:
             assert_never(rule.meaning)
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "nothing on standard error")
 
 
 def _code_reason(reader: AnswerReader, text: str) -> str:

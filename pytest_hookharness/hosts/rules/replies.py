@@ -142,6 +142,19 @@ class VerdictPath:
     command: bool = True
 
 
+class JsonParser(enum.Enum):
+    """
+    The parser with which a host reads JSON.
+
+    ``JAVASCRIPT`` reads any number and any depth. ``PYTHON`` refuses an integer of more than 4,300 digits and
+    about 1,000 levels. ``RUST`` (serde_json) refuses a number that is too large, and 128 levels.
+    """
+
+    JAVASCRIPT = "JavaScript"
+    PYTHON = "Python"
+    RUST = "Rust"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRules:
     """
@@ -150,6 +163,7 @@ class AnswerRules:
     Attributes:
         starts: The first characters of an answer; other output is plain text. Empty if only parsing decides.
         strips_mark: Whether a byte order mark is removed first.
+        parser: The parser that reads them.
         accepts_nan: Whether NaN and infinities count as JSON.
         nested_json: Whether JSON inside a JSON string is read.
         ignores_non_objects: Whether JSON that is not an object is an answer without effect; otherwise it is
@@ -174,6 +188,7 @@ class AnswerRules:
 
     starts: str = ""
     strips_mark: bool = True
+    parser: JsonParser = JsonParser.JAVASCRIPT
     accepts_nan: bool = False
     nested_json: bool = False
     ignores_non_objects: bool = False

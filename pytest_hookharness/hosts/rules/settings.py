@@ -243,6 +243,7 @@ class ConfigRules:
         allowed: Where permission rules stand for calls that need no permission; empty for nowhere.
         env: Where variables stand for the session and its hooks; empty for nowhere.
         imports: Settings of other hosts that are read too.
+        components: Folders with commands, skills and subagents, by state path; their files may have hooks.
         plugin_path: The settings file of a plugin, relative to its folder; empty if there are no plugins.
         plugin_root: The variable with the folder of a plugin.
         instructions: Files that the host loads for the model at the start, relative to the project.
@@ -268,6 +269,7 @@ class ConfigRules:
     allowed: KeyPath = ()
     env: KeyPath = ()
     imports: tuple[Import, ...] = ()
+    components: tuple[str, ...] = ()
     plugin_path: str = ""
     plugin_root: str = ""
     instructions: tuple[str, ...] = ()

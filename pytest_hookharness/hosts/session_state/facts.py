@@ -19,6 +19,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 _COMMAND = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
 _EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH).total_seconds() - 1
 
 
 def derive_digest(seed: int, *parts: object) -> str:
@@ -37,7 +38,8 @@ def derive_uuid(seed: int, *parts: object) -> str:
 
 def derive_datetime(position: int, waited: float) -> datetime:
     """Return a made-up time: one second for each position, plus the seconds that the script waited."""
-    return _EPOCH + timedelta(seconds=position + waited)
+    # A calendar ends, and a script may wait as often as it likes.
+    return _EPOCH + timedelta(seconds=min(position + waited, _LAST))
 
 
 def derive_timestamp(position: int, waited: float) -> str:
@@ -171,6 +173,11 @@ def folder_slug(folder: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 
+def session_id(seed: int) -> str:
+    """Return the identifier of the first session of a run."""
+    return derive_uuid(seed, "session")
+
+
 def facts(
     profile: Profile,
     *,
@@ -190,7 +197,7 @@ def facts(
     """Return the facts of a session. Everything that the host makes up follows from the seed."""
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
     made = Facts(
-        session_id=derive_uuid(seed, "session"),
+        session_id=session_id(seed),
         workspace=workspace,
         home=home,
         tmp=tmp,

@@ -17,6 +17,7 @@ from pytest_hookharness.hosts.rules.settings import (
 )
 from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.hosts.settings.formats import describe_value
+from pytest_hookharness.hosts.settings.frontmatter import read_components
 from pytest_hookharness.hosts.settings.handlers import (
     SettingsProblem,
     SettingsSource,
@@ -66,6 +67,7 @@ class _Settings:
     source: SettingsSource
     problems: tuple[SettingsProblem, ...] = ()
     plugin: bool = False
+    component: bool = False
 
     @property
     def content(self) -> Mapping[str, Json]:
@@ -74,7 +76,7 @@ class _Settings:
     @property
     def own(self) -> bool:
         """Whether it is a file of the host itself, with settings beside hooks."""
-        return not self.plugin and not self.source.only
+        return not self.plugin and not self.source.only and not self.component
 
     def value_at(self, path: KeyPath) -> Json:
         return dig(self.content, path) if path else None
@@ -87,6 +89,7 @@ def configure(
     inline: Mapping[str, Json] | None = None,
     plugin_files: Mapping[str, str] | None = None,
     plugin_root: str = "",
+    components: Mapping[str, str] | None = None,
 ) -> Configuration:
     """
     Return the configuration that the host reads from its settings files.
@@ -97,6 +100,7 @@ def configure(
         inline: Settings written in the scenario, which may be short forms.
         plugin_files: Texts of a plugin's files by path relative to its folder.
         plugin_root: The plugin's folder, absolute.
+        components: Texts of the files of commands, skills and subagents by state path.
     """
     config = profile.config
     # First the host's own files, then files imported from other hosts, the scenario's settings, the plugin's.
@@ -113,7 +117,14 @@ def configure(
     if text is not None:
         read = _read(profile, f"{PLUGIN}/{config.plugin_path}", text)
         settings.append(replace(read, plugin=True))
-    return _merge(profile, settings, plugin_root)
+    found = tuple(read_components(config, components or {}))
+    for each in found:
+        if each.content:
+            source = _source(profile, _shorten(each.path), each.content)
+            settings.append(_Settings(source, plugin=each.path.startswith(f"{PLUGIN}/"), component=True))
+    merged = _merge(profile, settings, plugin_root)
+    problems = (replace(one, source=_shorten(one.source)) for each in found for one in each.problems)
+    return replace(merged, problems=(*merged.problems, *problems))
 
 
 def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:

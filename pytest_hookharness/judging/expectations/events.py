@@ -7,16 +7,15 @@ scenario has an expectation about them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from pytest_hookharness.judging.detectors.streams import actions_of, detect
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted
 from pytest_hookharness.model.moves import Act, Edit, Move, Read, RunCommand, ToolCall
 from pytest_hookharness.model.outcome import Outcome, effective_ruling
 from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.regex import found_in
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Violation
 
@@ -100,6 +99,11 @@ def _became(part: Part, performed: list[Performed], hooked: Sequence[HookEvent])
     if any(item.decision.ruling is Ruling.ASK for item in about):
         return Ruling.ASK.value
     mine = [item for item in performed if _is_of(item, part)]
+    if why := next((item.refused_by_chance for item in about if item.refused_by_chance), ""):
+        refused = next((item for item in mine if item.refused), None)
+        if refused is not None:
+            performed.remove(refused)
+        return why
     # A call with the very same input is preferred, because one turn may make several calls of one tool.
     exact = [item for item in mine if isinstance(part, ToolCall) and item.call.input == part.input]
     before = [item for item in about if item.decision.refused]
@@ -136,17 +140,27 @@ _MANY = 3
 
 
 def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None) -> Iterator[Violation]:
-    """Check the numbers of blocks, in total or by event."""
-    if expected is None:
-        return
+    """
+    Check the numbers of blocks, in total or by event.
+
+    A refusal of which no hook ran is none that was expected, and is not the absence of one.
+    """
     if isinstance(expected, Range):
-        if outcome.blocks() not in expected:
-            yield Violation("expect.blocks", counted(expected, "block"), str(outcome.blocks()))
+        yield from _broken_number(outcome, expected, None)
+    elif expected is not None:
+        for event, number in expected.items():
+            yield from _broken_number(outcome, number, event)
+
+
+def _broken_number(outcome: Outcome, number: Range, event: str | None) -> Iterator[Violation]:
+    blocks = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.decision.refused]
+    by_hooks = [hooked for hooked in blocks if not hooked.refused_by_chance]
+    if len(blocks) in number and len(by_hooks) in number:
         return
-    for event, number in expected.items():
-        if outcome.blocks(event) not in number:
-            path = f"expect.blocks.{event}"
-            yield Violation(path, f"{counted(number, 'block')} of {event}", str(outcome.blocks(event)))
+    path, wanted = ("expect.blocks", "") if event is None else (f"expect.blocks.{event}", f" of {event}")
+    unmeant = len(blocks) - len(by_hooks)
+    seen = f"{len(blocks)}, {unmeant} of them by hooks that did not run" if unmeant else str(len(blocks))
+    yield Violation(path, f"{counted(number, 'block')}{wanted}", seen)
 
 
 def broken_hook_runs(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
@@ -163,10 +177,7 @@ def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) 
         hooked = [item for _, item in outcome.trace.hooked(event)]
         met = len(hooked) >= len(wanted) and all(map(_became_of_events, hooked, wanted))
         if not met:
-            seen = (
-                ", ".join(effective_ruling(item).value for item in hooked[: max(len(wanted), _MANY)])
-                or "no decision"
-            )
+            seen = ", ".join(map(_seen, hooked[: max(len(wanted), _MANY)])) or "no decision"
             yield Violation(f"expect.decisions.{event}", ", ".join(wanted), seen)
 
 
@@ -174,14 +185,22 @@ def _became_of_events(hooked: HookEvent, word: str) -> bool:
     if word == Ruling.NONE.value:
         decision = hooked.decision
         return decision.ruling is Ruling.NONE and not decision.refused and not decision.overridden
+    if word == Ruling.DENY.value and hooked.refused_by_chance:
+        return False
     return effective_ruling(hooked).value == word
+
+
+def _seen(hooked: HookEvent) -> str:
+    return hooked.refused_by_chance or effective_ruling(hooked).value
 
 
 def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
     """Check for patterns that no reason matches."""
-    reasons = outcome.reasons()
+    # What an interpreter says of a hook that it did not find is no reason of that hook.
+    asked = [hooked for _, hooked in outcome.trace.hooked() if not hooked.refused_by_chance]
+    reasons = [reason for hooked in asked for reason in hooked.decision.reasons]
     for index, pattern in enumerate(patterns):
-        if not any(re.search(pattern, reason) for reason in reasons):
+        if not found_in(pattern, reasons):
             seen = "no reason"
             if reasons:
                 distinct = list(dict.fromkeys(reasons))
@@ -194,7 +213,7 @@ def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violati
     """Check for patterns that match nothing that a hook said and the agent's model received."""
     texts = [text for _, hooked in outcome.trace.hooked() for text in hooked.decision.to_agent]
     for index, pattern in enumerate(patterns):
-        if not any(re.search(pattern, text) for text in texts):
+        if not found_in(pattern, texts):
             path = f"expect.told[{index}]"
             yield Violation(
                 path, f"text for the agent that matches {pattern!r}", _where_else(outcome, pattern)
@@ -204,12 +223,11 @@ def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violati
 def _where_else(outcome: Outcome, pattern: str) -> str:
     for step, hook_run in outcome.trace.hook_runs():
         unheard = hook_run.reply.unheard
-        if unheard is not None and re.search(pattern, unheard.text):
+        if unheard is not None and found_in(pattern, [unheard.text]):
             place = f"{unheard.place} ({hook_run.hook.event}, turn {step.turn})"
             return f"said as {place}, which the agent does not see"
-        if hook_run.run is not None and re.search(
-            pattern, f"{hook_run.run.stdout.text}\n{hook_run.run.stderr.text}"
-        ):
+        run = hook_run.run
+        if run is not None and found_in(pattern, [f"{run.stdout.text}\n{run.stderr.text}"]):
             return (
                 f"printed by a hook of {hook_run.hook.event} in turn {step.turn}, but not shown to the agent"
             )
@@ -223,10 +241,7 @@ def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Viol
         asked = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.hook_runs]
         if any(not ruling or _became_of_events(hooked, ruling.strip()) for hooked in asked):
             continue
-        seen = (
-            ", ".join(dict.fromkeys(effective_ruling(hooked).value for hooked in asked))
-            or f"no hook of {event} ran"
-        )
+        seen = ", ".join(dict.fromkeys(map(_seen, asked))) or f"no hook of {event} ran"
         yield Violation(f"expect.sometimes[{index}]", f"{word} at least once", seen)
 
 
@@ -244,6 +259,9 @@ def broken_loops(outcome: Outcome, expected: tuple[str, ...] | None) -> Iterator
     """Check for loops that were expected and did not occur, and for loops that were not expected."""
     if expected is None:
         return
+    # Few scenarios expect loops of the agent's own calls.
+    from pytest_hookharness.judging.detectors.streams import actions_of, detect
+
     loops = detect(actions_of(outcome.trace))
     titles = {loop.title for loop in loops}
     for index, title in enumerate(expected):

@@ -22,6 +22,7 @@ from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model import processes
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.model.trace import HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
 
@@ -108,8 +109,9 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
         refusing = hooked.deciding
         # A host replaces a missing reason with its own words, so the hooks' replies are checked as well.
         silent = bool(refusing) and all(hook_run.reply.silent for hook_run in refusing)
-        # A refusal that the hook did not mean has no reason for that cause; STDOUT-DENIES reports it.
-        if any(hook_run.reply.unmeant for hook_run in refusing):
+        # A refusal that the hook did not mean has no reason for that cause; STDOUT-DENIES or NOT-RUN reports
+        # it.
+        if any(hook_run.reply.unmeant or not hook_run.ran for hook_run in refusing):
             continue
         if hooked.decision.refused and (silent or not any(word.strip() for word in words)):
             yield finding_catalogue.SILENT_REFUSAL.found(
@@ -203,11 +205,11 @@ def _ending(event: str, run: processes.ProcessResult, nested: int) -> Iterator[_
         case processes.HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"
             yield finding_catalogue.HELD_OPEN, f"{event}: {holders} held the output open."
-            yield from _exit(event, held.exit)
+            yield from _exit(event, held.exit, run.failure)
         case processes.NotStarted(reason):
             yield finding_catalogue.NOT_RUN, f"{event}: not started: {reason}"
         case processes.Exited() | processes.Signaled() as ended:
-            yield from _exit(event, ended)
+            yield from _exit(event, ended, run.failure)
         case _:
             assert_never(run.ending)
 
@@ -218,8 +220,13 @@ def _late(cut: processes.TimedOut, run: processes.ProcessResult) -> str:
     return ", too late for what it had printed" if run.stdout.data.strip() else ""
 
 
-def _exit(event: str, ended: processes.Exited | processes.Signaled) -> Iterator[_Defect]:
+def _exit(
+    event: str, ended: processes.Exited | processes.Signaled, failure: StartFailure | None
+) -> Iterator[_Defect]:
     match ended:
+        case processes.Exited() if failure is not None:
+            code = finding_catalogue.NOT_RUN if failure.prevents else finding_catalogue.CRASHED
+            yield code, f"{event}: exit code {ended.code}: {failure}."
         case processes.Exited(126):
             yield finding_catalogue.NOT_RUN, f"{event}: exit code 126, found but not executable."
         case processes.Exited(127):

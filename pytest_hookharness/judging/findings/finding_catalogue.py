@@ -43,10 +43,11 @@ LEFTOVER = FindingCode(
 NOT_RUN = FindingCode(
     "HH004",
     "NOT-RUN",
-    "The command of a hook could not be run.",
-    "A hook that never runs guards nothing or blocks everything, depending on the host.",
+    "A hook did not run: its command, its script or a module of it is missing or broken.",
+    "A hook that never runs guards nothing or blocks everything, depending on the host; many interpreters "
+    "exit with 2 if they do not find a script, and 2 refuses.",
     "Check the path (hooks do not always start in the project folder), the executable bit, the first "
-    "line of the script, and that the interpreter is on the host's PATH.",
+    "line of the script, and that the interpreter is on the host's PATH; then run the script by hand.",
 )
 CRASHED = FindingCode(
     "HH005",

@@ -14,6 +14,7 @@ from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Reply, Ruling, Unheard
+from pytest_hookharness.model.regex import found_in
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
 
@@ -48,7 +49,9 @@ def _unheard(unheard: Unheard, hook_run: HookRun, turn: int, for_agent: Sequence
             text = f"{event}: {words} was printed as plain text and does not reach the agent."
             yield codes.PROMPT_NOISE.found(text, turn=turn, hook=hook, rule=unheard.rule)
         case "reason of an allow":
-            if "\n" in unheard.text.strip() or any(re.search(pattern, unheard.text) for pattern in for_agent):
+            if "\n" in unheard.text.strip() or any(
+                found_in(pattern, [unheard.text]) for pattern in for_agent
+            ):
                 text = f"{event}: {words} is the reason of an allow and does not reach the agent."
                 yield codes.UNSEEN_REASON.found(text, turn=turn, hook=hook, rule=unheard.rule)
 

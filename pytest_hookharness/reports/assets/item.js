@@ -83,7 +83,13 @@ function stateWords(turn, states) {
   if (!state) return null;
   const first = state.opaque ? undefined : [...states.values()].find((each) => each.digest === state.digest && !each.opaque);
   const words = state.opaque ? `not known in full: ${state.opaque}` : first.turn < turn ? `the same as after turn ${first.turn}` : "not seen before";
-  return html("p", {class: "soft small"}, "state ", html("code", {}, state.digest.slice(0, 8)), `, ${words}`);
+  return html("p", {class: "soft small"}, "state ", html("code", {}, short(state.digest)), `, ${words}`);
+}
+
+// A digest has two halves, of the files and of everything else; each may be all that differs.
+function short(digest) {
+  const half = digest.length / 2;
+  return digest.slice(0, 4) + digest.slice(half, half + 4);
 }
 
 function grouped(steps) {

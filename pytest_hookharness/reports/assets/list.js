@@ -2,7 +2,7 @@
 
 const INDEX = JSON.parse(document.getElementById("index").textContent);
 const ROWS = INDEX.rows;
-const MOODS = {terminated: "good", livelock: "bad", hung: "bad", recursing: "bad", lockout: "bad"};
+const MOODS = {terminated: "good", capped: "odd", undecided: "odd", interrupted: "odd", "not played": "odd"};
 const AT_ONCE = 60;
 const COLUMNS = [
   {key: "name", title: "Scenario"},
@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 
 function verdictBadge(row) {
-  return badge(row.verdict, MOODS[row.verdict] ?? "odd");
+  return badge(row.verdict, MOODS[row.verdict] ?? "bad");
 }
 
 function resultBadge(row) {

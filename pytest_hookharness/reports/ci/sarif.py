@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from pytest_hookharness.model.bad_ends import BAD_ENDS
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.verdict_text import LOCKOUT_ADVICE, advice, first_line
+from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
 
 Json: TypeAlias = dict[str, Any]
 
@@ -30,51 +32,16 @@ _EXPECTATION = FindingCode(
     "The author of the scenario relies on it.",
     "Fix the hook, or correct the expectation; the test's report shows what was seen.",
 )
-_ENDLESS = FindingCode(
-    "livelock",
-    "LIVELOCK",
-    "Hooks and agent repeat themselves, and no end of it was found.",
-    "An unattended agent wastes time and money.",
-    "Let the hook allow when nothing changed since its last refusal.",
+_UNDECIDED = FindingCode(
+    "",
+    "undecided",
+    "It is unknown whether the session ends.",
+    "An unknown result is not a pass.",
+    "The report says what ended the search; give it more turns or time.",
 )
 # An unexpected verdict is a defect of its own, except `terminated`.
 VERDICTS: Mapping[str, FindingCode] = {
-    "livelock": _ENDLESS,
-    "capped": FindingCode(
-        "capped",
-        "CAPPED",
-        "The host's cap ended the loop, not the hook.",
-        "Other hosts have no cap, and the agent could not stop until then.",
-        _ENDLESS.fix,
-    ),
-    "hung": FindingCode(
-        "hung",
-        "HUNG",
-        "The host waits forever because of a hook.",
-        "The agent is stuck until somebody ends it.",
-        "Let the hook wait neither for a person nor for input that may never come.",
-    ),
-    "recursing": FindingCode(
-        "recursing",
-        "RECURSING",
-        "Hooks caused hooks, beyond the limit of depth or number.",
-        "Each session starts more sessions, until the machine is exhausted.",
-        "Let the hook detect that it caused itself, for example with a variable that it sets and reads.",
-    ),
-    "lockout": FindingCode(
-        "lockout",
-        "LOCKOUT",
-        "No move of the agent leads to a stop.",
-        "The agent can neither work nor stop.",
-        LOCKOUT_ADVICE,
-    ),
-    "undecided": FindingCode(
-        "undecided",
-        "UNDECIDED",
-        "It is unknown whether the session ends.",
-        "An unknown result is not a pass.",
-        "The report says what ended the search; give it more turns or time.",
-    ),
+    end.name: replace(end, code=end.name, name=end.name.upper()) for end in (*BAD_ENDS, _UNDECIDED)
 }
 
 

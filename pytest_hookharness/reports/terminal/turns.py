@@ -204,9 +204,8 @@ def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
         wall = None if hook_run.run is None else hook_run.run.wall
         yield from _hook_run(hooked.event, hook_run, wall, said)
         yield from (_line("", f"  {words}") for words in describe_dialogue(hook_run.run))
-        ending = hook_run.run.ending if hook_run.run is not None else None
-        if isinstance(ending, TimedOut):
-            for activity in ending.doing[:_DOING]:
+        if isinstance(hook_run.ending, TimedOut):
+            for activity in hook_run.ending.doing[:_DOING]:
                 words = describe_activity(activity)
                 # Process numbers differ from run to run.
                 yield _line("", f"  {words}", activity.process.command)

@@ -31,7 +31,7 @@ from pytest_hookharness.reports.terminal.phrases import (
 )
 
 _LONGEST = 300
-LOCKOUT_ADVICE = (
+_LOCKOUT_ADVICE = (
     "Allow at least one move that fixes what the hooks complain about, and name it in the reason."
 )
 # Fields in which hosts report an earlier refusal to a hook.
@@ -233,7 +233,7 @@ def _locked(outcome: Outcome) -> str:
     trap = outcome.explored.trap if outcome.explored is not None else None
     said = {text_of_command(run): text_of_reason(run) for run in (trap.holding if trap is not None else ())}
     held = f"These hooks lock the agent in: {_listed(said, 'says')}. " if said else ""
-    return f"{held}{LOCKOUT_ADVICE}"
+    return f"{held}{_LOCKOUT_ADVICE}"
 
 
 def _loop(outcome: Outcome, verdict: Livelock) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, get_args
 
-from pytest_hookharness.model.expectations import VERDICTS
 from pytest_hookharness.model.mutations import FaultOutcome
 from pytest_hookharness.model.processes import Cut, Tier
 from pytest_hookharness.model.protocol import Basis, Ruling
+from pytest_hookharness.model.verdicts import VERDICTS
 from pytest_hookharness.reports.trace.records import VERSION
 
 Schema: TypeAlias = Mapping[str, Any]

@@ -32,6 +32,12 @@ WORDS = Text(noun="a text that is not empty", pattern=texts.WORDS)
 INSIDE = Text(
     noun="a path inside the workspace", pattern=texts.INSIDE, example="src/app.py", read=texts.read_inside
 )
+TOOL_FILE = Text(
+    noun="a path inside the workspace",
+    pattern=texts.RELATIVE,
+    example="src/app.py",
+    read=texts.read_path_of_tool,
+)
 REGEX = Text(noun="a regular expression", format="regex", example="tests? failed", read=texts.read_regex)
 EVENT = Text(noun="an event name", pattern=texts.EVENT, example="PreToolUse")
 HOST = Text(noun="a host", pattern=texts.HOST, example="claude-code")
@@ -42,7 +48,7 @@ DURATION = either(
         example="301s",
         read=texts.read_duration,
     ),
-    Number(noun="a number of seconds"),
+    Number(noun="a number of seconds", maximum=texts.LONGEST),
 )
 TIMES = Whole(noun="a number of times", minimum=1)
 JSON_MAPPING = Named(key=Text(), value=Anything())

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pytest_hookharness.model import expectations
 from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.verdicts import VERDICTS
 from pytest_hookharness.scenario_files.keys.common import EVENT, INSIDE, REGEX, TEXTS, WORDS, record_of
 from pytest_hookharness.scenario_files.keys.moves import MOVES_ALONE, check_acts, gather_acts
 from pytest_hookharness.scenario_files.schema import texts
@@ -92,7 +93,7 @@ EXPECT = record_of(
     expectations.Expectation,
     "an expectation",
     {
-        "verdict": ChoiceShape(noun="a verdict", words=expectations.VERDICTS),
+        "verdict": ChoiceShape(noun="a verdict", words=VERDICTS),
         "within": POSITIVE,
         "within_ms": Named(noun="milliseconds by event name", key=EVENT, value=POSITIVE),
         "blocks": BLOCKS,

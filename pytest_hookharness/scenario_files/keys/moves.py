@@ -14,6 +14,7 @@ from pytest_hookharness.scenario_files.keys.common import (
     JSON_MAPPING,
     REGEX,
     TIMES,
+    TOOL_FILE,
     WORDS,
     Shapes,
     keys_of,
@@ -96,10 +97,10 @@ SUBAGENT = record_of(
     moves.Subagent, "a task for a subagent", {"kind": WORDS}, only=("kind", "prompt", "text"), build=dict
 )
 EDIT = record_of(
-    moves.Edit, "an edit", {"file": INSIDE, "old": WORDS}, only=("file", "text", "old"), build=dict
+    moves.Edit, "an edit", {"file": TOOL_FILE, "old": WORDS}, only=("file", "text", "old"), build=dict
 )
-READ = record_of(moves.Read, "a read of a file", {"file": INSIDE}, only=("file",), build=dict)
-FILE_ALONE = replace(INSIDE, read=lambda path: {"file": texts.read_inside(path)})
+READ = record_of(moves.Read, "a read of a file", {"file": TOOL_FILE}, only=("file",), build=dict)
+FILE_ALONE = replace(TOOL_FILE, read=lambda path: {"file": texts.read_path_of_tool(path)})
 _BEHAVIOUR = Text(noun="a behaviour", pattern=texts.BEHAVIOUR, example="idle")
 THEN = either(
     replace(_BEHAVIOUR, read=lambda name: moves.Behaviour(name=name)),

@@ -33,6 +33,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Values,
     Whole,
     either,
+    removable,
 )
 
 MAX_MODE = 0o7777
@@ -147,6 +148,7 @@ _FIELDS = keys_of(
         "cwd": world.CWD,
         "full": world.STATE_PATHS,
         "home": TEXTS,
+        "home_folder": Folder(),
         "nesting": world.NESTING,
         "payload": campaigns.SHAPING,
         "place": Text(noun="a folder's name", pattern=texts.STEP, example="my project"),
@@ -161,6 +163,12 @@ _FIELDS = keys_of(
 )
 _WHEN = Key("when", REACTIONS, "Moves of the agent in answer to certain messages, instead of its next move.")
 WORLD = RecordShape(noun="a world", keys=tuple(key for key in _FIELDS if key.field in WORLD_FIELDS))
+# What a variant adds to, for the key's description and the documentation.
+MERGING = (
+    "Its keys replace those of the base as a whole, `expect` too, but for "
+    f"{', '.join(f'`{key.name}`' for key in _FIELDS if key.merges and key.name != 'home')}, `world` and "
+    "`world.home`: there it adds to what the base has, key by key. `null` removes a key of the base."
+)
 _WORLD_KEY = Key(
     "world",
     WORLD,
@@ -179,7 +187,7 @@ def _common() -> Iterator[Key]:
 
 
 COMMON = tuple(_common())
-VARIANT = RecordShape(noun="a variant", keys=COMMON)
+VARIANT = RecordShape(noun="a variant", keys=tuple(map(removable, COMMON)))
 SCENARIO = RecordShape(
     noun="a scenario",
     keys=(
@@ -188,7 +196,7 @@ SCENARIO = RecordShape(
         Key(
             "variants",
             Named(noun="variants by name", key=replace(NAME, example="before-the-fix"), value=VARIANT),
-            "The same scenario with some keys changed; `expect` is replaced as a whole.",
+            f"The same scenario with some keys changed. {MERGING}",
         ),
     ),
 )

@@ -9,7 +9,7 @@ with its article.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 Values: TypeAlias = Mapping[str, Any]
@@ -74,10 +74,11 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """A number, whole or not, of at least ``minimum``."""
+    """A number, whole or not, of at least ``minimum`` and at most ``maximum``."""
 
     noun: str = "a number"
     minimum: float = 0
+    maximum: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +264,13 @@ def either(*shapes: Shape) -> Either:
     return Either(shapes=shapes)
 
 
+class Removed:
+    """The value of a key that a variant removes from the base."""
+
+
+REMOVED = Removed()
+
+
 Shape: TypeAlias = (
     Text
     | ChoiceShape
@@ -278,3 +286,18 @@ Shape: TypeAlias = (
     | Tagged
     | Either
 )
+
+
+def removable(key: Key) -> Key:
+    """Return the key of a variant for a key of the base: its value may be empty, which removes the base's."""
+    shape = key.shape
+    if key.merges and isinstance(shape, Named):
+        shape = replace(shape, value=_or_removed(shape.value))
+    elif key.merges and isinstance(shape, RecordShape):
+        shape = replace(shape, keys=tuple(map(removable, shape.keys)))
+    return replace(key, shape=_or_removed(shape))
+
+
+def _or_removed(shape: Shape) -> Shape:
+    shapes = shape.shapes if isinstance(shape, Either) else (shape,)
+    return Either(shapes=(*shapes, Nothing(read=lambda _: REMOVED)))

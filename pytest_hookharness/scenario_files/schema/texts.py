@@ -8,10 +8,10 @@ Patterns use only what Python and JSON Schema (ECMA 262) have in common. Functio
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.regex import Regex
 from pytest_hookharness.model.trace import is_cache
 
 NAME = r"[A-Za-z0-9_][A-Za-z0-9_.\-]*"
@@ -28,8 +28,12 @@ MODE = r"(0o?)?[0-7]{3,4}"
 ABSOLUTE = r"/[^\x00]*"
 STEP = r"(?!\.\.?(?![^/\x00]))[^/\x00]+"
 INSIDE = rf"(\./)?{STEP}(/{STEP})*"
+RELATIVE = r"[^/\x00][^\x00]*"
 FOLDER = rf"/|/?{STEP}(/{STEP})*"
 DURATION = r"[0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d)"
+
+# Seconds of the longest duration: clocks and calendars end some thousand years from now.
+LONGEST = 36525 * 86400.0
 
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -48,12 +52,29 @@ def read_inside(text: str) -> str:
     return text.removeprefix("./")
 
 
+def read_path_of_tool(text: str) -> str:
+    """Return a path that the agent gives to a tool, unchanged, because hooks see it as it is."""
+    if text.startswith("/"):
+        raise ValueError("is absolute; paths here are relative to the workspace")
+    depth = 0
+    for step in text.split("/"):
+        depth += {"..": -1, ".": 0, "": 0}.get(step, 1)
+        if depth < 0:
+            raise ValueError("leaves the workspace; for such a path write a call of the host's own `tool`")
+    if depth == 0:
+        raise ValueError("is the workspace itself, and no file in it")
+    return text.removeprefix("./")
+
+
 def read_duration(text: str) -> float:
     """Return the seconds of a duration such as ``301s``, ``5m``, ``2h`` or ``250ms``."""
     if not matches(DURATION, text):
         raise ValueError("is not a duration")
     unit = text.lstrip("0123456789.")
-    return float(text.removesuffix(unit)) * UNITS[unit]
+    seconds = float(text.removesuffix(unit)) * UNITS[unit]
+    if seconds > LONGEST:
+        raise ValueError(f"is longer than {LONGEST / UNITS['d']:g}d, a hundred years")
+    return seconds
 
 
 def read_mode(text: str) -> int:
@@ -66,15 +87,9 @@ def read_mode(text: str) -> int:
 def read_regex(text: str) -> str:
     """Return a regular expression, unchanged."""
     try:
-        with warnings.catch_warnings():
-            # Warnings about valid patterns are not errors.
-            warnings.simplefilter("ignore")
-            re.compile(text)
+        return Regex(text).pattern
     except re.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
-    except (OverflowError, RecursionError) as error:
-        raise ValueError(f"is a regular expression that is too large for Python: {error}") from None
-    return text
 
 
 # Stands for the repository that contains the scenario file. A folder of that name is `./repository`.

@@ -137,8 +137,8 @@ class Conversion:
                 return shape.read(value)  # type: ignore[arg-type]
             case Whole():
                 return self._whole(shape, element, path)
-            case Number(minimum=least):
-                if isinstance(value, (int, float)) and value >= least:
+            case Number(minimum=least, maximum=most):
+                if isinstance(value, (int, float)) and least <= value <= most:
                     return float(value)
                 return self._refuse(element, path, f"{seen(element)} is out of range", shape)
             case Folder():

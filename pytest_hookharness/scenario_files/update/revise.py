@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, replace
 from typing import Any, TypeAlias, TypeVar
 
-from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
+from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
+from pytest_hookharness.model.regex import found_in
+from pytest_hookharness.model.verdicts import VerdictName
 
 # Reasons can be of any number and length; this much is enough to write patterns.
 MOST_REASONS = 20
@@ -57,9 +59,7 @@ class ObservedRun:
             blocks={event: outcome.blocks(event) for event in events if outcome.blocks(event)},
             reasons=tuple(dict.fromkeys(reason[:LONGEST_REASON] for reason in reasons))[:MOST_REASONS],
             unmet=tuple(
-                place
-                for place, pattern in enumerate(expect.reasons)
-                if not any(re.search(pattern, reason) for reason in reasons)
+                place for place, pattern in enumerate(expect.reasons) if not found_in(pattern, reasons)
             ),
             inconclusive=tuple(one.name for one in found if not expect.allows(one.code, one.name)),
         )
@@ -210,13 +210,9 @@ def _reasons(expected: tuple[str, ...], seen: Mapping[str, ObservedRun]) -> tupl
     kept = [pattern for place, pattern in enumerate(expected) if place not in unmet]
     first, *others = (one.reasons for one in seen.values())
     # Prefer reasons that no other pattern matches.
-    reasons = sorted(first, key=lambda reason: any(re.search(pattern, reason) for pattern in kept))
+    reasons = sorted(first, key=lambda reason: any(found_in(pattern, [reason]) for pattern in kept))
     found = list(dict.fromkeys(filter(None, map(_pattern, reasons))))
-    found = [
-        pattern
-        for pattern in found
-        if all(any(re.search(pattern, reason) for reason in given) for given in others)
-    ]
+    found = [pattern for pattern in found if all(found_in(pattern, given) for given in others)]
     if len(found) < len(unmet):
         raise Unclear(
             f"reasons: {len(unmet)} patterns match no reason, and only {len(found)} reasons occurred in all "

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import yaml
 
-from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
+from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.verdicts import VERDICTS, VerdictName
 from pytest_hookharness.scenario_files.loader import loads
 from pytest_hookharness.scenario_files.update.revise import (
     KeyPath,
@@ -219,7 +220,7 @@ def _end(node: yaml.Node) -> int:
 
 
 # Verdicts that no hook should have; they become expected only on request.
-TROUBLE = frozenset({"livelock", "hung", "recursing", "lockout", "capped"})
+TROUBLE = frozenset(VERDICTS) - {"terminated", "undecided"}
 
 
 @dataclass(frozen=True, slots=True)

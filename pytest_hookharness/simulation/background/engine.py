@@ -11,7 +11,6 @@ no detour makes a chain look shorter.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, assert_never
@@ -28,6 +27,7 @@ from pytest_hookharness.model.background import (
     hook_names,
 )
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.regex import found_in
 from pytest_hookharness.simulation.background.context import TAIL, Context, exit_meaning, tidy
 from pytest_hookharness.simulation.background.engine_state import (
     Action,
@@ -58,7 +58,7 @@ def matching(hooks: Sequence[ProcessHook], counts: Sequence[SpawnCounts], text: 
     """
     for place, (hook, count) in enumerate(zip(hooks, counts, strict=True)):
         trigger = hook.trigger
-        if isinstance(trigger, OnOutputMatch) and not count.done and re.search(trigger.pattern, text):
+        if isinstance(trigger, OnOutputMatch) and not count.done and found_in(trigger.pattern, [text]):
             yield place
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -126,6 +127,17 @@ def check_ran(children: Sequence[ChildSession]) -> None:
             )
 
 
+def _without_echo(reply: Reply, payload: Payload, run: ProcessResult | Payload) -> Reply:
+    """Return a reply without the fault that a host does not know the keys of its own input."""
+    if reply.fault is None or not reply.fault.startswith("ignored") or not isinstance(run, ProcessResult):
+        return reply
+    try:
+        echo = json.loads(run.stdout.data) == payload
+    except (ValueError, RecursionError):
+        echo = False
+    return replace(reply, fault=None, echo=True) if echo else reply
+
+
 def collect(
     hooks: Sequence[Hook],
     payload: Payload,
@@ -141,7 +153,7 @@ def collect(
             payload=payload,
             stdin=stdin,
             run=run if isinstance(run, ProcessResult) else None,
-            reply=reply,
+            reply=_without_echo(reply, payload, run),
             transcript_opened=opened,
         )
         for hook, stdin, run, reply in zip(hooks, stdins, given, replies, strict=True)

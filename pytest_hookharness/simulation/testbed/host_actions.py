@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace.agent_tools import perform, performance_of
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio, Tier
-from pytest_hookharness.model.protocol import Hook, Payload, Reply
-from pytest_hookharness.model.response import Response
-from pytest_hookharness.model.trace import HookEvent
+from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.simulation.testbed import launch_overrides
-from pytest_hookharness.simulation.testbed.hook_batch import attribute, collect, finished, linger
+from pytest_hookharness.simulation.testbed.hook_batch import linger
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -146,45 +143,4 @@ def _shell_command(testbed: Testbed, operation: RunCommand) -> ProcessSpec:
         stdio=Stdio.PIPE,
         limit=testbed.hook_timeout,
         hook_timeout=testbed.hook_timeout,
-    )
-
-
-def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Response:
-    """
-    Run the hooks of one event once, outside of any session.
-
-    Args:
-        testbed: Where they run.
-        event: The event.
-        fields: Fields of the input that replace the made-up ones.
-
-    Raises:
-        ValueError: The host has no such event, or the event no such field.
-    """
-    profile = testbed.profile
-    payload = hosts.payload_for(profile, event, testbed.facts, fields)
-    target = hosts.matcher_target(profile, event, payload)
-    hooks = hosts.select(profile, testbed.configuration.hooks, event, target)
-    given: list[ProcessResult | Payload] = []
-    stdins: list[bytes] = []
-    replies: list[Reply] = []
-    before = testbed.workspace.doubles.session_records.begin()
-    for batch in hosts.start_groups(profile, hooks):
-        runs, sent = run_hooks(testbed, batch, payload, testbed.settings.wall)
-        pairs = zip(batch, runs, strict=True)
-        read = [hosts.read_reply(profile, hook, event, run) for hook, run in pairs]
-        given, stdins, replies = [*given, *runs], [*stdins, *sent], [*replies, *read]
-        if hosts.refuses_at_once(profile.events[event], read):
-            break
-    hooks = hooks[: len(given)]
-    decision = hosts.aggregate(profile, event, replies, finished(given), hooks=hooks, target=target)
-    return Response(
-        HookEvent(
-            event=event,
-            target=target,
-            hook_runs=collect(hooks, payload, stdins, given, replies),
-            decision=decision,
-            changes=testbed.scan(),
-            children=attribute(testbed.workspace.doubles.session_records.read(before), event, hooks, given),
-        )
     )

@@ -17,6 +17,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.hosts.settings.configuration import INLINE
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem
+from pytest_hookharness.model.expectations import FileExpectations
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.launch_overrides import ordered
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -48,6 +49,34 @@ class HostFolders(Protocol):
     def read(self, state_path: str) -> str | None:
         """Return the text of a file; ``None`` if there is no such file."""
         ...
+
+
+# Stands for the identifier of the session in the files of a scenario.
+_SESSION_ID = "{{session_id}}"
+
+
+def with_identifiers(scenario: Scenario, seed: int) -> Scenario:
+    """Return a scenario whose files name the session that will run, where they ask for that."""
+    expected = scenario.expect.files or FileExpectations()
+    texts = [scenario.files, scenario.home, expected.equal, expected.contain]
+    names = [*(name for one in texts for pair in one.items() for name in pair), *scenario.modes]
+    if not any(_SESSION_ID in name for name in (*names, *expected.absent, *expected.unchanged)):
+        return scenario
+    session = hosts.session_id(seed)
+
+    def fill(text: str) -> str:
+        return text.replace(_SESSION_ID, session)
+
+    files, home, equal, contain = ({fill(path): fill(text) for path, text in one.items()} for one in texts)
+    absent, unchanged = (tuple(map(fill, paths)) for paths in (expected.absent, expected.unchanged))
+    filled = replace(expected, equal=equal, contain=contain, absent=absent, unchanged=unchanged)
+    return replace(
+        scenario,
+        files=files,
+        home=home,
+        modes={fill(path): mode for path, mode in scenario.modes.items()},
+        expect=replace(scenario.expect, files=filled if scenario.expect.files is not None else None),
+    )
 
 
 def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...]:
@@ -98,8 +127,21 @@ def configure(
         inline=inline,
         plugin_files={place: text} if text is not None else None,
         plugin_root=str(plugin or ""),
+        components=dict(_components(profile, workspace)) if only is None else None,
     )
     return ordered(_placed(found_there, scenario), scenario)
+
+
+def _components(profile: hosts.Profile, workspace: HostFolders) -> Iterator[tuple[str, str]]:
+    for folder in profile.config.components:
+        root, _, inner = folder.partition("/")
+        top = workspace.roots.get(root)
+        place = top / inner if top is not None else None
+        for file in sorted(place.rglob("*.md")) if place is not None and place.is_dir() else ():
+            path = f"{folder}/{file.relative_to(place)}" if place is not None else ""
+            text = workspace.read(path) if file.is_file() else None
+            if text is not None:
+                yield path, text
 
 
 def _placed(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:

@@ -30,6 +30,7 @@ from pytest_hookharness.simulation.testbed.host_setup import (
     is_settings,
     named_folders,
     settings_paths,
+    with_identifiers,
 )
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
@@ -54,7 +55,7 @@ class Testbed(AbstractContextManager["Testbed"]):
     def __init__(
         self, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path, slot: CpuSlot
     ) -> None:
-        self.scenario = scenario
+        self.scenario = with_identifiers(scenario, settings.seed)
         self.settings = settings
         self.slot = slot
         self.profile = hosts.find(scenario.host)

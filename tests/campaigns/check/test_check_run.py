@@ -1,4 +1,4 @@
-"""Claims about examinations: hooks with one defect each, and one without, in one project."""
+"""Claims about check runs: hooks with one defect each, and one without, in one project."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +15,14 @@ UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 
 @pytest.fixture(scope="module")
 def examination(harness):
-    """An examination of a project with three hooks that have a defect and one that has none."""
+    """A check run of a project with three hooks that have a defect and one that has none."""
     (place,) = find_hook_sets(UNWELL)
     return CheckRun(place, harness.settings, harness.resources)
 
 
 @pytest.fixture(scope="module")
 def checkup(examination):
-    """What it came to."""
+    """The result of the check run."""
     return examination.run()
 
 
@@ -64,7 +64,7 @@ def test_index_that_is_changed(checkup):
 
 @pytest.mark.slow
 def test_each_defect_once_and_nothing_else(checkup):
-    """There is one problem for each of the three defects, whatever number of sessions showed it."""
+    """There is one problem for each of the three defects, however many sessions showed it."""
     assert sorted(one.symptom.kind for one in checkup.problems) == ["CARRIED-OUT", "STAGED", "livelock"]
 
 

@@ -1,4 +1,4 @@
-"""Claims about texts that are made up."""
+"""Claims about generated texts."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.slow
 def test_nothing_is_left_where_texts_are_made_up(tmp_path):
-    """Hypothesis makes up texts without writing into the current folder."""
+    """Hypothesis generates texts without writing into the current folder."""
     pytest.importorskip("hypothesis")
     made = (
         "from pytest_hookharness.campaigns.check.corpora import hostile_texts; print(len(hostile_texts(0)))"

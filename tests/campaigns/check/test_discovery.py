@@ -21,7 +21,7 @@ def at(folder, path, content):
 
 
 def test_every_host_of_a_project(tmp_path):
-    """Settings of several hosts are one place each, and a file that two hosts read belongs to one."""
+    """Settings of several hosts are one hook set each, and a file that two hosts read belongs to one."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"PreToolUse": GROUPS}})
     at(tmp_path, ".claude/settings.local.json", {"hooks": {"Stop": GROUPS}})
     at(tmp_path, ".gemini/settings.json", {"hooks": {"BeforeTool": GROUPS}})
@@ -68,7 +68,7 @@ def test_one_file_alone(tmp_path):
 
 
 def test_a_plugin(tmp_path):
-    """A folder that is known as a host's plugin is a place of its own."""
+    """A folder that is known as a host's plugin is a hook set of its own."""
     at(tmp_path, ".claude-plugin/plugin.json", {"name": "sample"})
     at(tmp_path, "hooks/hooks.json", {"hooks": {"PreToolUse": GROUPS}})
     (place,) = find_hook_sets(tmp_path)
@@ -77,7 +77,7 @@ def test_a_plugin(tmp_path):
 
 
 def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
-    """Settings whose only hook has an unknown event are a place with a flaw."""
+    """Settings whose only hook has an unknown event are a hook set with a flaw."""
     at(tmp_path, ".claude/settings.json", {"hooks": {"BeforeEverything": GROUPS}})
     (place,) = find_hook_sets(tmp_path)
     assert not place.hooks
@@ -86,7 +86,7 @@ def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
 
 @pytest.mark.parametrize("text", ["{}", '{"permissions": {}}'])
 def test_nothing_to_check(tmp_path, text):
-    """A project without a hook is refused with what would be one."""
+    """A project without a hook is refused with an explanation of what counts as one."""
     at(tmp_path, ".claude/settings.json", text)
     with pytest.raises(SimulationError, match=r"no hooks of any host .* such as .claude/settings.json"):
         find_hook_sets(tmp_path)

@@ -1,4 +1,4 @@
-"""Claims about records: what is wrong with a hook by all that it did."""
+"""Claims about hook statistics: defects that show in all runs of a hook together."""
 
 from pathlib import Path
 
@@ -27,14 +27,14 @@ def place(source=""):
 
 def outcome(*runs, changes=()):
     decision = Decision(event="PreToolUse", rule=RULE)
-    fires = [HookRun(hook=HOOK, payload={}, run=run, reply=Reply(rule=RULE)) for run in runs]
+    hook_runs = [HookRun(hook=HOOK, payload={}, run=run, reply=Reply(rule=RULE)) for run in runs]
     steps = tuple(
         Step(
             number=turn,
             turn=turn,
-            exchange=HookEvent(event="PreToolUse", hook_runs=(fire,), decision=decision, changes=changes),
+            exchange=HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision, changes=changes),
         )
-        for turn, fire in enumerate(fires, 1)
+        for turn, hook_run in enumerate(hook_runs, 1)
     )
     return Outcome(
         scenario=Scenario(name="check"),
@@ -76,7 +76,7 @@ def test_names_that_prove_nothing(source):
 
 
 def test_hooks_that_do_something():
-    """A hook that was seen to speak, or to write a file, is no INERT-GUARD, whatever it compares."""
+    """A hook that printed something, or wrote a file, is no INERT-GUARD."""
     changed = (Change(path="workspace/log", how="added"),)
     laid_down = (Change(path="home/.host/transcript", how="added"),)
     assert kinds(FOREIGN, run(stdout=b"words")) == []

@@ -15,10 +15,10 @@ def test_links_that_leave_the_project_are_left_out(tmp_path):
     (root / "own").symlink_to("hook.sh")
     (root / "venv" / "bin" / "python").symlink_to("/usr/bin/env")
     os.mkfifo(root / "pipe")
-    with copyable(HookSet(host="claude-code", root=root, files=())) as (place, told):
+    with copyable(HookSet(host="claude-code", root=root, files=())) as (place, note):
         names = sorted(str(path.relative_to(place.root)) for path in place.root.rglob("*"))
         assert names == ["hook.sh", "own", "venv", "venv/bin"]
-    assert told.endswith("pipe, venv/bin/python.")
+    assert note.endswith("pipe, venv/bin/python.")
     assert not place.root.exists()
 
 
@@ -26,8 +26,8 @@ def test_other_projects_are_their_own_copy(tmp_path):
     """Where everything can be copied, the project itself is taken."""
     (tmp_path / "hook.sh").write_text("exit 0\n")
     made = HookSet(host="claude-code", root=tmp_path, files=())
-    with copyable(made) as (place, told):
-        assert (place, told) == (made, "")
+    with copyable(made) as (place, note):
+        assert (place, note) == (made, "")
 
 
 def test_what_git_ignores_is_no_trouble(tmp_path):
@@ -37,5 +37,5 @@ def test_what_git_ignores_is_no_trouble(tmp_path):
     (tmp_path / "venv").mkdir()
     (tmp_path / "venv" / "python").symlink_to("/usr/bin/env")
     made = HookSet(host="claude-code", root=tmp_path, files=())
-    with copyable(made) as (place, told):
-        assert (place, told) == (made, "")
+    with copyable(made) as (place, note):
+        assert (place, note) == (made, "")

@@ -38,7 +38,7 @@ def answered(refuses):
 
 
 def test_guard_that_looks_for_words_takes_data_for_code():
-    """A guard that refuses the words wherever they stand is odd."""
+    """A guard that refuses the words in any place is reported."""
     seen = answered(lambda text: COMMAND in text)
     assert [*refused_as_data(seen, [COMMAND])] == [COMMAND]
 
@@ -48,15 +48,15 @@ def test_guard_that_refuses_everything_takes_nothing_for_code():
     assert [*refused_as_data(answered(lambda _: True), [COMMAND])] == []
 
 
-def test_forms_of_code_that_are_let_through_are_told():
-    """A guard that checks only the start of a command is no suspect, and what it allows is reported."""
+def test_forms_of_code_that_are_allowed_are_reported():
+    """A guard that checks only the start of a command is reported only for what it allows."""
     seen = answered(lambda text: text.startswith("{'command': 'rm"))
     assert [*refused_as_data(seen, [COMMAND])] == []
     (said,) = allowed_as_code(seen, [COMMAND])
     assert said.startswith(f"`{COMMAND}` is refused, but allowed in these forms: `sh -c`, `bash -c`, ")
 
 
-def test_a_command_that_is_put_together_is_told():
+def test_a_command_that_is_put_together_is_reported():
     """A guard that finds the words everywhere is bypassed with xargs, which is reported."""
     seen = answered(lambda text: COMMAND in text)
     assert [*allowed_as_code(seen, [COMMAND])] == [

@@ -1,4 +1,4 @@
-"""Claims about filings: which project the scenario files of a check-up name."""
+"""Claims about exported scenarios: which project the scenario files of a check-up name."""
 
 import os
 from dataclasses import replace
@@ -55,7 +55,7 @@ def test_which_project_a_file_names(project, tmp_path, monkeypatch, git, folder,
     assert (scenario.project / "hook.sh").is_file()
 
 
-def test_what_was_found_is_told_where_no_file_can_be_written(project, tmp_path):
+def test_problems_are_reported_where_no_file_can_be_written(project, tmp_path):
     """A project that cannot be copied leaves the problems as they are and nothing behind, and says why."""
     (project / "link").symlink_to("/")
     folder = tmp_path / "elsewhere"
@@ -67,14 +67,14 @@ def test_what_was_found_is_told_where_no_file_can_be_written(project, tmp_path):
 
 
 def test_an_interrupted_check_up_writes_nothing(project, tmp_path):
-    """After Ctrl-C nothing is played for the sake of a file."""
+    """After Ctrl-C nothing is run to write a file."""
     found = replace(checkup(project), interrupted=True)
     (problem,) = export(found, tmp_path, lambda *_: pytest.fail("it was played")).problems
     assert problem.unwritten == "none, because the check was interrupted"
 
 
 def test_conditions_are_written(project, tmp_path):
-    """Options of the host, and the order of hooks, that a session was played with stand in its file."""
+    """Options of the host, and the order of hooks, that a session ran with are in its file."""
     found = checkup(project)
     (problem,) = found.problems
     scenario = replace(
@@ -111,7 +111,7 @@ def test_a_file_plays_the_one_hook_that_it_guards(project, tmp_path):
     handler = {"type": "command", "command": "./Stop.sh"}
     assert scenario_files.load(gate.file)[0].hooks == {"Stop": [handler]}
     assert [*scenario_files.load(guard.file)[0].hooks] == ["PreToolUse"]
-    # What cannot be started may be mended in the settings, so those are read.
+    # A hook that cannot be started may be fixed in the settings, so these are read.
     assert scenario_files.load(absent.file)[0].hooks is None
 
 

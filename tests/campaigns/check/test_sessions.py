@@ -1,12 +1,16 @@
 """Claims about the sessions of a check-up."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.campaigns.check import sessions
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import Edit, RunCommand
+from pytest_hookharness.model.mutations import VARY_FAMILIES, Parallel
 from pytest_hookharness.model.protocol import Hook
 
 GUARD = Hook(event="PreToolUse", command="./guard.sh")
@@ -29,7 +33,7 @@ def test_hooks_of_one_event_one_after_the_other():
     ("host", "options"), [("openhands", {"stuck_detection": False}), ("claude-code", {})]
 )
 def test_no_host_ends_circles_itself(host, options):
-    """A host that looks for circles of the agent is started without that."""
+    """A host that detects repetitions of the agent is started without that detection."""
     assert sessions.plan_usual(place(STOP, host=host), 0).scenario.options == options
 
 
@@ -52,3 +56,30 @@ def test_work_in_steps_is_for_hooks_behind_edits(event, steps):
     """An agent makes an edit that makes no sense alone where hooks run after calls, for these may undo it."""
     acts = sessions.plan_usual(place(Hook(event=event, command="./tidy.sh")), 0).scenario.script.acts
     assert any(isinstance(act, Edit) and act.file == "in_steps.py" for act in acts) is steps
+
+
+def test_what_must_not_matter_includes_parallel_hook_runs():
+    """The session of mutations that must not matter asks for known families, and for parallel hook runs."""
+    scenario = sessions.plan_invariance(place(GUARD), []).scenario
+    assert {request.family for request in scenario.vary} <= {*VARY_FAMILIES}
+    assert scenario.parallel == Parallel()
+
+
+@pytest.mark.slow
+def test_a_counter_that_loses_counts_is_reported(tmp_path, harness):
+    """A hook that counts calls in a file without a lock is reported for what parallel calls lose."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    script = folder / "count.sh"
+    script.write_text("#!/bin/sh\nn=$(cat .n 2>/dev/null || echo 0)\nsleep 0.05\necho $((n + 1)) >.n\n")
+    script.chmod(0o755)
+    hook = Hook(event="PreToolUse", command='"$CLAUDE_PROJECT_DIR"/count.sh')
+    settings = folder / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": hook.command}]}
+    settings.write_text(json.dumps({"hooks": {hook.event: [group]}}))
+    (found,) = find_hook_sets(folder)
+
+    report = CheckRun(found, harness.settings, harness.resources).run()
+
+    assert any("side by side" in problem.symptom.text for problem in report.problems), report.problems

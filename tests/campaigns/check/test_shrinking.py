@@ -64,12 +64,12 @@ def test_what_nothing_shows_again_is_no_evidence():
 def test_verdict_keeps_how_the_agent_goes_on():
     """A verdict that takes an agent of one behaviour is shown by its behaviour, and by no script."""
     look, _ = judge(lambda tried: tried.script.then.name == "editing")
-    small, _ = shrink(scenario(), Symptom(kind="livelock", text="for ever", turn=3), TRACE, look)
+    small, _ = shrink(scenario(), Symptom(kind="livelock", text="forever", turn=3), TRACE, look)
     assert small.script == Script(acts=(FIRST_PROMPT,), then=Behaviour(name="editing"))
 
 
 def test_only_the_kind_that_shows_it_is_varied():
-    """Of several kinds of variations only the one that shows the problem is left."""
+    """If only one kind of variation shows the problem, no other kind is left."""
     wrong = Symptom(kind="WRONG-KEY", code="HH115", text="another's count", turn=3)
     look, _ = judge(lambda tried: VaryRequest("processes") in tried.vary, wrong)
     small, _ = shrink(scenario(vary=(VaryRequest("key-order"), VaryRequest("processes"))), wrong, TRACE, look)

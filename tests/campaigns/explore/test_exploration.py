@@ -1,4 +1,4 @@
-"""Exploration with real hooks, here and by executors, in this process and in others."""
+"""Exploration with real hooks, here and by executors, in this process and in other processes."""
 
 import importlib.util
 import subprocess
@@ -22,7 +22,7 @@ LOCKED = {
     "explore": {"moves": [{"run": "touch .lock"}]},
     "expect": {"verdict": "lockout", "way_in": [{"run": "touch .lock"}]},
 }
-# Open until somebody asks, and then for five minutes closed.
+# Open until the first request, and then closed for five minutes.
 BY_TIME = (
     "#!/bin/sh\n[ $(($(date +%s) - $(stat -c %Y mark))) -gt 300 ] && exit 0\necho 'Not yet.' >&2; exit 2\n"
 )

@@ -92,7 +92,7 @@ def test_a_file_is_harmed_between_two_turns():
 
 @pytest.mark.parametrize("mutation, calls", [(QUOTED, 1), (TEXT, 2)])
 def test_commands_are_only_asked_about(mutation, calls):
-    """In the place of the refused call stand calls with a result, the harmless one first if it is needed."""
+    """The refused call is replaced by calls with a result, the harmless one first if it is needed."""
     acts = mutated(mutation).script.acts
     asked = acts[2:-1]
 

@@ -1,4 +1,4 @@
-"""What it means that a run with a mutation that must not matter went otherwise."""
+"""What a run shows that differs by a mutation that must not matter."""
 
 import pytest
 
@@ -27,12 +27,12 @@ CUT = TimedOut(1.0, Cut.HOOK_TIMEOUT)
 OUT_OF_BUDGET = TimedOut(1.0, Cut.BUDGET)
 
 
-def asked(code=0, *, ruling=Ruling.NONE, said="", ending=None, told=(), changes=(), target="Bash"):
+def asked(code=0, *, ruling=Ruling.NONE, said="", ending=None, to_agent=(), changes=(), target="Bash"):
     hook = Hook(event="PreToolUse", command="./guard.sh")
     run = ProcessResult(ending=ending or Exited(code), stderr=Output(said.encode(), len(said)))
     hook_run = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
     refused = ruling is Ruling.DENY
-    decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, to_agent=told, rule=RULE)
+    decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, to_agent=to_agent, rule=RULE)
     return HookEvent(
         event="PreToolUse", target=target, hook_runs=(hook_run,), decision=decision, changes=changes
     )
@@ -136,7 +136,7 @@ EXCUSED = MovedWords(1, "rm -rf x", "ls", must_be_refused=True)
     ],
 )
 def test_words_count_by_where_they_stand(mutation, refused, name):
-    """Words that are only data must pass, and the same words as code must not."""
+    """Words that are only data must be allowed, and the same words as code must not."""
     usual = trace(CALL, REFUSED)
     varied = trace(CALL, called(CONTROL, refused=False), CALL, called(TRIED, refused=refused))
     finding = mutation.find_difference(usual, varied)
@@ -146,16 +146,16 @@ def test_words_count_by_where_they_stand(mutation, refused, name):
 
 @pytest.mark.parametrize("mutation", [DATA, NAMED])
 def test_a_refusal_of_everything_proves_nothing(mutation):
-    """Where the harmless words of the same form are refused too, it is not the words."""
+    """If the harmless words of the same form are refused too, the words are not the reason."""
     varied = trace(CALL, called(CONTROL, refused=True), CALL, called(TRIED, refused=True))
 
     assert mutation.find_difference(trace(CALL, REFUSED), varied) is None
 
 
 def test_a_file_of_the_same_name_is_passed_over():
-    """What hooks do about a file of another name they must do about one of the same."""
+    """Hooks must treat a file of another name like the first one."""
     mutation = SameName(1, "a.py", "nested/a.py")
-    noted = asked(told=("Mind the rules.",), changes=(Change(path="workspace/seen", how="content"),))
+    noted = asked(to_agent=("Mind the rules.",), changes=(Change(path="workspace/seen", how="content"),))
     other, same = (trace(CALL, noted, CALL, last, Moved(move=Stop())) for last in (noted, ALLOWED))
     finding = mutation.find_difference(other, same)
 
@@ -184,7 +184,7 @@ def test_findings_of_one_kind_are_reported_once():
 
 
 def test_data_and_code_are_two_findings():
-    """Refused data and code that is let through are two findings."""
+    """Refused data and allowed code are two findings."""
     usual = trace(CALL, REFUSED)
     tried = ((DATA, True), (CODE, False))
     runs = [(one, trace(called(CONTROL, refused=False), called(TRIED, refused=bad))) for one, bad in tried]

@@ -58,7 +58,7 @@ ONE_FIELD = [
 ]
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = """#!/bin/sh
-# Refuses what it is not to run, as long as it can read it.
+# Refuses forbidden commands if it can read them.
 command=$(jq -r .tool_input.command)
 echo 1 >>.state/count
 case $command in "rm "*) echo "no" >&2; exit 2 ;; esac
@@ -168,7 +168,7 @@ def test_a_profile_is_noisy_where_the_shell_of_the_host_reads_it(host, read):
 
 
 def test_a_noisy_login_shell_is_in_the_way_of_answers_in_json(play):
-    """A profile that prints a line comes before the answer of a guard, which then lets everything through."""
+    """A profile that prints a line comes before the answer of a guard, which then allows everything."""
     hook = f"#!/bin/sh\necho '{json.dumps({'hookSpecificOutput': DENIES})}'\n"
     keys = {"host": "codex", "files": {"g.sh": hook}, "hooks": {"PreToolUse": "./g.sh"}}
     agent = [{"run": "ls", "result": "x"}, {"stop": "Done."}]
@@ -208,7 +208,7 @@ def test_a_terminal_is_spared_what_it_cannot_take(size, tried):
 
 @pytest.mark.slow
 def test_a_guard_is_tried_with_every_fault_of_its_state_and_disk(play):
-    """A guard that writes a count first guards all the same where nobody can write it."""
+    """A guard that first writes a count still refuses if the count cannot be written."""
     keys = {"files": {"g.sh": GUARD, ".state/old": "x"}, "hooks": {"PreToolUse": "./g.sh"}}
     outcome = play(agent=CALLS, vary=[{"faults": ["state", "disk"]}], **keys)
     if outcome.tier is not Tier.NAMESPACES:

@@ -15,12 +15,12 @@ MARK = Change(path="workspace/.told", how="added")
 LAID_DOWN = Change(path="home/.host", how="added")
 
 
-def asked(refused=False, *, event="PreToolUse", target="Bash", told=(), changes=()):
+def asked(refused=False, *, event="PreToolUse", target="Bash", to_agent=(), changes=()):
     ruling = Ruling.DENY if refused else Ruling.NONE
     hook = Hook(event=event, command="./guard.sh")
     run = ProcessResult(ending=Exited(2 if refused else 0))
     hook_run = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
-    decision = Decision(event=event, ruling=ruling, refused=refused, to_agent=told, rule=RULE)
+    decision = Decision(event=event, ruling=ruling, refused=refused, to_agent=to_agent, rule=RULE)
     return HookEvent(event=event, target=target, hook_runs=(hook_run,), decision=decision, changes=changes)
 
 
@@ -39,8 +39,8 @@ def begun(*hooked):
     return Trace(steps=tuple(Step(number=1, turn=0, exchange=one) for one in hooked))
 
 
-def prompt(*told, changes=(MARK,)):
-    return asked(event="UserPromptSubmit", target="", told=told, changes=changes)
+def prompt(*to_agent, changes=(MARK,)):
+    return asked(event="UserPromptSubmit", target="", to_agent=to_agent, changes=changes)
 
 
 def test_every_call_refused_since_a_file_was_broken():

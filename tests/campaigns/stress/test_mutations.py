@@ -1,4 +1,4 @@
-"""One mutation stands in one file: whatever is in the registry is planned, run and reported."""
+"""One mutation is one file: every family in the registry is planned, run and reported."""
 
 import ast
 from dataclasses import dataclass, replace

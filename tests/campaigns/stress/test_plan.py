@@ -64,7 +64,7 @@ def test_what_one_family_tries_is_not_called_untried_by_another():
 
 
 def test_a_choice_is_the_beginning_of_the_order(words):
-    """Of a number of trials those are tried that come first."""
+    """If the number of trials is limited, the first ones are tried."""
     assert words(TrialSelection(most=4)) == words(TrialSelection())[:4]
 
 
@@ -89,7 +89,7 @@ def test_the_same_words_mean_that_trial_alone(words):
 
 
 def test_what_waits_begins_first():
-    """Trials that wait most of their time begin before the others, and otherwise the order stays."""
+    """Trials that wait most of their time begin first, and otherwise the order stays."""
     matrix = draw_up(BASE, HookTraits(words=frozenset({"git"}), environment=os.environ), None)
     words = [str(matrix.trials[place]) for place in matrix.begun]
     waiting = [

@@ -1,4 +1,4 @@
-"""Which mutations are planned for a scenario that was run, and what is reported of the others."""
+"""Which mutations are planned for a scenario that was run, and what is reported about all others."""
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutations.environment import Unset
@@ -108,7 +108,7 @@ def test_tools_are_those_of_the_source_that_are_there():
 
 
 def test_tools_that_are_called_come_first_and_what_runs_the_hooks_is_left_alone(tmp_path):
-    """Of many words those that call commands are tried first, and never the interpreter of a hook."""
+    """Words that call commands are tried first, and the interpreter of a hook is never tried."""
     names = ["ask", "bid", "cue", "dip", "wit", "zoo"]
     for name in names:
         (tmp_path / name).symlink_to("/bin/true")
@@ -152,7 +152,7 @@ def test_every_order_of_a_small_set_is_tried():
 
 
 def test_variables_are_those_that_hooks_name():
-    """A variable that stands in the source is unset, but for those that nothing runs without."""
+    """A variable that the source names is unset, except for those that no program runs without."""
     traits = HookTraits(
         words=frozenset({"MODE", "PATH", "OTHER"}), environment={"MODE": "x", "PATH": "/bin", "USER": "a"}
     )
@@ -160,7 +160,7 @@ def test_variables_are_those_that_hooks_name():
     assert [Unset("MODE")] == plan(played("unset", *ran("ls")), traits)[0]
 
 
-def test_two_agents_are_tried_where_they_can_be_told_apart():
+def test_two_agents_are_tried_where_the_input_distinguishes_them():
     """Where the input of a call does not say which agent makes it, no two agents of one session are tried."""
     with_one, without = (
         plan(played("sessions", host=host), HookTraits()) for host in ("claude-code", "openhands")

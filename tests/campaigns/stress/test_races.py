@@ -1,4 +1,4 @@
-"""Hook runs side by side, counted where the author says, or weighed by everything that they write."""
+"""Parallel hook runs, counted where the author says, or compared by everything that they write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONCE = "#!/bin/sh\necho x >>log\n[ -e mark ] && exit 0\n: >mark\necho once >&2\n
 LOG = {"file": "log", "lines": True}
 
 
-def told(outcome):
+def findings_of(outcome):
     """The findings and their words."""
     return [(finding.name, finding.text) for finding in outcome.findings]
 
@@ -31,9 +31,10 @@ def test_a_refusal_that_is_meant_once_is_counted(play):
         parallel={"event": "PreToolUse", "width": 3, "counts": LOG},
     )
 
-    assert ("LOST-UPDATES", "PreToolUse: of 3 runs side by side 3 refuse, one after the other 1.") in told(
-        outcome
-    )
+    assert (
+        "LOST-UPDATES",
+        "PreToolUse: of 3 runs side by side 3 refuse, one after the other 1.",
+    ) in findings_of(outcome)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ BY_GREP = """#!/bin/sh
 if grep -q '"tool_name":"Bash".*rm -rf'; then echo fix >&2; exit 2; fi
 exit 0
 """
-TELLS = """#!/bin/sh
-{ echo "$0 $PPID"; cat; echo; } >>told
-command -v tool >>told || echo no tool >>told
+REPORTS = """#!/bin/sh
+{ echo "$0 $PPID"; cat; echo; } >>notes
+command -v tool >>notes || echo no tool >>notes
 exit 0
 """
 WITHOUT_AWK = """#!/bin/sh
@@ -66,20 +66,20 @@ def vary(play):
 
 
 @pytest.fixture
-def told(vary):
-    """What a hook wrote down of one call under some conditions."""
+def noted(vary):
+    """Return what a hook noted about one call under some conditions."""
 
     def run(**conditions):
-        agent = [{"run": "ls", "result": "a"}, {"run": "cat told"}, {"stop": "Done."}]
-        outcome = vary(TELLS, agent=agent, **conditions)
+        agent = [{"run": "ls", "result": "a"}, {"run": "cat notes"}, {"stop": "Done."}]
+        outcome = vary(REPORTS, agent=agent, **conditions)
         results = [step.exchange.result for step in outcome.trace.steps if hasattr(step.exchange, "result")]
         return results[-1].text
 
     return run
 
 
-def _variables(fire):
-    return {line.partition(b"=")[0] for line in fire.run.stderr.data.splitlines()}
+def _variables(hook_run):
+    return {line.partition(b"=")[0] for line in hook_run.run.stderr.data.splitlines()}
 
 
 def names(outcome):
@@ -103,7 +103,7 @@ def test_nothing_is_varied_unless_asked_for(vary):
 
 
 def test_a_tool_that_nobody_calls_shows_nothing(vary):
-    """A command that is named and that nobody calls is said to show nothing, and counts as not tried."""
+    """A command that is named and never called counts as not tried, and the report says so."""
     outcome = vary(BY_GREP, {"tools": ["no-such-command"]})
 
     assert {row.outcome for row in outcome.trial_results} == {"not tried"}
@@ -134,7 +134,7 @@ def test_chance_is_not_blamed_on_a_mutation(vary):
 
 
 def test_chance_is_not_blamed_on_a_fault(vary):
-    """A hook that flips a coin does not fail open with a fault, if it does so without one as well."""
+    """A random hook does not count as fail-open with a fault if it allows without the fault as well."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
     base = replace(base, scenario=replace(base.scenario, vary=(VaryRequest("stdin"),)))
 
@@ -180,7 +180,7 @@ def test_a_failure_of_the_first_hook_run_is_found(vary):
 
 
 def test_a_hidden_command_is_missing_alone(vary, tmp_path):
-    """A hook does not find a hidden command, and finds all others."""
+    """A hook does not find a hidden command, and finds all other commands."""
     for name in ("sh", "cat", "sed", "awk"):
         (tmp_path / name).symlink_to(shutil.which(name))
     env = {"PATH": str(tmp_path)}
@@ -190,9 +190,9 @@ def test_a_hidden_command_is_missing_alone(vary, tmp_path):
     assert vary(WITHOUT_AWK, env=env, agent=agent).blocks() == 1
 
 
-def test_company_comes_before_each_hook_run(told):
+def test_company_comes_before_each_hook_run(noted):
     """Another session sends the same event with a session id and a transcript of its own."""
-    lines = [line for line in told(world={"company": "session"}).splitlines() if line.startswith("{")]
+    lines = [line for line in noted(world={"company": "session"}).splitlines() if line.startswith("{")]
     first, second = (line.partition('"session_id":"')[2][:36] for line in lines[:2])
 
     assert first != second
@@ -220,19 +220,21 @@ def test_a_relaunched_host_is_another_process(vary):
 
 
 def test_a_relaunched_host_reports_a_kill_as_a_kill(vary):
-    """A hook that is killed below a parent of its own is no exit code, and nobody adds to what it said."""
+    """A hook that is killed below a parent of its own has no exit code, and its output stays as it was."""
     killed = "#!/bin/sh\necho said >&2\nkill -KILL $$\n"
     hooks = {"PreToolUse": "exec ./hook.sh"}
-    fire = next(fire for _, fire in vary(killed, hooks=hooks, world={"relaunched": True}).trace.hook_runs())
+    hook_run = next(
+        hook_run for _, hook_run in vary(killed, hooks=hooks, world={"relaunched": True}).trace.hook_runs()
+    )
 
-    assert (fire.run.ending, fire.run.stderr.data) == (Signaled(9), b"said\n")
+    assert (hook_run.run.ending, hook_run.run.stderr.data) == (Signaled(9), b"said\n")
 
 
 def test_a_relaunched_host_passes_on_what_it_has(vary):
     """A parent of its own changes no variable, and no exit code."""
-    tells = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
+    prints = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
     plain, below = (
-        next(fire for _, fire in vary(tells, world={"relaunched": way}).trace.hook_runs())
+        next(hook_run for _, hook_run in vary(prints, world={"relaunched": way}).trace.hook_runs())
         for way in (False, True)
     )
 
@@ -240,12 +242,12 @@ def test_a_relaunched_host_passes_on_what_it_has(vary):
     assert _variables(below) == _variables(plain)
 
 
-def test_hooks_run_in_the_order_that_is_given(told):
+def test_hooks_run_in_the_order_that_is_given(noted):
     """Hooks that would begin at once run one after the other in the order of the scenario."""
     hooks = {"PreToolUse": ["./hook.sh", "./other.sh"]}
     places = [
         line.split()[0]
-        for line in told(hooks=hooks, order={"PreToolUse": [2, 1]}).splitlines()
+        for line in noted(hooks=hooks, order={"PreToolUse": [2, 1]}).splitlines()
         if ".sh " in line
     ]
 
@@ -253,11 +255,11 @@ def test_hooks_run_in_the_order_that_is_given(told):
 
 
 def test_an_order_must_name_every_hook_once(vary):
-    """An order of other hooks than there are is refused with what is allowed."""
+    """An order that does not fit the number of hooks is refused with what is allowed."""
     with pytest.raises(
         SimulationError, match=r"order.PreToolUse: got \[1, 2\] for 1 hook; name each of 1 to 1 once"
     ):
-        vary(TELLS, order={"PreToolUse": [1, 2]})
+        vary(REPORTS, order={"PreToolUse": [1, 2]})
 
 
 def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):

@@ -61,7 +61,7 @@ LOOPS = {
 }
 NO_LOOPS = {
     "twice": times(2, run("make")),
-    "two laps": times(2, run("a"), run("b"), run("c")),
+    "two repetitions": times(2, run("a"), run("b"), run("c")),
     "waiting in the call": times(9, run("sleep 5; status", "busy")),
     "waiting beside it": times(9, run("status", "busy"), run("sleep 5", "")),
     "a tool that waits": times(9, call("BashOutput", "", bash_id="1")),
@@ -93,17 +93,17 @@ def test_loops_are_named(stream, titles):
 
 @pytest.mark.parametrize("stream", NO_LOOPS.values(), ids=NO_LOOPS)
 def test_what_is_no_loop(stream):
-    """Polling, batch work, text from others and the guard's own refusals are no loops."""
+    """Polling, batch work, text of other programs and the guard's own refusals are no loops."""
     assert detect(stream) == ()
 
 
 @pytest.mark.parametrize("period", range(1, 9))
 def test_every_period_is_the_smallest(period):
     """A cycle of up to eight calls is reported with its smallest period, its calls and its place."""
-    lap = [run(f"step-{letter}") for letter in "abcdefgh"[:period]]
-    (loop,) = detect([run("before"), *times(4, *lap), run("after")])
+    repetition = [run(f"step-{letter}") for letter in "abcdefgh"[:period]]
+    (loop,) = detect([run("before"), *times(4, *repetition), run("after")])
 
-    assert (loop.period, loop.count, loop.first, loop.last) == (period, 4, "step-a", lap[-1].place)
+    assert (loop.period, loop.count, loop.first, loop.last) == (period, 4, "step-a", repetition[-1].place)
 
 
 def test_a_period_of_nine_is_beyond():

@@ -82,7 +82,7 @@ def test_a_deviation_names_file_and_place(write, after, said):
 
 
 def test_numbers_and_ids_may_be_any():
-    """A number without a step, a process number and an id match the pattern, whatever their value."""
+    """A number without a step, a process number and an id match the pattern with any value."""
 
     def write(repetition):
         drawn = "a1B2c3D4e5"[repetition:] + "Zy9X8w"[:repetition]

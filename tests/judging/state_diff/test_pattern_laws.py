@@ -163,7 +163,9 @@ def mechanisms(draw: some.DrawFn, *, stamped: bool = True) -> Mechanism:
         case "dict":
             return Mechanism(
                 kind,
-                lambda repetition: json.dumps({f"lap-{at}": {"n": one(at)} for at in range(repetition + 1)}),
+                lambda repetition: json.dumps(
+                    {f"round-{at}": {"n": one(at)} for at in range(repetition + 1)}
+                ),
             )
         case _:
             plain = grown(lambda at: f"+ {at}.\n")

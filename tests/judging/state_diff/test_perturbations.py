@@ -34,7 +34,7 @@ def perturbed(pattern, how, *parts, repetitions=0, seconds=0.0):
 
 
 def test_each_part_can_be_perturbed_alone():
-    """A perturbation changes the parts that it names and leaves all others as they are."""
+    """A perturbation changes the parts that it names and no other part."""
     pattern, now = pattern_of(state), json.loads(state(4))
 
     assert perturbed(pattern, PerturbationKind.AHEAD, 0, repetitions=1000) == {**now, "count": 1004}
@@ -57,7 +57,7 @@ def test_growth_gets_fresh_distinct_ids():
 def test_times_of_a_file_age_together():
     """A part that ages takes along the times of its file that are no parts themselves."""
     pattern, now = pattern_of(state), json.loads(state(4))
-    # The first entry of a list is none that was added.
+    # The first entry of a list was not added.
     first = {**now["ids"][0], "at": STARTED - 50}
     older = {"count": 4, "ids": [first, *now["ids"][1:]], "last": STARTED + 4 - 50, "born": STARTED - 50}
 

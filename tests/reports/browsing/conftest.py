@@ -29,10 +29,10 @@ KEYS = {
 
 
 class Browser:
-    """One tab of one browser, and the events that it sent."""
+    """One tab of a browser, and the events that it sent."""
 
     def __init__(self, profile):
-        self.told = []
+        self.messages = []
         self._numbers = itertools.count(1)
         self._rest = b""
         self._session = None
@@ -63,13 +63,13 @@ class Browser:
         os.close(self._answers)
 
     def call(self, method, **parameters):
-        """Give a command, and wait for its answer."""
+        """Send a command, and wait for its answer."""
         number = next(self._numbers)
         command = {"id": number, "method": method, "params": parameters}
         if self._session is not None:
             command["sessionId"] = self._session
         os.write(self._commands, json.dumps(command).encode() + b"\0")
-        answer = self._wait(lambda told: told.get("id") == number)
+        answer = self._wait(lambda messages: messages.get("id") == number)
         assert "error" not in answer, answer
         return answer["result"]
 
@@ -78,11 +78,11 @@ class Browser:
         while True:
             while b"\0" in self._rest:
                 line, _, self._rest = self._rest.partition(b"\0")
-                told = json.loads(line)
-                if "id" not in told:
-                    self.told.append(told)
-                if wanted(told):
-                    return told
+                messages = json.loads(line)
+                if "id" not in messages:
+                    self.messages.append(messages)
+                if wanted(messages):
+                    return messages
             ready, _, _ = select.select([self._answers], [], [], max(0.0, end - time.monotonic()))
             assert ready, "the browser gave no answer"
             data = os.read(self._answers, 1 << 20)
@@ -99,7 +99,7 @@ class Browser:
         self.until("document.readyState === 'complete' && location.protocol === 'file:'")
 
     def ask(self, expression):
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         answer = self.call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True
         )
@@ -114,20 +114,20 @@ class Browser:
             self.ask("new Promise((done) => setTimeout(done, 5))")
 
     def press(self, key):
-        """Press a key and let it go."""
+        """Press and release a key."""
         how = {"key": key, **KEYS.get(key, {"text": key})}
         self.call("Input.dispatchKeyEvent", type="keyDown", **how)
         self.call("Input.dispatchKeyEvent", type="keyUp", **how)
 
     def complaints(self):
-        """What the page said on its console, and errors that nobody caught."""
+        """Return the page's console messages and uncaught errors."""
         kinds = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
-        return [told["params"] for told in self.told if told["method"] in kinds]
+        return [messages["params"] for messages in self.messages if messages["method"] in kinds]
 
     def requests(self):
-        """What was asked for over a network or from disk."""
-        sent = (told for told in self.told if told["method"] == "Network.requestWillBeSent")
-        return {told["params"]["request"]["url"].partition("#")[0] for told in sent} - {"about:blank"}
+        """Return the addresses that were requested over a network or from disk."""
+        sent = (messages for messages in self.messages if messages["method"] == "Network.requestWillBeSent")
+        return {messages["params"]["request"]["url"].partition("#")[0] for messages in sent} - {"about:blank"}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 The trace page in a browser: opened from disk, used by mouse, keys and links, on large and small screens.
 """
 
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -20,7 +21,7 @@ OPEN_ALL = (
     "document.querySelectorAll('details').forEach((each) => { each.open = true; });"
     "new Promise((done) => setTimeout(done, 50))"
 )
-# The least ratio of brightness between any text that is seen and what it stands on, with that text.
+# The lowest contrast between a visible text and its background, with that text.
 CONTRAST = """(() => {
   const linear = (c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   const bright = (colour) => colour.slice(0, 3).map((c) => linear(c / 255))
@@ -33,7 +34,7 @@ CONTRAST = """(() => {
     }
     return parts(getComputedStyle(document.body).backgroundColor);
   };
-  const told = [];
+  const ratios = [];
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const node = walk.currentNode.parentElement;
@@ -41,9 +42,9 @@ CONTRAST = """(() => {
     const style = getComputedStyle(node);
     const ink = node.namespaceURI.endsWith("svg") ? style.fill : style.color;
     const [one, other] = [bright(parts(ink)), bright(ground(node))].sort((a, b) => b - a);
-    told.push([(one + 0.05) / (other + 0.05), walk.currentNode.data.slice(0, 40)]);
+    ratios.push([(one + 0.05) / (other + 0.05), walk.currentNode.data.slice(0, 40)]);
   }
-  return told.sort((a, b) => a[0] - b[0])[0];
+  return ratios.sort((a, b) => a[0] - b[0])[0];
 })()"""
 
 
@@ -257,3 +258,19 @@ def test_a_thousand_items(browser, tmp_path, read_back):
     browser.ask("document.querySelector('tbody a').click()")
     browser.until("document.querySelectorAll('.hook-run').length === 5")
     assert browser.ask("document.querySelector('.path').textContent").endswith("1 of 11")
+
+
+def test_states_that_differ_are_shown_as_different(browser, tmp_path, read_back):
+    """States whose files are equal, and that differ in the rest, are shown with different fingerprints."""
+    run = read_back()
+    states = [{**state, "digest": "a" * 32 + str(state["turn"]) * 32} for state in run.states]
+    file = tmp_path / "page.html"
+    file.write_text(page([replace(run, states=tuple(states))]))
+    browser.open(file, to("lint"))
+
+    shown = browser.ask("[...document.querySelectorAll('p.soft.small')].map((each) => each.textContent)")
+    assert [text[:15] for text in shown if text.startswith("state ")] == [
+        "state aaaa1111,",
+        "state aaaa2222,",
+        "state aaaa3333,",
+    ]

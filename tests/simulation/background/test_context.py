@@ -1,4 +1,4 @@
-"""What a hook thread is told."""
+"""The section that a hook thread gets."""
 
 import pytest
 

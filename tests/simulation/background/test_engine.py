@@ -115,7 +115,7 @@ def test_lines_are_matched_one_by_one():
 
 
 def test_a_noisy_process_spawns_what_it_may():
-    """Ten thousand matching lines spawn as many threads as the hook allows, and refuse nothing."""
+    """Ten thousand matching lines spawn as many threads as the hook allows, and no start is refused."""
     run = Run(ERRORS, ProcessHook(trigger=OnOutputMatch("ERROR"), max_spawns=3))
     run.detach()
     for number in range(10_000):
@@ -201,8 +201,8 @@ def test_depth_is_limited(depth):
     assert len(denial.chain) == 2 * depth + 2
 
 
-def test_the_depth_is_told():
-    """Each thread is told its depth."""
+def test_a_thread_knows_its_depth():
+    """Each thread knows its depth."""
     run = Run(ANY_EXIT)
     deepen(run, 20)
 
@@ -276,7 +276,7 @@ def test_the_rate_is_shared_with_the_user():
 
 
 def test_the_rate_holds_under_load():
-    """Of many waiting threads no more start in any window than the rate allows, and none is lost."""
+    """No more of many waiting threads start in any window than the rate allows, and none is lost."""
     rate, starts = Rate(3, 10.0), []
     run = Run(
         ProcessHook(trigger=OnOutputMatch("E"), max_spawns=None), limits=ThreadLimits(rate=rate, most=20)
@@ -303,8 +303,8 @@ def test_an_undeclared_name_is_refused():
     assert run.state.watched == {}
 
 
-def test_nothing_of_the_history_is_told():
-    """A thread is told about its process, its hook and the end of the output, and nothing else."""
+def test_a_thread_gets_nothing_of_the_history():
+    """A thread gets its process, its hook and the end of the output, and nothing else."""
     process = BackgroundProcess(
         run="make release",
         purpose="Building.",

@@ -16,7 +16,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import ANOTHER_AGENT, VaryRequest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import HookEvent, Trace
+from pytest_hookharness.model.trace import HookEvent, Trace, commands_of
 from pytest_hookharness.model.verdicts import Finding
 
 # A mark is one file, or a file and its lock. A hook that changes more files reports what it did.
@@ -70,8 +70,7 @@ class TwoSessions(Mutation, family="sessions", name="another session"):
             if any(mark in said for mark in marks):
                 continue
             text = f"{heard.event}: the hook informs the agent; with {self}, it does not."
-            hook = ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in heard.hook_runs))
-            return WRONG_KEY.found(text, turn=pair.turn, hook=hook)
+            return WRONG_KEY.found(text, turn=pair.turn, hook=commands_of(heard.hook_runs))
         return None
 
 

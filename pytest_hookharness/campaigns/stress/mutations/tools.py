@@ -219,8 +219,7 @@ def _announced(command: str, usual: Trace, pair: Pair) -> str:
 
 
 def _has_decided(hook_run: HookRun) -> bool:
-    ending = hook_run.run.ending if hook_run.run is not None else None
-    match ending:
+    match hook_run.ending:
         case Exited(code) | HeldOpen(Exited(code)):
             return code == 0 or hook_run.reply.ruling is not Ruling.NONE
         case _:

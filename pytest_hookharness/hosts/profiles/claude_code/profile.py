@@ -51,6 +51,11 @@ CONFIG = ConfigRules(
         "workspace/.claude/settings.json",
         "workspace/.claude/settings.local.json",
     ),
+    components=tuple(
+        f"{place}/{kind}"
+        for place in ("workspace/.claude", "home/.claude", "plugin")
+        for kind in ("agents", "commands", "skills")
+    ),
     plugin_path="hooks/hooks.json",
     types={"command": "command", "prompt": "prompt", "agent": "prompt", "http": "url", "mcp_tool": "tool"},
     parse=parse_json,
@@ -80,6 +85,10 @@ CONFIG = ConfigRules(
         "unpassable": _assumed(
             "a command or variable that cannot be passed to a process (NUL, half a surrogate pair) is "
             "left out; the rest of its file is used"
+        ),
+        "components": _documented(
+            "hooks in the front matter of a skill or subagent run while it is active; Stop of a subagent "
+            "becomes SubagentStop"
         ),
         "unreachable": _assumed("hooks of events that do not occur have no effect on other hooks"),
         "reload": _documented("settings files are read again when they change"),

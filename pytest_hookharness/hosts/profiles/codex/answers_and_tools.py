@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.shared import make_call
 from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, VerdictPath
+from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, JsonParser, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload, Ruling
@@ -178,6 +178,7 @@ def _says(reason: Json) -> bool:
 
 
 ANSWERS = AnswerRules(
+    parser=JsonParser.RUST,
     strips_mark=False,
     check=check,
     known=frozenset({*_RULED, _OWN}),

@@ -26,6 +26,7 @@ from pytest_hookharness.hosts.rules.replies import (
     CodeMeaning,
     CodeRule,
     EmptyAnswer,
+    JsonParser,
     Merging,
     Precedence,
     ReasonChoice,
@@ -222,6 +223,7 @@ REPLIES = ReplyRules(
         CodeRule(answer=(Stream.OUT,), meaning=CodeMeaning.FAILS),
     ),
     answers=AnswerRules(
+        parser=JsonParser.RUST,
         starts="{",
         strips_mark=False,
         verdicts=(VerdictPath(path=("decision",), rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW}),),

@@ -16,6 +16,7 @@ from pytest_hookharness.hosts.rules.replies import (
     CodeMeaning,
     CodeRule,
     Halting,
+    JsonParser,
     Merging,
     Precedence,
     ReasonChoice,
@@ -39,6 +40,7 @@ observed, documented, assumed = _FACTS.observed, _FACTS.documented, _FACTS.assum
 _NO_REASON = "Blocked by hook"
 
 ANSWERS = AnswerRules(
+    parser=JsonParser.PYTHON,
     strips_mark=False,
     accepts_nan=True,
     verdicts=(

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """
-A stand-in for an agent's program: it is given one task, works, and fires the hooks that its project names.
+A fake agent's program: it gets one task, works, and runs the hooks that its project names.
 
-STAND_IN says how: ``behaves``, ``stays`` (never returns), ``deaf`` (fires no hook), ``mute`` (cannot work).
+FAKE_AGENT says how: ``behaves``, ``stays`` (never returns), ``deaf`` (runs no hook), ``mute`` (cannot work).
 """
 
 import json
@@ -35,12 +35,12 @@ def hooks():
 
 
 def refusals(said, again):
-    """What hooks answer to a stop, as far as they refuse it."""
-    told = {"session_id": "one", "cwd": str(Path.cwd()), "stop_hook_active": again}
+    """Return the reasons of the hooks that refuse a stop."""
+    payload = {"session_id": "one", "cwd": str(Path.cwd()), "stop_hook_active": again}
     for command in hooks():
         run = subprocess.run(
             ["/bin/sh", "-c", command],
-            input=json.dumps({**told, "last_assistant_message": said}) + "\n",
+            input=json.dumps({**payload, "last_assistant_message": said}) + "\n",
             capture_output=True,
             text=True,
             check=True,
@@ -51,9 +51,9 @@ def refusals(said, again):
 
 
 def main():
-    how = os.environ["STAND_IN"]
+    how = os.environ["FAKE_AGENT"]
     words = next(word for word in sys.argv if "src/app.py" in word or "the word ready" in word)
-    if os.environ.get("STAND_IN_ASKS"):
+    if os.environ.get("FAKE_AGENT_ASKS"):
         answer = input("\x1b[1mDo you trust the files in this folder?\x1b[0m [y/n] ")
         print(f"answered {answer!r}")
     if how == "mute":

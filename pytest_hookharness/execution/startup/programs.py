@@ -1,0 +1,104 @@
+"""
+Probe programs: the shortest program that ends with a rare exit code, in many languages.
+
+A command that ends with this code when a file is replaced by one of them executes that file. So an
+interpreter is known by what it does, and by no name, message or exit code of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+PROBE_CODE = 77
+# Text that is no program in any language.
+GARBAGE = "<?php )\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """
+    A program that ends at once with the probe code, and may hold another program that it never executes.
+
+    Attributes:
+        before: Its text before the other program.
+        after: Its text after the other program.
+        nothing: A program that does nothing, for a language in which an empty text is none.
+    """
+
+    before: str
+    after: str = ""
+    nothing: str = ""
+
+    def holding(self, program: str = "") -> str:
+        """Return its text, with another program in it."""
+        program = program or self.nothing
+        first, end, rest = program.partition("\n")
+        if not first.startswith("#!"):
+            return f"{self.before}{program}{self.after}"
+        return f"{first}{end}{self.before}{rest}{self.after}"
+
+
+_EXIT = Probe("exit 77;\n")
+_RAISE = Probe("raise SystemExit(77)\n")
+_SCRIPT = Probe("process.exit(77);\n")
+_MEMBER = Probe("os.exit(77)\n")
+_TAG = Probe("<?php exit(77); ?>\n")
+
+# Statements, for shells and several others; a group, which shells read to its end before they execute it;
+# then one language or family each.
+PROBES: tuple[Probe, ...] = (
+    _EXIT,
+    Probe("{ exit 77;\n", "\n}\n"),
+    _RAISE,
+    _SCRIPT,
+    _MEMBER,
+    _TAG,
+    Probe("Deno.exit(77);\n"),
+    Probe("BEGIN { exit 77 }\n"),
+    Probe("exit(77)\n"),
+    Probe("(exit 77)\n"),
+    Probe("quit(status = 77)\n"),
+    Probe('("" | halt_error(77)) |\n', nothing=".\n"),
+)
+
+# The ends of the paths at which languages look for a module, and what a module of that kind holds.
+_MODULES: Mapping[str, Probe] = {
+    ".py": _RAISE, "/__init__.py": _RAISE, "/__main__.py": _RAISE,
+    ".js": _SCRIPT, ".mjs": _SCRIPT, ".cjs": _SCRIPT, ".ts": _SCRIPT, "/index.js": _SCRIPT,
+    ".rb": _EXIT, ".pm": _EXIT, ".pl": _EXIT, ".tcl": _EXIT, ".sh": _EXIT,
+    ".lua": _MEMBER, ".php": _TAG,
+}  # fmt: skip
+_SEPARATORS = ("::", ".")
+
+
+def modules(
+    name: str, *, extension: str = "", probe: Probe = _EXIT, exports: str = ""
+) -> Iterator[tuple[str, str]]:
+    """
+    Yield the relative path and the text of each file that provides a module which ends with the probe code.
+
+    Args:
+        name: The module, as programs write it.
+        extension: The extension of the program that loads it.
+        probe: A probe that the program's interpreter executes.
+        exports: Text at the end of modules in JavaScript.
+    """
+    if name.endswith(tuple(_MODULES)):
+        end = next(end for end in _MODULES if name.endswith(end))
+        yield name, _MODULES[end].holding() + (exports if _MODULES[end] is _SCRIPT else "")
+        return
+    stems = {name}
+    if "/" not in name:
+        stems |= {name.replace(separator, "/") for separator in _SEPARATORS}
+    for stem in sorted(stems):
+        for end, body in {extension: probe, **_MODULES}.items():
+            if end:
+                yield stem + end, body.holding() + (exports if body is _SCRIPT else "")
+
+
+def search_paths(folder: str) -> Mapping[str, str]:
+    """Return the environment variables by which languages look for modules in a folder."""
+    plain = dict.fromkeys(("PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB", "TCLLIBPATH"), folder)
+    return {**plain, "LUA_PATH": f"{folder}/?.lua;;"}

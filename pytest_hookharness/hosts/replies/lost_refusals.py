@@ -1,0 +1,89 @@
+"""Refusals without an effect: in keys that the host does not read, or as a text on standard error."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from pytest_hookharness.model.protocol import Json, Payload
+
+_REFUSING_WORDS = frozenset(
+    {"block", "blocked", "deny", "denied", "refuse", "refused", "reject", "rejected", "forbid", "forbidden",
+     "disallow", "disallowed"}
+)  # fmt: skip
+_PERMITTING_WORDS = frozenset(
+    {"allow", "allowed", "approve", "approved", "permit", "permitted", "accept", "accepted", "ok", "pass",
+     "passed"}
+)  # fmt: skip
+# Keys beside a decision: without one they decide nothing.
+_COMPANIONS = frozenset({"reason", "stopReason", "suppressOutput", "message"})
+_LEVELS = 3
+# What programs write about a failure, and guards about a refusal, on standard error.
+_ERROR = re.compile(
+    r"(?:^|[\s:(\[])(?:[A-Z]\w*(?:Error|Exception)|error|fatal(?: error)?|panic|blocked|denied|refused)"
+    r"\]?\s*[:!]"
+    r"|^\W*(?:blocked|denied|refused|rejected|forbidden)\b|^Traceback \(|: (?:command )?not found$"
+    r"|: no such file or directory$|: permission denied$",
+    re.IGNORECASE,
+)
+
+
+def find_unknown(answer: Payload, known: Collection[str]) -> str:
+    """
+    Return the part of an answer that the host does not know and that was meant to decide; empty if none is.
+
+    That is an entry which refuses in plain words, or any key if the known ones decide nothing without another
+    one.
+
+    Args:
+        answer: The answer.
+        known: The top-level keys that the host reads.
+    """
+    unknown = {key: value for key, value in answer.items() if key not in known}
+    meant = next(_refusals(unknown, ""), "")
+    if meant or not {*answer} - {*unknown} <= _COMPANIONS:
+        return meant
+    return ", ".join(unknown)
+
+
+def _refusals(answer: Mapping[str, Json], path: str, level: int = 1) -> Iterator[str]:
+    for key, value in answer.items():
+        word = key.casefold()
+        if isinstance(value, Mapping) and level < _LEVELS:
+            yield from _refusals(value, f"{path}{key}.", level + 1)
+        elif (
+            (isinstance(value, str) and value.strip().casefold() in _REFUSING_WORDS)
+            or (value is False and word in _PERMITTING_WORDS)
+            or (value is True and word in _REFUSING_WORDS)
+        ):
+            yield f"{path}{key}: {json.dumps(value)}"
+
+
+def is_reason_alone(answer: Payload) -> bool:
+    """Return whether an answer has a reason and no decision that it could belong to."""
+    return bool(answer.get("reason")) and {*answer} <= _COMPANIONS
+
+
+def find_error(stderr: str) -> str:
+    """Return the first line that speaks of a failure or a refusal; empty if there is none."""
+    lines = (line.strip() for line in stderr.splitlines())
+    return next((line for line in lines if _ERROR.search(line)), "")
+
+
+# A line that only names a place in a program, such as the first one of a failure in node.
+_PLACE = re.compile(r"\S+:\d+")
+
+
+def find_message(stderr: str) -> str:
+    """
+    Return the line of a text on standard error that says most.
+
+    That is the first one, unless it only names a place, which the line after the next gap explains, or it
+    announces a list whose last line is the message.
+    """
+    text = stderr.strip() or "nothing on standard error"
+    lines = [line.strip() for line in text.splitlines()]
+    if _PLACE.fullmatch(lines[0]) and "" in lines:
+        return lines[lines.index("") + 1]
+    return lines[-1] if lines[0].endswith(":") else lines[0]

@@ -1,0 +1,87 @@
+"""
+Hooks in the front matter of commands, skills and subagents.
+
+The host runs them while such a component is active. Of a subagent this simulation plays the start and the
+stop, so the hooks of its stop run. All others are reported, for what a component does is not simulated.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+
+from pytest_hookharness.hosts.rules.settings import ConfigRules
+from pytest_hookharness.hosts.settings.handlers import SettingsProblem
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Json
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_HOOKS = re.compile(r"^[\"']?hooks[\"']?[ \t]*:", re.MULTILINE)
+_AGENTS = "agents"
+_STOPS = ("Stop", "SubagentStop")
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentHooks:
+    """
+    The hooks of one component.
+
+    Attributes:
+        path: The state path of its file.
+        content: Settings with those hooks that are played, as in a settings file of the host.
+        problems: Why others are not.
+    """
+
+    path: str
+    content: Mapping[str, Json]
+    problems: tuple[SettingsProblem, ...] = ()
+
+
+def read_components(config: ConfigRules, files: Mapping[str, str]) -> Iterator[ComponentHooks]:
+    """Yield the hooks of each component that has any, from texts by state path."""
+    for path, text in files.items():
+        front = _FRONT_MATTER.match(text)
+        if front is None or not _HOOKS.search(front[1]):
+            continue
+        values = _parse(front[1])
+        hooks = values.get("hooks")
+        if isinstance(hooks, Mapping):
+            name = str(values.get("name") or posixpath.basename(path).removesuffix(".md"))
+            yield _component(config, path, name, hooks)
+        elif hooks is not None or not values:
+            why = "the front matter cannot be read, so the host runs none of its hooks"
+            problem = SettingsProblem("unreadable", path, "hooks", why, config.rules["unreadable"])
+            yield ComponentHooks(path, {}, (problem,))
+
+
+def _parse(text: str) -> Mapping[str, Json]:
+    # Few projects have such hooks, and the library takes time to import.
+    import yaml  # noqa: PLC0415
+
+    try:
+        values: Json = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, Mapping) else {}
+
+
+def _component(config: ConfigRules, path: str, name: str, hooks: Mapping[str, Json]) -> ComponentHooks:
+    is_agent = _AGENTS in path.split("/")[:-1]
+    # The host takes a subagent's Stop for its SubagentStop; only this subagent runs them.
+    played = [groups for event, groups in hooks.items() if is_agent and event in _STOPS]
+    own = [{**group, "matcher": name} for groups in played for group in _groups(groups)]
+    whose = "subagents make no calls" if is_agent else "no command or skill becomes active"
+    text = f"these hooks were not played, for in a simulation {whose}"
+    rule = config.rules["components"]
+    problems = tuple(
+        SettingsProblem("unreachable-component", path, f"hooks.{event}", text, rule)
+        for event in hooks
+        if not is_agent or event not in _STOPS
+    )
+    content: Mapping[str, Json] = {"hooks": {"SubagentStop": own}} if own else {}
+    return ComponentHooks(path, content, problems)
+
+
+def _groups(value: Json) -> list[Mapping[str, Json]]:
+    return [group for group in value if isinstance(group, Mapping)] if isinstance(value, list) else []

@@ -1,0 +1,42 @@
+"""Start failures: why a hook did not run although its process did."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartFailure:
+    """
+    Why a program of a hook did not run although the hook's process did.
+
+    Attributes:
+        kind: ``missing`` or ``unreadable``: the program itself; ``syntax``: its text; ``module``: another
+            program that it loads; ``tool``: a command that it calls. After the last one the hook did run.
+        name: The program, the module or the tool.
+        program: The program that names it; empty if the command line does.
+    """
+
+    kind: Literal["missing", "unreadable", "syntax", "module", "tool"]
+    name: str
+    program: str = ""
+
+    @property
+    def prevents(self) -> bool:
+        """Whether the hook itself did not run."""
+        return self.kind != "tool"
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "missing":
+                return f"{self.name} does not exist"
+            case "unreadable":
+                return f"{self.name} cannot be read"
+            case "syntax":
+                return f"{self.name} does not compile"
+            case "module":
+                return f"the module {self.name}{f' of {self.program}' if self.program else ''} was not found"
+            case "tool":
+                return f"the command {self.name} was not found"

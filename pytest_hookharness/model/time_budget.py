@@ -1,0 +1,64 @@
+"""The real time that is left for what runs now, for steps whose length a scenario decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+
+class BudgetEnded(Exception):
+    """
+    The time ended in the middle of a step.
+
+    Attributes:
+        step: What was done, as a clause: ``/usr/lib/x was read``.
+    """
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+        super().__init__(
+            f"the time budget ended while {step}; give more time with --hook-budget, or less to read"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Deadline:
+    clock: Callable[[], float]
+    at: float
+
+
+# A variable of the running context and not an argument: every loop over files would have to pass it on.
+_deadline: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def limited_to(seconds: float, clock: Callable[[], float] = time.monotonic) -> Generator[None]:
+    """Let the steps of a block end after some seconds of a clock, and no later than an outer block allows."""
+    ends = _Deadline(clock, clock() + min(seconds, remaining()))
+    token = _deadline.set(ends)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def remaining() -> float:
+    """Return the seconds that are left; infinite outside of any limit."""
+    deadline = _deadline.get()
+    return float("inf") if deadline is None else max(0.0, deadline.at - deadline.clock())
+
+
+def check_time(step: str) -> None:
+    """
+    End a step whose time is over.
+
+    Raises:
+        BudgetEnded: No time is left.
+    """
+    deadline = _deadline.get()
+    if deadline is not None and deadline.clock() > deadline.at:
+        raise BudgetEnded(step)

@@ -1,0 +1,228 @@
+"""The bench of a start check: runs of the deciding program, with other programs in the place of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness.execution.paths import WorkspaceError, confine, lies_in, make_folders, write_bytes
+from pytest_hookharness.execution.startup.process_trace import TracedProcess
+from pytest_hookharness.execution.startup.programs import GARBAGE, PROBE_CODE, PROBES, Probe
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Tier
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+_LIMIT = 5.0
+_EXECUTABLE = 0o755
+_LONGEST_PROGRAM = 1 << 20
+_OWN = "\N{SYMBOL FOR NULL}"
+_MOST_KNOWN = 200
+_DIGITS = re.compile(r"\d+")
+
+# For the command line of an interpreter: which probes it executes, and which of them only after it has read
+# the whole program. The same interpreter answers the same all day.
+_known: dict[tuple[str, ...], tuple[tuple[Probe, ...], tuple[Probe, ...]]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """
+    The end of one run.
+
+    Attributes:
+        code: Its exit code; ``None`` if it ended otherwise.
+        stderr: What it wrote on standard error.
+    """
+
+    code: int | None
+    stderr: str
+
+    @classmethod
+    def of(cls, run: ProcessResult) -> Trial:
+        """Return the end of a run."""
+        ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+        return cls(ending.code if isinstance(ending, Exited) else None, run.stderr.text)
+
+    @property
+    def probed(self) -> bool:
+        """Whether a probe program was executed."""
+        return self.code == PROBE_CODE
+
+    def renamed(self, names: Mapping[str, str]) -> Trial:
+        """Return the same end with some names in its text replaced."""
+        text = self.stderr
+        for name in sorted(names, key=len, reverse=True):
+            text = text.replace(name, names[name])
+        return Trial(self.code, text)
+
+    def is_same(self, other: Trial) -> bool:
+        """Return whether another run ended with the same code and the same text; numbers count as equal."""
+        return self.code == other.code and _lines(self.stderr) == _lines(other.stderr)
+
+    def ends_like(self, other: Trial) -> bool:
+        """
+        Return whether another run ended with the same code, and its text ends as all of this text reads.
+
+        Numbers count as equal. Runs without a text are like no other.
+        """
+        mine, others = _lines(self.stderr), _lines(other.stderr)
+        return self.code == other.code and bool(mine) and others[-len(mine) :] == mine
+
+
+def _lines(text: str) -> list[str]:
+    return [_DIGITS.sub("0", line).rstrip() for line in text.splitlines() if line.strip()]
+
+
+class Bench:
+    """Where the program that decided a hook run is run again, with changes."""
+
+    def __init__(self, testbed: Testbed, spec: ProcessSpec, decider: TracedProcess) -> None:
+        self.spec = spec
+        self.decider = decider
+        self._testbed = testbed
+        self._scratch = testbed.workspace.tmp / f"probe-{secrets.token_hex(4)}"
+        self._count = 0
+
+    def write(self, name: str, text: str) -> str:
+        """Write a new file, alone in a folder; return its path."""
+        self._count += 1
+        path = self._scratch / str(self._count) / name.lstrip("/")
+        make_folders(path.parent)
+        write_bytes(path, text.encode("utf-8", "surrogateescape"))
+        path.chmod(_EXECUTABLE)
+        return str(path)
+
+    def folder(self, files: Mapping[str, str]) -> str:
+        """Write new files to a folder of their own; return its path."""
+        self._count += 1
+        folder = self._scratch / str(self._count)
+        make_folders(folder)
+        for name, text in files.items():
+            path = confine(folder / name.lstrip("/"), [folder])
+            make_folders(path.parent)
+            write_bytes(path, text.encode("utf-8", "surrogateescape"))
+            path.chmod(_EXECUTABLE)
+        return str(folder)
+
+    def run(
+        self,
+        variants: Sequence[Sequence[str]],
+        *,
+        env: Mapping[str, str] | None = None,
+        folder: str = "",
+    ) -> list[Trial]:
+        """Run the deciding program with other arguments, all at once."""
+        specs = [
+            replace(
+                self._bounded,
+                argv=tuple(argv),
+                env={**self.decider.environment, **(env or {})},
+                cwd=folder or self.decider.folder,
+            )
+            for argv in variants
+        ]
+        return [Trial.of(run) for run in self._testbed.sandbox.run(specs)]
+
+    def run_hook(self, *, env: Mapping[str, str] | None = None) -> Trial:
+        """Run the whole hook again."""
+        spec = replace(self._bounded, env={**self.spec.env, **(env or {})})
+        return Trial.of(self._testbed.sandbox.run([spec])[0])
+
+    @property
+    def _bounded(self) -> ProcessSpec:
+        limit = min(self.spec.limit, self.spec.hook_timeout, _LIMIT)
+        return replace(self.spec, limit=limit, hook_timeout=limit, terminal=None)
+
+    def with_word(self, word: str, other: str) -> list[str]:
+        """Return the arguments of the deciding program with one of them replaced, or one word of them."""
+        argv = self.decider.argv
+        if word in argv:
+            return [other if each == word else each for each in argv]
+        return [" ".join(other if part == word else part for part in each.split(" ")) for each in argv]
+
+    def languages(self, word: str) -> tuple[tuple[Probe, ...], tuple[Probe, ...]]:
+        """
+        Return the probes that the deciding program executes in the place of a word.
+
+        Returns:
+            All of them, and those that it executes only if it can read the whole of their text.
+        """
+        ending = Path(word).suffix
+        key = (self._program, *self.with_word(word, _OWN)[1:], ending)
+        if key not in _known:
+            if len(_known) >= _MOST_KNOWN:
+                _known.clear()
+            alone = [self.write(f"probe{ending}", probe.holding()) for probe in PROBES]
+            broken = [self.write(f"probe{ending}", probe.holding(GARBAGE)) for probe in PROBES]
+            ends = self.run([self.with_word(word, path) for path in (*alone, *broken)])
+            executed = [probe for probe, end in zip(PROBES, ends, strict=False) if end.probed]
+            strict = [
+                probe
+                for probe, end in zip(PROBES, ends[len(PROBES) :], strict=True)
+                if probe in executed and not end.probed
+            ]
+            _known[key] = tuple(executed), tuple(strict)
+        return _known[key]
+
+    @property
+    def _program(self) -> str:
+        first = self.decider.argv[0]
+        found = shutil.which(first, path=self.decider.environment.get("PATH")) if "/" not in first else None
+        return os.path.realpath(Path(self.decider.folder, found or first))
+
+    def path(self, word: str) -> Path:
+        """Return the path that an argument of the deciding program means."""
+        return Path(self.decider.folder, word)
+
+    def may_write(self, path: Path) -> bool:
+        """Return whether a file belongs to the throw-away folders, through all links."""
+        return lies_in(
+            os.path.realpath(path), [os.path.realpath(each) for each in self._testbed.workspace.written]
+        )
+
+    def read(self, path: Path) -> str | None:
+        """Return the text of a program; ``None`` if it cannot be read or is too long."""
+        hidden = self._testbed.workspace.private if self._testbed.sandbox.tier is Tier.NAMESPACES else ()
+        try:
+            # Behind a private folder, processes see another file at this path.
+            if lies_in(path, hidden) and not self.may_write(path):
+                return None
+            data = path.read_bytes() if path.stat().st_size <= _LONGEST_PROGRAM else None
+        except (OSError, ValueError):
+            return None
+        return None if data is None else data.decode("utf-8", "surrogateescape")
+
+    @contextmanager
+    def present(self, files: Mapping[Path, str]) -> Generator[bool]:
+        """
+        Have new files in the throw-away folders for a block; gives whether there are any.
+
+        A file that exists is left alone.
+        """
+        written = [
+            path
+            for path, text in files.items()
+            if self.may_write(path) and not os.path.lexists(path) and self.put(path, text)
+        ]
+        try:
+            yield bool(written)
+        finally:
+            for path in written:
+                path.unlink(missing_ok=True)
+
+    def put(self, path: Path, text: str) -> bool:
+        """Write a file of the throw-away folders; return whether that was possible."""
+        try:
+            make_folders(path.parent)
+            write_bytes(
+                confine(path, self._testbed.workspace.written), text.encode("utf-8", "surrogateescape")
+            )
+        except (OSError, WorkspaceError):
+            return False
+        return True

@@ -1,0 +1,186 @@
+"""
+The start check: whether a hook that ended with an error had run at all.
+
+Only hook runs that could be such a case are checked: they ended with a code other than 0, printed no answer,
+and name a file that does not exist or show the name of one. The hook is then run again on the testbed, traced
+and with changes, and everything is undone. A hook that answers or exits with 0 costs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec
+from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.start_failures import StartFailure
+from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+NOT_FOUND = (126, 127)
+_ENOUGH = 3
+_MOST_KNOWN = 500
+_WORD = re.compile(r"[^\s\"'`;|&<>(){}=]+")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+# What looks like a file: a path, or a name with an extension.
+_FILE = re.compile(r"[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b")
+_LONGEST_INPUT = 1 << 16
+_Key: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """
+    The result of a check.
+
+    Attributes:
+        failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
+        doubt: Why that is unknown; empty if it is known.
+    """
+
+    failure: StartFailure | None = None
+    doubt: str = ""
+
+
+_RAN = _Finding()
+# Equal commands that failed with equal words, beside equal files, failed for the same reason. A program that
+# is still the same and ran with several messages is not checked for each further message.
+_known: dict[_Key, _Finding] = {}
+_runs: dict[_Key, int] = {}
+
+
+def explain_failures(
+    testbed: Testbed,
+    hooks: Sequence[Hook],
+    payload: Payload,
+    given: Sequence[ProcessResult | Payload],
+) -> tuple[ProcessResult | Payload, ...]:
+    """
+    Return the results of hook runs, with the reason of each that ended before its hook could run.
+
+    What the hooks changed must have been scanned.
+
+    Args:
+        testbed: Where they ran.
+        hooks: The hooks of one batch.
+        payload: Their input.
+        given: What they gave.
+    """
+    checked = list(given)
+    for place, run in enumerate(given):
+        if isinstance(run, ProcessResult) and (code := _failed(run)):
+            spec = prepare_launch(testbed, hooks, place, payload)
+            words = _words(hooks[place], spec)
+            if _is_doubtful(run, code, words, spec.cwd):
+                found = _look_up(testbed, hooks[place], spec, run, code, words)
+                checked[place] = replace(run, failure=found.failure, doubt=found.doubt)
+    return tuple(checked)
+
+
+def _look_up(
+    testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult, code: int, words: Sequence[str]
+) -> _Finding:
+    if obstacle := _obstacle(testbed, spec):
+        return _Finding(doubt=obstacle)
+    files = tuple(_digest(Path(spec.cwd, word)) for word in words if _FILE.fullmatch(word))
+    program: _Key = (testbed.sandbox.tier, hook.command, hook.args, code, *files)
+    here = (testbed.workspace.base, *program)
+    if _runs.get(here, 0) >= _ENOUGH:
+        return _RAN
+    key = (*program, *_texts(testbed, run))
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+            _runs.clear()
+        _known[key] = _explain(testbed, hook, spec, run, code)
+        if _known[key] == _RAN and code not in NOT_FOUND:
+            _runs[here] = _runs.get(here, 0) + 1
+    return _known[key]
+
+
+def _obstacle(testbed: Testbed, spec: ProcessSpec) -> str:
+    """Return why a hook cannot be run again; empty if it can."""
+    scenario = testbed.scenario
+    if scenario.cover:
+        return "nothing runs a second time on covered folders"
+    if scenario.fake_agents:
+        return "fake agents keep records of every run"
+    if scenario.readonly or scenario.full:
+        return "a folder of the scenario cannot be written to"
+    return "its input is too long" if len(spec.stdin.data) > _LONGEST_INPUT else ""
+
+
+def _failed(run: ProcessResult) -> int:
+    """Return the exit code of a hook that failed or refused by its code alone; 0 for any other."""
+    ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    answered = run.stdout.data.lstrip()[:1] == b"{"
+    return 0 if answered or not isinstance(ending, Exited) else ending.code
+
+
+def _words(hook: Hook, spec: ProcessSpec) -> list[str]:
+    """Return the words of a hook's command, with its variables expanded."""
+    if hook.args is not None:
+        return [*spec.argv]
+    filled = _VARIABLE.sub(
+        lambda found: spec.env.get(found[1] or found[2], ""), hook.command.replace('"', "")
+    )
+    return _WORD.findall(filled)
+
+
+def _is_doubtful(run: ProcessResult, code: int, words: Sequence[str], folder: str) -> bool:
+    """Return whether a hook run may have ended before its program ran; quick, and rather too often true."""
+    printed = run.stderr.text + run.stdout.text
+    if code in NOT_FOUND or _FILE.search(printed):
+        return True
+    files = [word for word in words if _FILE.fullmatch(word)]
+    if not all(Path(folder, word).exists() for word in files):
+        return True
+    # An interpreter that does not name the file names at least a line of it.
+    if any(word in words[1:] for word in files) and any(sign.isdigit() for sign in printed):
+        return True
+    values = {after for before, after in pairwise(words) if before.startswith("-")}
+    return any(len(word) > 1 and word in printed for word in values)
+
+
+def _texts(testbed: Testbed, run: ProcessResult) -> tuple[str, ...]:
+    base = str(testbed.workspace.base)
+    return tuple(re.sub(r"\d+", "0", part.text.replace(base, "")) for part in (run.stderr, run.stdout))
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    except OSError:
+        return "?"
+
+
+def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult, code: int) -> _Finding:
+    # Not at the top: most runs have no such hook, and the modules are many.
+    from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+    from pytest_hookharness.execution.startup.process_trace import trace
+    from pytest_hookharness.simulation.startup.bench import Bench, Trial
+    from pytest_hookharness.simulation.startup.experiments import find_failure
+    from pytest_hookharness.simulation.startup.missing_tool import find_missing_tool
+    from pytest_hookharness.simulation.testbed.undo import undone
+
+    seen = Trial(code, run.stderr.text)
+    try:
+        with undone(testbed):
+            traced = trace(testbed.sandbox.run, spec)
+            if traced is None:
+                return _Finding(doubt="processes cannot be traced here")
+            if not Trial(traced.code, traced.stderr).is_same(seen):
+                return _Finding(doubt="it ended otherwise when it ran again")
+            bench = Bench(testbed, spec, traced.find_decider())
+            failure = find_failure(bench, seen)
+            if failure is None and code in NOT_FOUND:
+                failure = find_missing_tool(bench, hook, seen)
+            return _Finding(failure)
+    except SnapshotError as error:
+        return _Finding(doubt=f"the state cannot be saved and restored: {error}")

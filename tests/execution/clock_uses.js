@@ -1,0 +1,27 @@
+let count = 0;
+const show = (...values) => console.log(++count, ...values);
+// Each statement prints what is the same at any time. Run by test_clock_replacements.py.
+show(Date.name, Date.length, typeof Date, String(Object.prototype.toString.call(Date)));
+show(Object.getOwnPropertyNames(Date).sort().join(), Object.keys(globalThis).includes("Date"));
+show(Object.getOwnPropertyNames(Date).map((name) => { const d = Object.getOwnPropertyDescriptor(Date, name); return [name, d.writable, d.enumerable, d.configurable].join(); }));
+show(JSON.stringify({ ...Object.getOwnPropertyDescriptor(globalThis, "Date"), value: 0 }));
+show(Date.now.name, Date.now.length, /native code/.test(Date.now), /native code/.test(Date), "prototype" in Date.now);
+show((() => { try { new Date.now(); } catch (error) { return error.constructor.name; } })());
+show(typeof Date(), Date(2020).length > 9, Date.call(null, 0).length > 9, Math.abs(Date.parse(Date()) - Date.now()) < 5000);
+show(new Date(0).toISOString(), new Date(2020, 1).getMonth(), new Date(undefined).getTime(), new Date("x").getTime());
+show(new Date(new Date(5)).getTime(), Math.abs(new Date() - Date.now()) < 5000, Math.abs(+new (Date.bind(null))() - Date.now()) < 5000);
+show(new Date() instanceof Date, new Date().constructor === Date, Object.getPrototypeOf(new Date()) === Date.prototype);
+show(Object.prototype.toString.call(new Date()), require("util").types.isDate(new Date()), structuredClone(new Date(3)).getTime());
+show((() => { class Mine extends Date { year() { return this.getFullYear() > 2000; } } const m = new Mine(); return [m.year(), m instanceof Mine, m instanceof Date, Math.abs(m - Date.now()) < 5000, Mine.now() > 1e12, m.constructor === Mine]; })());
+show((() => { class Mine extends Date { constructor(...a) { super(...a); } } return [new Mine(7).getTime(), Mine.UTC(2020)]; })());
+show((() => { function Old() {} Old.prototype = Object.create(Date.prototype); return Reflect.construct(Date, [5], Old) instanceof Old; })());
+show((() => { const kept = Date.now; Date.now = () => 5; const seen = [Date.now(), new Date() > 1e12]; Date.now = kept; return [...seen, Date.now() > 1e12, Date.now === kept]; })());
+show((() => { const Kept = Date; globalThis.Date = class { static now() { return 1; } }; const seen = Date.now(); globalThis.Date = Kept; return seen; })());
+show((() => { const { now } = Date; return [now() > 1e12, [1].map(Date.now)[0] > 1e12, Object.getOwnPropertyDescriptor(Date, "now").value() > 1e12]; })());
+show(Math.abs(performance.timeOrigin + performance.now() - Date.now()) < 5000, performance.now() < 60000);
+show(Math.abs(performance.toJSON().timeOrigin - performance.timeOrigin) < 1, Object.keys(performance.toJSON()).join());
+show((() => { const { now } = performance; try { return typeof now.call(performance); } catch (error) { return error.name; } })());
+show(performance.mark("m").startTime < 60000, typeof process.hrtime.bigint(), performance === require("perf_hooks").performance);
+show((() => { const form = new Intl.DateTimeFormat("en", { dateStyle: "short", timeZone: "UTC" }); return [form.format() === form.format(Date.now()), form.format(0), form.format === form.format, form.format.name, form.formatToParts().length, form.formatToParts(0).map((p) => p.value).join("")]; })());
+show(Intl.DateTimeFormat.prototype.formatToParts.name, JSON.stringify(Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, "formatToParts")));
+show(new Date(0).toLocaleDateString("en", { timeZone: "UTC" }), Object.keys(require.cache).length, require.main && require.main.children.length);

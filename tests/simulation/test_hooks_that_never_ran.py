@@ -1,0 +1,343 @@
+"""Hooks whose process ran and whose program did not: no refusal of theirs counts."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from pytest_hookharness.simulation.startup import start_check
+
+STOP = {"stop": "Done."}
+CALL = {"run": "rm -rf build", "expect": "deny"}
+AGENT = [{"prompt": "go"}, CALL, STOP]
+
+# An interpreter that nobody knows: its own syntax, messages and exit codes. `(exit N)` ends it, `(say TEXT)`
+# writes on standard error, `(use NAME)` executes another program, and `(read)` reads the input.
+TOY = """#!/usr/bin/python3
+import pathlib, sys
+def execute(path):
+    try:
+        lines = pathlib.Path(path).read_text().splitlines()
+    except OSError:
+        print(f"E-17 >> nothing to interpret at <<{path}>>", file=sys.stderr)
+        sys.exit(2)
+    calls = [line.strip() for line in lines if line.strip() and line[0] not in "#;"]
+    for number, call in enumerate(calls, 1):
+        if not (call.startswith("(") and call.endswith(")")):
+            print(f"E-4 >> <<{path}>> @ {number} : cannot make sense of that", file=sys.stderr)
+            sys.exit(2)
+    for call in calls:
+        word, _, rest = call[1:-1].partition(" ")
+        if word == "exit":
+            sys.exit(int(rest))
+        if word == "say":
+            print(rest, file=sys.stderr)
+        if word == "read":
+            sys.stdin.read()
+        if word == "use":
+            place = pathlib.Path(path).with_name(rest + ".toy")
+            if not place.exists():
+                print(f"E-9 >> {rest} is unheard of, says <<{path}>>", file=sys.stderr)
+                sys.exit(2)
+            execute(place)
+execute(sys.argv[1])
+"""
+# For each interpreter: the extension of its programs, a guard that refuses and names its own file, one with a
+# syntax error and one that needs a module which does not exist.
+LANGUAGES = {
+    "python3": (
+        "py",
+        "import json, sys\njson.load(sys.stdin)\nprint('guard.py:3: no rm', file=sys.stderr)\nsys.exit(2)\n",
+        "import sys\nif True\n    sys.exit(2)\n",
+        "import sys\nimport nomod\nsys.exit(2)\n",
+    ),
+    "node": (
+        "js",
+        "console.error('guard.js:2 no rm');\nprocess.exit(2);\n",
+        "const x = (;\nprocess.exit(2);\n",
+        "const lint = require('nomod');\nprocess.exit(2);\n",
+    ),
+    "perl": (
+        "pl",
+        "use strict;\nprint STDERR 'guard.pl line 2: no rm';\nexit 2;\n",
+        "my $x = (;\nexit 2;\n",
+        "use strict;\nuse Nomod::Deep;\nexit 2;\n",
+    ),
+    "bash": (
+        "sh",
+        "input=$(cat)\necho 'guard.sh: line 2: no rm' >&2\nexit 2\n",
+        "input=$(cat)\nif true; then\n  x=1\nfi\nfi\nexit 0\n",
+        None,
+    ),
+    "dash": (
+        "sh",
+        "input=$(cat)\necho 'guard.sh: 2: no rm' >&2\nexit 2\n",
+        "input=$(cat)\nif true; then\n  exit 0\n",
+        ". ./nomod.sh\nexit 0\n",
+    ),
+    "tclsh": (
+        "tcl",
+        "puts stderr {guard.tcl line 1: no rm}\nexit 2\n",
+        None,
+        "source nomod.tcl\nexit 2\n",
+    ),
+    "awk -f": ("awk", 'BEGIN { print "guard.awk:1 no rm" > "/dev/stderr"; exit 2 }\n', "BEGIN { (\n", None),
+    "jq -f": ("jq", '"guard.jq:1 no rm" | halt_error(2)\n', ". |\n", None),
+    "./toy": (
+        "toy",
+        "(read)\n(say guard.toy @ 2 : no rm)\n(exit 2)\n",
+        "(read)\nwhat\n",
+        "(use nomod)\n(exit 2)\n",
+    ),
+}
+
+
+@pytest.fixture(params=LANGUAGES, ids=lambda name: name.strip("./"))
+def language(request):
+    """Return an interpreter and its programs."""
+    if not request.param.startswith(".") and not shutil.which(request.param.split()[0], path="/usr/bin:/bin"):
+        pytest.skip(f"no {request.param} here")
+    return request.param, *LANGUAGES[request.param]
+
+
+@pytest.fixture
+def guard(play):
+    """Play a session whose guard hook is a command with some files."""
+
+    def run(command, files=None, **keys):
+        made = {"toy": TOY, **(files or {})}
+        return play(agent=AGENT, hooks={"PreToolUse": command}, files=made, env=PATH, **keys)
+
+    return run
+
+
+PATH = {"PATH": "/usr/bin:/bin"}
+
+
+def names(outcome):
+    """Return the names of the findings."""
+    return [finding.name for finding in outcome.findings]
+
+
+def is_caught(outcome, name):
+    """Return whether a guard was reported as not run, with the name of what was missing, and met nothing."""
+    (finding,) = outcome.findings
+    met = not any(broken.path.endswith("expect") for broken in outcome.violations)
+    return finding.name == "NOT-RUN" and name in finding.text and not met
+
+
+def test_a_guard_without_its_program_refuses_nothing(guard, language):
+    """A guard whose program does not exist is NOT-RUN, and `expect: deny` is not met."""
+    interpreter, extension, *_ = language
+    outcome = guard(f"{interpreter} ./gaurd.{extension}")
+
+    assert is_caught(outcome, f"./gaurd.{extension}")
+
+
+def test_a_guard_with_a_syntax_error_refuses_nothing(guard, language):
+    """A guard whose program cannot be read to its end is NOT-RUN under every interpreter."""
+    interpreter, extension, _, broken, _ = language
+    if broken is None:
+        pytest.skip("this language has no syntax errors before it executes")
+    outcome = guard(f"{interpreter} ./guard.{extension}", {f"guard.{extension}": broken})
+
+    assert is_caught(outcome, f"./guard.{extension}")
+
+
+def test_a_guard_without_its_module_refuses_nothing(guard, language):
+    """A guard that loads a module which does not exist is NOT-RUN, and the finding names the module."""
+    interpreter, extension, _, _, incomplete = language
+    if incomplete is None:
+        pytest.skip("this interpreter continues without a module")
+    outcome = guard(f"{interpreter} ./guard.{extension}", {f"guard.{extension}": incomplete})
+
+    assert is_caught(outcome, "omod")
+
+
+def test_a_guard_that_refuses_did_run(guard, language):
+    """A guard that refuses and names its own file and a line of it, as interpreters do, is not NOT-RUN."""
+    interpreter, extension, program, *_ = language
+    outcome = guard(f"{interpreter} ./guard.{extension}", {f"guard.{extension}": program})
+
+    assert names(outcome) == []
+    assert outcome.passed
+
+
+NOWHERE = "./gaurd.py"
+AS_TYPED = [
+    pytest.param("cat | python3 ./gaurd.py", {}, id="in a pipeline"),
+    pytest.param("python3 ./gaurd.py 2>/dev/null", {}, id="without its message"),
+    pytest.param("cd sub && python3 ../gaurd.py", {"sub/keep": ""}, id="in another folder"),
+    pytest.param("bash -c 'exec python3 ./gaurd.py'", {}, id="by a second shell"),
+    pytest.param('python3 "$CLAUDE_PROJECT_DIR"/gaurd.py', {}, id="by a variable"),
+    pytest.param("python3 -u ./gaurd.py --strict", {}, id="with options"),
+    pytest.param("env X=1 python3 ./gaurd.py", {}, id="by env"),
+    pytest.param("./run.sh", {"run.sh": "#!/bin/bash\nexec python3 ./gaurd.py\n"}, id="in a wrapper"),
+    pytest.param("./run.sh", {"run.sh": "#!/bin/sh\npython3 gaurd.py\n"}, id="by a wrapper"),
+    pytest.param("python3 ./gaurd.py || exit 2", {}, id="with its code repeated"),
+    pytest.param(". ./gaurd.py", {}, id="by a shell that reads it"),
+    pytest.param("bash ./gaurd.py", {}, id="by a shell"),
+    pytest.param("./gaurd.py", {}, id="alone"),
+]
+
+
+@pytest.mark.parametrize(("command", "files"), AS_TYPED)
+def test_a_missing_program_is_found_behind_a_shell(guard, command, files):
+    """However a command line reaches a program that does not exist, the guard is NOT-RUN."""
+    assert is_caught(guard(command, files), "gaurd.py")
+
+
+@pytest.mark.parametrize("module", ["nomod", "tools.nomod"])
+def test_a_missing_module_on_the_command_line_is_found(guard, module):
+    """A guard that is given as a module which does not exist is NOT-RUN."""
+    outcome = guard(f"python3 -m {module}", {"tools/__init__.py": ""})
+
+    assert is_caught(outcome, module)
+
+
+def test_a_link_to_nothing_is_a_program_that_cannot_be_read(play):
+    """A program that exists and cannot be opened is NOT-RUN too."""
+    hooks = {"SessionStart": "ln -s nowhere guard.py", "PreToolUse": "python3 ./guard.py"}
+
+    assert is_caught(play(agent=AGENT, hooks=hooks), "guard.py cannot be read")
+
+
+GUARDS = {
+    "a word of its options": ("python3 ./guard.py --mode strict", "print('strict: no rm', file=sys.stderr)"),
+    "a module that it loads": ("python3 ./guard.py", "import json; print('json: no rm', file=sys.stderr)"),
+    "a message like that of a module": (
+        "python3 ./guard.py",
+        "print(\"guard.py: No module named 'nomod'\", file=sys.stderr)",
+    ),
+    "a message like that of a missing file": (
+        "python3 ./guard.py",
+        "print(\"python3: can't open file './gaurd.py'\", file=sys.stderr)",
+    ),
+    "no message": ("python3 ./guard.py 2>/dev/null", "print('no rm', file=sys.stderr)"),
+    "a file to write first": ("python3 ./guard.py", "print('write tests/test_it.py first', file=sys.stderr)"),
+    "its first line": ("python3 ./guard.py", "print('  File \"guard.py\", line 1', file=sys.stderr)"),
+}
+
+
+@pytest.mark.parametrize("name", GUARDS)
+def test_no_words_of_a_guard_make_it_one_that_never_ran(guard, name):
+    """A guard that really refuses may say what interpreters say, and its refusal counts."""
+    command, line = GUARDS[name]
+    outcome = guard(command, {"guard.py": f"import sys\nsys.stdin.read()\n{line}\nsys.exit(2)\n"})
+
+    assert "NOT-RUN" not in names(outcome)
+    assert not any(broken.path.endswith("expect") for broken in outcome.violations)
+
+
+REAL = {
+    "a constant": ("echo no >&2; exit 2", {}),
+    "a file that is looked for": ("grep -q yes ./approved.txt", {}),
+    "a listed file": ("ls ./approved.txt", {}),
+    "a file to approve": (": <./approved.txt || { echo approve first >&2; exit 2; }", {}),
+    "a compared file": ("diff ./expected.txt ./seen.txt >&2", {"seen.txt": "x\n"}),
+    "a program that must exist": ("[ -x ./deploy.sh ] || { echo ./deploy.sh is missing >&2; exit 2; }", {}),
+    "a checked program": ("bash -n ./deploy.sh", {"deploy.sh": "if\n"}),
+    "a compiled program": ("python3 -m py_compile ./app.py || exit 2", {"app.py": "if\n"}),
+    "a checked data file": ("jq . ./settings.json", {}),
+    "a reason after a failure": (
+        "python3 ./gaurd.py 2>/dev/null || { echo no guard, no call >&2; exit 2; }",
+        {},
+    ),
+    "a program that is looked for and executed": (
+        "test -f ./deploy.sh || { echo write ./deploy.sh first >&2; exit 2; }; sh ./deploy.sh",
+        {},
+    ),
+    "a failed helper": ("python3 ./log.py; exit 2", {}),
+    "another guard": (
+        "python3 ./log.py; python3 ./guard.py",
+        {"guard.py": "import sys; sys.exit('./log.py')"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_guard_of_existing_tools_did_run(guard, name):
+    """A guard that refuses because a file of the project is missing or wrong has decided that."""
+    command, files = REAL[name]
+
+    assert "NOT-RUN" not in names(guard(command, files))
+
+
+TOOLS = {
+    "by a shell": "#!/bin/sh\nblack --check .\n",
+    "by bash": "#!/bin/bash\nset -e\nls >/dev/null\nblack --check .\n",
+    "in a function": "#!/bin/sh\nfmt() { black .; }\nfmt\n",
+}
+
+
+@pytest.mark.parametrize("how", TOOLS)
+def test_a_missing_tool_is_not_a_missing_hook(guard, how):
+    """A hook that calls a command which does not exist did run; the finding names the command."""
+    outcome = guard("./fmt.sh", {"fmt.sh": TOOLS[how]})
+
+    (finding,) = outcome.findings
+    assert finding.name == "CRASHED"
+    assert "the command black was not found" in finding.text
+
+
+def test_a_missing_hook_is_no_missing_tool(guard):
+    """A command line that begins with a command which does not exist is NOT-RUN."""
+    assert names(guard("gaurd --strict")) == ["NOT-RUN"]
+
+
+EXPECTED = [
+    pytest.param({"blocks": 1}, id="blocks"),
+    pytest.param({"blocks": 0}, id="no blocks"),
+    pytest.param({"blocks": {"PreToolUse": 1}}, id="blocks of an event"),
+    pytest.param({"decisions": {"PreToolUse": ["deny"]}}, id="decisions"),
+    pytest.param({"reasons": ["open file"]}, id="reasons"),
+    pytest.param({"sometimes": ["PreToolUse:deny"]}, id="sometimes"),
+]
+
+
+@pytest.mark.parametrize("expect", EXPECTED)
+def test_no_expectation_about_refusals_is_met_by_a_guard_that_never_ran(play, expect):
+    """A refusal by an interpreter without its script meets no expectation, and not its opposite."""
+    outcome = play(
+        agent=[{"prompt": "go"}, {"run": "rm -rf build"}, STOP],
+        hooks={"PreToolUse": "python3 ./gaurd.py"},
+        expect={**expect, "findings": ["NOT-RUN"]},
+    )
+
+    assert [broken.path.partition("[")[0].split(".")[1] for broken in outcome.violations] == [*expect]
+
+
+def test_what_cannot_be_checked_is_said(play, tmp_path):
+    """Where a hook cannot be run again, an assumption says so, and its refusal counts."""
+    outcome = play(agent=AGENT, hooks={"PreToolUse": "python3 ./gaurd.py"}, world={"cover": [str(tmp_path)]})
+
+    assert names(outcome) == []
+    assert any("gaurd.py` itself ran" in text and "not checked" in text for text in outcome.assumptions)
+
+
+def test_a_hook_that_answers_is_not_run_again(play, monkeypatch):
+    """A hook that exits with 0, prints an answer or shows the name of no file is not checked."""
+    monkeypatch.setattr(start_check, "_explain", lambda *_: pytest.fail("checked"))
+    for command in (
+        "true",
+        """echo '{"decision": "block", "reason": "./x.py"}'; exit 1""",
+        "echo no >&2; exit 2",
+    ):
+        play(agent=[{"prompt": "go"}, {"run": "true"}, STOP], hooks={"PreToolUse": command})
+
+
+def test_the_check_leaves_no_trace(play):
+    """A hook that is run again to see whether it ran counts its runs as without that."""
+    script = "import pathlib, sys\nf = pathlib.Path('n')\n"
+    script += "f.write_text(f.read_text() + '1' if f.exists() else '1')\n"
+    script += "print('guard.py: no rm', file=sys.stderr)\nsys.exit(2)\n"
+    outcome = play(
+        agent=AGENT,
+        files={"guard.py": script},
+        hooks={"PreToolUse": "python3 ./guard.py"},
+        expect={"files": {"equal": {"n": "1"}}},
+    )
+
+    assert outcome.passed
+    assert not any("guard-" in path for state in outcome.trace.states.values() for path in state.files)
