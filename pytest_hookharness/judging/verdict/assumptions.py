@@ -21,7 +21,10 @@ UNREAD_GIT = "Git's object store does not affect any decision."
 UNWATCHED_TRANSCRIPT = "No hook opened the transcript, so changes of its size and time were not watched."
 _OBSERVED_INSTEAD = frozenset((UNOBSERVED, UNREAD_GIT, UNWATCHED_TRANSCRIPT))
 # Added where the clock was read, and nothing else that changes.
-CLOCK_READ = "The hooks read the clock; in experiments up to a year ahead it decided nothing."
+CLOCK_READ = (
+    "The hooks read the clock. Stored times were made older, up to a year, and that decided nothing; "
+    "that the time of day decides nothing is assumed."
+)
 # Added if the clock was moved.
 CLOCKS: tuple[str, ...] = (
     "Passed time was visible to GNU date (a test double), bash, Python and node (a preload), and in files.",

@@ -31,6 +31,8 @@ from pytest_hookharness.simulation.testbed.hook_source import numbers
 _REPORT_LIMIT = 4
 # Patterns that are tried, of which most turn out to be none.
 _TRY_LIMIT = 20
+# Similar periods that are observed: a count modulo a small number hides in the first ones.
+_OBSERVED = 3
 # Part of the real time that is spent on real turns before the first experiment.
 _SHARE_OF_TURNS = 1 / 3
 # Seconds: if so little time ends the run, it is left to pass while turns go on.
@@ -144,13 +146,12 @@ class ProbeSchedule:
         if turn < self._not_before or len(self.made) >= _REPORT_LIMIT:
             return None
         periods = [*find_similar_periods(turn, self._history.signature)]
-        unread = next((period for period in periods if not self._observe(period).matters), None)
+        unread = next((period for period in periods[:_OBSERVED] if not self._observe(period).matters), None)
         if unread is not None:
             return self._check_unread(unread)
         if periods and self._has_turns(periods[0]):
             return None
-        report = self._probe_patterns(turn, periods)
-        if report is None:
+        if (report := self._probe_patterns(turn, periods)) is None:
             # Look less often the longer no pattern is found.
             self._misses += 1
             self._not_before = turn + 1 + self._misses // 8
