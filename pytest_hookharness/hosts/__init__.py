@@ -35,7 +35,7 @@ _MODULES = {
         "Profile",
     ],
     "hosts.rules.turns": ["Role"],
-    "hosts.session.limits": ["cap_for", "find_limits"],
+    "hosts.session.limits": ["cap_for", "find_limits", "refusals_left"],
     "hosts.session.moves_and_events": ["EVENTS"],
     "hosts.session.step": ["Progress", "advance", "begin", "reconfigure"],
     "hosts.session.tool_calls": ["find_outdated"],

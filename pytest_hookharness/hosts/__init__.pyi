@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Profile,
 )
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.limits import cap_for, find_limits
+from pytest_hookharness.hosts.session.limits import cap_for, find_limits, refusals_left
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
 from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
 from pytest_hookharness.hosts.session.tool_calls import find_outdated
@@ -104,6 +104,7 @@ __all__ = [
     "read_commands",
     "read_reply",
     "reconfigure",
+    "refusals_left",
     "refuses_at_once",
     "sample_values",
     "select",

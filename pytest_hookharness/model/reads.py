@@ -193,5 +193,42 @@ class Reads:
         return any(source.kind is kind for source in self.sources)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Influences:
+    """
+    What could make the next repetition of a cycle go another way than the observed one.
+
+    Attributes:
+        matters: What was read that changes or lies outside of the state, in words; empty if nothing was.
+        clock: Whether the clock was read, or times of files that are written in each repetition.
+        why: Why nothing was observed; empty if everything was.
+    """
+
+    matters: tuple[str, ...] = ()
+    clock: bool = False
+    why: str = ""
+
+    @property
+    def observed(self) -> bool:
+        """Whether all reads of the repetition are known."""
+        return not self.why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedCycle:
+    """
+    A cycle of which one repetition was observed.
+
+    Attributes:
+        stem: The turn after which it begins.
+        period: Its length in turns.
+        influences: What could make a later repetition go another way.
+    """
+
+    stem: int
+    period: int
+    influences: Influences
+
+
 def _unique(looks: Iterable[PathLook]) -> tuple[PathLook, ...]:
     return tuple(dict.fromkeys(looks))

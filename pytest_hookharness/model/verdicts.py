@@ -86,7 +86,7 @@ class Capped:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Livelock:
     """
-    The same state occurred again, twice: the loop never ends.
+    The session repeats: by what was observed and tried it never ends.
 
     A path that leads into a cycle is called a lasso: the *stem* is the part before the cycle, the *period*
     the length of the cycle.
@@ -95,8 +95,10 @@ class Livelock:
         stem: The turn after which the cycle begins.
         period: Length of the cycle in turns.
         repetitions: Number of complete repetitions that were observed.
-        evidence: ``exact`` (equal states), ``probed`` (the differences were shown to be irrelevant) or
-            ``masked`` (the author declared them irrelevant).
+        evidence: ``closed`` (the state recurred, and everything that was read is part of it), ``unread``
+            (what changes is only written), ``driven`` (something was read that could matter: real turns and
+            experiments went the same way) or ``masked`` (the author declared differences irrelevant).
+        matters: What was read that changes or lies outside of the state, in words; for ``driven``.
         assumptions: Facts that the proof depends on, in sentences.
         cap: The effect of the host's cap; ``None`` if the host has none.
         limits: Other limits of the host that would end the loop, earliest first.
@@ -105,7 +107,8 @@ class Livelock:
     stem: int
     period: int
     repetitions: int = 2
-    evidence: str = "exact"
+    evidence: str = "closed"
+    matters: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     cap: Cap | None = None
     limits: tuple[Limit, ...] = ()

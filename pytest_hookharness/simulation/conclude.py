@@ -13,15 +13,24 @@ from pytest_hookharness import hosts
 from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.recurrence.cycle import Lasso
+from pytest_hookharness.judging.verdict.assumptions import (
+    CLOCKS,
+    CONTAINED,
+    RECORDED,
+    UNCONTAINED,
+    UNREAD_GIT,
+    UNWATCHED_TRANSCRIPT,
+)
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion
 from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
-from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED, JudgeInput
+from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.trace import HookEvent, Performed, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -45,6 +54,7 @@ class SessionEvidence:
         lasso: The cycle of states that was seen; ``None`` if there is none.
         flaky: Whether a repetition of the cycle went another way than the one before.
         probes: The reports of its probes.
+        observed: The cycle whose reads were observed; ``None`` if there is none.
         findings: Findings that do not follow from the trace.
     """
 
@@ -54,13 +64,16 @@ class SessionEvidence:
     lasso: Lasso | None = None
     flaky: bool = False
     probes: tuple[ProbeReport, ...] = ()
+    observed: ObservedCycle | None = None
     findings: tuple[Finding, ...] = ()
 
     @property
     def period(self) -> int:
-        """The period of the cycle in turns; 0 if none was seen or probed."""
+        """The period of the cycle in turns; 0 if none was seen."""
         if self.lasso is not None:
             return self.lasso.period
+        if self.observed is not None:
+            return self.observed.period
         return self.probes[-1].period if self.probes else 0
 
 
@@ -91,6 +104,7 @@ def conclude_session(
             problems=_settings_problems(testbed),
             configured=tuple(hook.event for hook in testbed.configuration.hooks),
             probing=evidence.probes[-1] if evidence.probes else None,
+            observed=evidence.observed,
             expect=testbed.scenario.expect,
         )
     )
@@ -226,7 +240,7 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
     if _is_blind(testbed):
         yield f"No agent was started in the background: {_BLIND}."
     if any("/.git/" in path for path in testbed.files):
-        yield "Git's object store does not affect any decision."
+        yield UNREAD_GIT
     yield from testbed.workspace.linked_files.describe(linked=sandbox.contained)
     if testbed.workspace.clock.moved:
         yield from CLOCKS
@@ -235,13 +249,13 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
     if testbed.scenario.pace:
         yield f"Assumed by the scenario: {format_duration(testbed.scenario.pace)} pass between its turns."
     if not testbed.transcript_counts:
-        yield "No hook opened the transcript, so changes of its size and time were not watched."
+        yield UNWATCHED_TRANSCRIPT
     if any(evidence.trace.children()):
         commands = testbed.scenario.commands.values()
         for agent in sorted({double.agent for double in commands if double.agent}):
             yield from hosts.assumed_of_calls(agent)
     yield from _assumed_by_scenario(testbed)
-    if evidence.lasso is not None or evidence.probes:
+    if evidence.lasso is not None or evidence.observed is not None:
         limits = (limit for limit in (profile.steps, profile.stuck) if limit is not None)
         for limit in limits:
             yield f"The limit of {profile.id} on any long run was not applied: {limit.rule.text}."

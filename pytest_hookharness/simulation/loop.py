@@ -19,7 +19,13 @@ from collections.abc import Callable, Mapping
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.state.file_contents import Contents
-from pytest_hookharness.judging.recurrence.cycle import Lasso, build_state, environment_digest, follow_lasso
+from pytest_hookharness.judging.recurrence.cycle import (
+    Lasso,
+    build_state,
+    environment_digest,
+    follow_lasso,
+    same_state,
+)
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
@@ -132,6 +138,9 @@ class Loop:
         refused = any(hooked.decision.refused for _, hooked in self._trace().hooked())
         if self._testbed.scenario.pace or not refused:
             return False
+        proposal = self._probes.proposal
+        if proposal is not None and not proposal.influences.matters and not proposal.influences.clock:
+            return False
         newest = next(reversed(self._probes.made), None)
         if newest is not None and newest.threshold is not None and newest.threshold.seconds is not None:
             return True
@@ -174,9 +183,11 @@ class Loop:
         if self._lasso is not None and self._lasso != before:
             # Read without any cache, to be compared with the same files at the end of the repetition.
             self._files_in_full = self._testbed.read_in_full()
-        # Only the last turn of the repetition is at the same place of the cycle as the first one.
-        if sure is None or self._lasso is None or self.turn != self._lasso.last:
+        # Only the last turn of a repetition is at the same place of the cycle as the first one.
+        if sure is None or self._lasso is None or (self.turn - self._lasso.stem) % self._lasso.period:
             return None
+        if self.turn > self._lasso.last:
+            return self._check_later(self._lasso)
         if not sure and self._probes.only_time_differs(self._lasso):
             self._lasso = None
             return None
@@ -186,6 +197,20 @@ class Loop:
         if self._flaky or not self._testbed.settings.probes:
             return RunEnd(how="lasso", turn=self.turn)
         return self._probes.check_repetition(self._lasso.period)
+
+    def _check_later(self, lasso: Lasso) -> RunEnd | None:
+        """Check another repetition of a cycle that was confirmed before, and goes on in real turns."""
+        states = self._history.states
+        same = same_state(states[self.turn - lasso.period], states[self.turn])
+        if not same and self._probes.only_time_differs(Lasso(self.turn - 2 * lasso.period, lasso.period)):
+            self._lasso = None
+            return None
+        self._flaky = not same
+        if self._testbed.scenario.until == "guard":
+            return None
+        if self._flaky or not self._testbed.settings.probes:
+            return RunEnd(how="lasso", turn=self.turn)
+        return self._probes.check_repetition(lasso.period)
 
     def _find_progression(self) -> RunEnd | None:
         """Probe a run whose turns are alike although its state moves on."""
@@ -209,6 +234,7 @@ class Loop:
             lasso=self._lasso,
             flaky=self._flaky,
             probes=tuple(self._probes.made),
+            observed=self._probes.proposal,
             # Covered folders are the developer's own: nothing is tried on them.
             findings=find_open_guards(self._driver, trace) if check else (),
         )

@@ -31,7 +31,7 @@ def test_loop_that_never_ends(hook_loop):
     outcome = hook_loop(Stop=STUBBORN)
 
     assert isinstance(outcome.verdict, Livelock)
-    assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "exact")
+    assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "closed")
     assert outcome.verdict.cap is not None
     assert outcome.verdict.cap.overrides == 9
     assert outcome.hook_runs() == 3

@@ -8,7 +8,7 @@ import pytest
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.execution.coverage.recorder import read_recordings
 from pytest_hookharness.frontends.harness import Harness, finding_names
-from pytest_hookharness.judging.verdict.verdict import RECORDED
+from pytest_hookharness.judging.verdict.assumptions import RECORDED
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
 from pytest_hookharness.simulation.testbed.run_settings import Settings

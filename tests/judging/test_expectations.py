@@ -241,7 +241,7 @@ def test_what_must_happen_needs_a_hook_run() -> None:
     [
         (Expectation(period=2), []),
         (Expectation(period=1), ["expect.period"]),
-        (Expectation(evidence="exact"), []),
+        (Expectation(evidence="closed"), []),
         (Expectation(evidence="masked"), ["expect.evidence"]),
     ],
 )
@@ -250,7 +250,7 @@ def test_expectations_about_the_cycle(expect: Expectation, expected: list[str]) 
     assert broken(outcome(expect, verdict=LOOP)) == expected
 
 
-@pytest.mark.parametrize("expect", [Expectation(period=2), Expectation(evidence="exact")])
+@pytest.mark.parametrize("expect", [Expectation(period=2), Expectation(evidence="closed")])
 def test_expectations_about_the_cycle_need_one(expect: Expectation) -> None:
     """An expectation about the cycle is broken if no loop was proved."""
     assert len(broken(outcome(expect))) == 1

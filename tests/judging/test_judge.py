@@ -9,13 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.cycle import Lasso
+from pytest_hookharness.judging.verdict.assumptions import (
+    CLOCK_READ,
+    STANDING,
+    UNOBSERVED,
+    gather_assumptions,
+)
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion
 from pytest_hookharness.judging.verdict.run_end import How, RunEnd
-from pytest_hookharness.judging.verdict.verdict import STANDING, JudgeInput, gather_assumptions, judge
+from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
+from pytest_hookharness.model.probes import PerturbationKind, Probe, ProbeEffect, ProbeReport, ProbeResult
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.model.trace import (
     Change,
     Exchange,
@@ -210,13 +218,66 @@ def test_similar_turns_are_at_one_place_in_the_script() -> None:
 
 
 def test_a_confirmed_lasso_is_a_livelock() -> None:
-    """A lasso that was repeated once is a livelock with exact evidence, its assumptions and the cap."""
+    """A lasso that was repeated once is a livelock with assumptions and cap; unobserved it is driven."""
     end = RunEnd(how="lasso", turn=4)
     verdict = judge(
         JudgeInput(refusals("xaaa"), end, cap=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
     )
-    expected = Livelock(stem=2, period=1, repetitions=2, assumptions=(*STANDING, "The tier."), cap=GUARD)
+    expected = Livelock(
+        stem=2,
+        period=1,
+        repetitions=2,
+        evidence="driven",
+        matters=("what it reads was not observed",),
+        assumptions=(*STANDING, "The tier."),
+        cap=GUARD,
+    )
     assert verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("influences", "evidence"),
+    [
+        (Influences(), "closed"),
+        (Influences(matters=("workspace/n",)), "driven"),
+        (Influences(clock=True), "driven"),
+        (Influences(matters=("not everything",), why="no record"), "driven"),
+    ],
+)
+def test_what_is_read_decides_the_evidence(influences: Influences, evidence: str) -> None:
+    """A recurring state proves the loop only if nothing else was read; a clock needs experiments."""
+    observed = ObservedCycle(stem=2, period=1, influences=influences)
+    case = JudgeInput(refusals("xaaa"), RunEnd(how="lasso", turn=4), lasso=Lasso(2, 1), observed=observed)
+    verdict = judge(case)
+    assert isinstance(verdict, Livelock)
+    assert verdict.evidence == evidence
+    assert (UNOBSERVED in verdict.assumptions) == (evidence == "driven")
+
+
+@pytest.mark.parametrize("how", ["lasso", "progression"])
+def test_a_clock_that_was_tried_is_an_assumption(how: How) -> None:
+    """If time made no difference in experiments, the level stays and the clock becomes an assumption."""
+    seen = ProbeResult(reaction=ProbeEffect.SAME)
+    probing = ProbeReport(
+        turn=4, period=1, probes=(Probe(kind=PerturbationKind.AGED, tried="1 h passed", seen=seen),)
+    )
+    observed = ObservedCycle(stem=2, period=1, influences=Influences(clock=True))
+    states = "xaaa" if how == "lasso" else "wxyz"
+    verdict = judge(JudgeInput(refusals(states), RunEnd(how=how, turn=4), observed=observed, probing=probing))
+    assert isinstance(verdict, Livelock)
+    assert verdict.evidence == ("closed" if how == "lasso" else "unread")
+    assert CLOCK_READ in verdict.assumptions
+
+
+def test_what_is_only_written_needs_no_experiment() -> None:
+    """A run whose state moves on is a livelock if nothing of it is read, without any probe."""
+    observed = ObservedCycle(stem=2, period=1, influences=Influences())
+    case = JudgeInput(refusals("wxyz"), RunEnd(how="progression", turn=4), observed=observed)
+    verdict = judge(case)
+    assert isinstance(verdict, Livelock)
+    assert (verdict.evidence, verdict.stem, verdict.period) == ("unread", 2, 1)
+    read = replace(observed, influences=Influences(matters=("workspace/n",)))
+    assert isinstance(judge(replace(case, observed=read)), Undecided)
 
 
 def test_a_mask_that_hid_a_difference_is_named() -> None:

@@ -57,7 +57,7 @@ def test_before_the_fix_every_stop(played):
     outcome = played("", BEFORE)
 
     assert isinstance(outcome.verdict, Livelock)
-    assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "probed")
+    assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "driven")
     parts = outcome.probe_reports[-1].parts
     assert any("rules/queue/" in part.path and part.kind is PartKind.STAMP for part in parts)
 

@@ -76,7 +76,7 @@ def outcome(text="no", *, command="./check.sh --all", verdict=None, **more):
         scenario=more.pop("scenario", scenario),
         host="claude-code@1",
         trace=Trace(steps=tuple(steps)),
-        verdict=verdict or Livelock(stem=1, period=2, evidence="probed", cap=GUARD),
+        verdict=verdict or Livelock(stem=1, period=2, evidence="unread", cap=GUARD),
         tier=Tier.SUBREAPER,
         seed=7,
         **more,
@@ -157,7 +157,7 @@ def test_what_the_trace_knows_is_filled_in():
         ],
         "Root Cause": [
             "after turn 1 and is 2 turns long",
-            "2 times; evidence: `probed`",
+            "2 times; evidence: `unread`",
             "`count in workspace/.n`",
             "`Exit code 2 refuses.` (observed: `a host, 1.0, measured`)",
             "`Eight are honoured.` (assumed: `b`)",

@@ -216,8 +216,8 @@ EXPECTATIONS = [
     ("guard: present", Expectation(verdict="terminated", cap=CapExpectation())),
     ("guard: {overrides: 9}", Expectation(verdict="terminated", cap=CapExpectation(overrides=9))),
     (
-        "{verdict: livelock, period: 1, evidence: exact}",
-        Expectation(verdict="livelock", period=1, evidence="exact"),
+        "{verdict: livelock, period: 1, evidence: closed}",
+        Expectation(verdict="livelock", period=1, evidence="closed"),
     ),
     ("reasons: a+", Expectation(verdict="terminated", reasons=("a+",))),
     ("reasons: [a, b]", Expectation(verdict="terminated", reasons=("a", "b"))),

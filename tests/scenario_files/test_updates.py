@@ -177,9 +177,9 @@ def test_an_expected_livelock_can_be_updated():
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("{verdict: livelock, period: 1, evidence: exact}", "{verdict: terminated}"),
+        ("{verdict: livelock, period: 1, evidence: closed}", "{verdict: terminated}"),
         ("{period: 1, verdict: livelock , guard: none }", "{verdict: terminated }"),
-        ("{period: 1, evidence: exact, verdict: livelock, within: 9}", "{verdict: terminated, within: 9}"),
+        ("{period: 1, evidence: closed, verdict: livelock, within: 9}", "{verdict: terminated, within: 9}"),
         ("{verdict: livelock, guard: {overrides: 9}, within: 9}", "{verdict: terminated, within: 9}"),
         (
             "\n  verdict: livelock\n  # a\n  period: 1\n  within: 9",

@@ -102,14 +102,14 @@ def test_a_transcript_that_is_read(play):
     outcome = play(hooks={"Stop": read}, env=OFF, turns=5)
 
     assert isinstance(outcome.verdict, Livelock)
-    assert outcome.verdict.evidence == "probed"
+    assert outcome.verdict.evidence == "driven"
     assert any(part.path.endswith(".jsonl") for part in outcome.probe_reports[-1].parts)
     assert all(hook_run.transcript_opened for _, hook_run in outcome.trace.hook_runs())
 
 
 def test_a_transcript_that_is_not_read(play):
     """A transcript that no hook opened is left out of the state, and that is printed as an assumption."""
-    outcome = play(hooks={"Stop": f"cat >/dev/null; {REFUSE}"})
+    outcome = play(hooks={"Stop": f"cat >/dev/null; : $$; {REFUSE}"})
 
     assert outcome.livelock
     assert any("transcript" in text for text in outcome.assumptions)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.judging.verdict.verdict import CONTAINED, UNCONTAINED
+from pytest_hookharness.judging.verdict.assumptions import CONTAINED, UNCONTAINED
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.scenario_files import scenario_from, script_from

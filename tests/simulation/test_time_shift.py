@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pytest_hookharness.judging.verdict.verdict import CLOCKS
+from pytest_hookharness.judging.verdict.assumptions import CLOCKS
 from pytest_hookharness.model.verdicts import Terminated, Undecided
 from pytest_hookharness.simulation.probing.time_shift import find_doubt
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError

@@ -27,6 +27,7 @@ class Clock:
     The clock that the processes of one simulation see.
 
     Attributes:
+        folder: Where the scripts are that show the time.
         seconds: How far it is ahead of the machine's.
         moved: Whether it ever was ahead.
     """
@@ -45,6 +46,7 @@ class Clock:
         """
         self.seconds = 0.0
         self.moved = False
+        self.folder = folder
         self._shims = Shims(folder, "date" not in hidden)
         self._doubles = doubles
         self._roots = roots
@@ -73,7 +75,7 @@ class Clock:
         self._shims.set_shift(seconds)
         self.seconds = seconds
         self.moved = True
-        self._since = _next_tick()
+        self._since = next_tick()
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """Return an environment whose programs see this clock; the given one while it is not moved."""
@@ -111,7 +113,7 @@ class Clock:
     def accept(self) -> None:
         """Take the present times of all files as times of this clock."""
         if self.seconds:
-            self._since = _next_tick()
+            self._since = next_tick()
 
     def shift(self, seconds: float, since: float) -> None:
         """Move the times of files that were written since a time, in seconds of the epoch by this clock."""
@@ -135,7 +137,8 @@ def _shift(place: str, status: os.stat_result, seconds: float) -> None:
         raise WorkspaceError(place, f"cannot be given a time: {reason_of(error)}") from error
 
 
-def _next_tick() -> int:
+def next_tick() -> int:
+    """Return a time that files written from now on have or exceed, and files written before do not reach."""
     # Within one tick the kernel gives the same time to what came before and after.
     before = platform.files().file_clock()
     while (now := platform.files().file_clock()) <= before:

@@ -24,6 +24,7 @@ _WORDS = (
     *("tell", "fstat", "st_size"),
     *("monotonic", "perf_counter", "performance", "hrtime"),
 )
+_LIBRARY = b"\x7fELF"
 _calls = platform.read_calls()
 platform.resolver()  # loaded now, for an item's namespaces may hide the package later
 
@@ -218,7 +219,7 @@ class Recording:
 
     def _read_script(self, path: str) -> None:
         """Look for words that stand for what no call shows, in a file that was opened."""
-        if path in self._seen or _calls.is_of_system(path):
+        if path in self._seen or _calls.is_of_system(path) or self._is_of_interpreter(path):
             return
         self._seen.add(path)
         try:
@@ -226,9 +227,17 @@ class Recording:
             if not stat.S_ISREG(os.stat(path).st_mode):
                 return
             with open(path, "rb") as file:
-                self._scan(path, file.read(_LARGEST_SCRIPT))
+                text = file.read(_LARGEST_SCRIPT)
+            # A library is no script, and those of an interpreter name every call.
+            if not text.startswith(_LIBRARY):
+                self._scan(path, text)
         except OSError:
             return
+
+    def _is_of_interpreter(self, path: str) -> bool:
+        """Return whether a path belongs to the library of a program that was installed by itself."""
+        prefixes = (image.path.rpartition("/bin/")[0] for image in self._images)
+        return any(path.startswith(f"{prefix}/lib/") for prefix in prefixes if prefix)
 
     def _scan(self, path: str, text: bytes) -> None:
         for word in _WORDS:

@@ -198,8 +198,13 @@ _MAX_RECORD = 1 << 16
 # The folder is written first of all in a trap on EXIT. A trap that the command sets itself is kept behind it,
 # by a function named `trap`; subshells have a process number of their own and write nothing. Errors are
 # discarded, so that `set -x` shows nothing, and `&& :` passes on an exit code that `set -e` would stop at.
+# The command line `:` leaves no record: it is run to find out what the start of the shell itself reads.
 _PRELOAD = """\
-__left() {{ local code=$?; [[ $BASHPID != "$$" ]] || builtin pwd -P >|{note}; return $code; }}
+__left() {{
+  local code=$?
+  [[ $BASHPID != "$$" || $BASH_EXECUTION_STRING == : ]] || builtin pwd -P >|{note}
+  return $code
+}}
 [[ -o posix ]] || eval 'trap() {{
   builtin trap "$@" || return
   {{

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pytest_hookharness.execution.clock.clock import Clock
@@ -36,6 +37,15 @@ class Instruments:
         """Return the process spec of a hook that sees the clock and is recorded."""
         spec = self._clock.apply_to(spec)
         return spec if self._recorder is None else self._recorder.apply_to(spec)
+
+    @contextmanager
+    def without_recorder(self) -> Generator[None]:
+        """For a block, show hooks the clock alone, so that nothing of the recorder counts as read by them."""
+        recorder, self._recorder = self._recorder, None
+        try:
+            yield
+        finally:
+            self._recorder = recorder
 
     def settle(self) -> None:
         """Collect what a hook run left for the instruments. No process of it may live."""

@@ -145,6 +145,17 @@ def cap_for(session: Session, repetition_used_tools: bool) -> Cap | None:
     )
 
 
+def refusals_left(session: Session) -> int | None:
+    """Return how many more refusals of a stop in a row the host surely honours; ``None`` for any number."""
+    rules = session.profile.cap
+    own = [
+        hook.options[rules.per_hook] for hook in session.configuration.hooks if rules.per_hook in hook.options
+    ]
+    caps = [_honoured_refusals(rules, _setting_of(session)), *own]
+    counted_in_row = max(session.refusals_in_row, session.subagent_refusals)
+    return min((int(cap) - counted_in_row for cap in caps if isinstance(cap, int | float)), default=None)
+
+
 def _cap_rule(rules: CapRules, calls_refused: bool) -> Rule:
     across = calls_refused and rules.resets is Resets.CALLS_DONE
     return rules.rules["cap across refused calls" if across else "cap"]

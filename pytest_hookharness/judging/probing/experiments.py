@@ -29,6 +29,7 @@ from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
     ProbeEffect,
+    ProbeReport,
     ProbeResult,
     StatePart,
 )
@@ -171,6 +172,20 @@ def plan_experiments(
         if aged is not None:
             return replace(aged, alone=tuple(alone))
     return ExperimentResult(alone=tuple(alone))
+
+
+def shows_no_time(report: ProbeReport) -> bool:
+    """Return whether time was let pass in experiments, and made no difference in any of them."""
+    timed = [
+        probe for probe in report.probes if probe.kind in (PerturbationKind.AGED, PerturbationKind.AHEAD)
+    ]
+    return bool(timed) and all(probe.seen.reaction is not ProbeEffect.DECISION for probe in timed)
+
+
+def plan_ageing(parts: Sequence[StatePart]) -> ExperimentPlan:
+    """Yield only the perturbations that let time pass, and return the result."""
+    aged = yield from _aged(tuple(range(len(parts))))
+    return aged or ExperimentResult()
 
 
 def _ahead(

@@ -22,7 +22,7 @@ Why a probe is sound: a template must reproduce every observed text, and every c
 progression. One file without them makes the state `Irregular`, and nothing is concluded from it. A step
 counts as confirmed after two equal steps, and replaying one repetition can still refute it. What remains
 uncertain is that hooks might treat a state that they never wrote themselves differently; therefore the
-verdict says `probed` instead of `exact`, and lists its assumptions.
+verdict says `driven` if they may be read, and lists its assumptions.
 """
 
 from pytest_hookharness.judging.state_diff.file_series import Files

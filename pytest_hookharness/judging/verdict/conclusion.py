@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from pytest_hookharness.judging.expectations.check_expectations import with_verdict
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.verdict.verdict import CLOCKS, JudgeInput, gather_assumptions, judge
+from pytest_hookharness.judging.verdict.assumptions import CLOCKS, gather_assumptions
+from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.background import Denial
 from pytest_hookharness.model.expectations import counted
@@ -98,4 +99,5 @@ def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
     findings = find(
         case.trace, problems=case.problems, flaky=case.flaky, configured=configured, expect=case.expect
     )
-    return verdicts.Conclusion(judge(case), findings, gather_assumptions(case.trace, case.assumptions))
+    verdict = judge(case)
+    return verdicts.Conclusion(verdict, findings, gather_assumptions(case.trace, case.assumptions, verdict))

@@ -25,7 +25,7 @@ def format_duration(seconds: float) -> str:
 
 How: TypeAlias = Literal[
     "stopped", "idle", "capped", "halted", "waiting", "recursed", "turns", "wall", "interrupted", "lasso",
-    "probed", "threshold", "disagreed",
+    "progression", "threshold", "disagreed",
 ]  # fmt: skip
 
 
@@ -39,8 +39,8 @@ class RunEnd:
             host's cap ended it. ``halted``: a hook ended everything. ``waiting``: the host waits for
             something that does not come. ``recursed``: hook runs started sessions beyond a limit.
             ``turns`` and ``wall``: a budget is used up. ``interrupted``: the user stopped the run.
-            ``lasso``: a lasso was closed and repeated once more. ``probed``: the turns are similar, and
-            according to probes no difference between them decides. ``threshold``: according to a probe,
+            ``lasso``: a lasso was closed and repeated once more. ``progression``: the turns are similar,
+            and no difference between them decides. ``threshold``: according to a probe,
             something else happens in a state that is out of reach. ``disagreed``: such a state was reached,
             and it did not happen.
         turn: The last turn that was played.

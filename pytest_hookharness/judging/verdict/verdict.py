@@ -7,13 +7,15 @@ lasso that was not repeated is no `livelock`, and the rest is `undecided`. Every
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, replace
 from typing import Literal, assert_never
 
 from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
+from pytest_hookharness.judging.probing.experiments import shows_no_time
 from pytest_hookharness.judging.recurrence import cycle
+from pytest_hookharness.judging.verdict.assumptions import CLOCK_READ, gather_assumptions
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     first_override,
@@ -25,87 +27,12 @@ from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import ProbeReport
-from pytest_hookharness.model.processes import Cut, HeldOpen, TimedOut
+from pytest_hookharness.model.processes import HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
+from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
-STANDING: tuple[str, ...] = (
-    "The ids and timestamps of the host are derived from the seed and the position.",
-    "Decisions do not depend on clock, chance, kernel, network, or the times, links and blocks of files.",
-)
-# Added if the clock was moved.
-CLOCKS: tuple[str, ...] = (
-    "Passed time was visible to GNU date (a test double), bash, Python and node (a preload), and in files.",
-    "Other programs saw the machine's clock, and hooks saw the machine's times of the files that they wrote.",
-)
-# Added if the coverage of hooks is recorded.
-RECORDED = "Recording the hooks (--hook-cov), and the time that it takes, do not affect decisions."
-# One of these is added by the caller, who knows how the hooks were confined.
-CONTAINED = "No other program changed files outside of the covered folders meanwhile."
-UNCONTAINED = "Files outside of the covered folders do not affect decisions; writes there were not watched."
-
-# State paths of files that hooks wrote outside of the covered folders.
-_OUTSIDE = "outside/"
-_SHOWN = 3
 _NO_EXPECTATION = Expectation()
-
-
-def gather_assumptions(trace: Trace, extra: Sequence[str] = ()) -> tuple[str, ...]:
-    """
-    Return the standing assumptions, those of the run (``extra``) and those that the trace shows, once each.
-    """
-    shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
-    shown = (*shown, *_unchecked(trace), *_assumed_rules(trace))
-    return tuple(dict.fromkeys([*STANDING, *extra, *shown]))
-
-
-def _hook_timeouts(trace: Trace) -> Iterator[str]:
-    for _, hook_run in trace.hook_runs():
-        match hook_run.ending:
-            case TimedOut(after=after, by=Cut.HOOK_TIMEOUT):
-                yield f"A hook that was cut after the hook timeout of {after:g} s would never have ended."
-            case _:
-                pass
-
-
-def _echoes(trace: Trace) -> Iterator[str]:
-    for _, hook_run in trace.hook_runs():
-        if hook_run.reply.echo:
-            hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
-            yield f"{hook} prints its input, which the host ignores; it decides nothing."
-
-
-def _unchecked(trace: Trace) -> Iterator[str]:
-    for _, hook_run in trace.hook_runs():
-        if hook_run.run is not None and (why := hook_run.run.doubt):
-            hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
-            yield f"{hook} itself ran, and not only its interpreter; that was not checked: {why}."
-
-
-def _left_over(trace: Trace) -> Iterator[str]:
-    if any(hook_run.run is not None and hook_run.run.leftovers for _, hook_run in trace.hook_runs()):
-        yield "Processes that a hook left running, and that were then ended, would not have changed anything."
-
-
-def _written_elsewhere(trace: Trace) -> Iterator[str]:
-    changed = (change.path for _, hooked in trace.hooked() for change in hooked.changes)
-    paths = [*dict.fromkeys(path for path in changed if path.startswith(_OUTSIDE))]
-    if paths:
-        first = ", ".join(path.removeprefix(_OUTSIDE.rstrip("/")) for path in paths[:_SHOWN])
-        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-        yield (
-            "Files that hooks wrote outside of the covered folders did not reach the machine; "
-            f"with a real host they stay there: {first}{more}."
-        )
-
-
-def _assumed_rules(trace: Trace) -> Iterator[str]:
-    for _, hooked in trace.hooked():
-        rules: list[Rule] = [hooked.decision.rule, *hooked.decision.rests_on]
-        rules += [hook_run.reply.rule for hook_run in hooked.hook_runs]
-        for rule in rules:
-            if rule.basis is Basis.ASSUMED:
-                yield f"Assumed about the host, neither documented nor observed: {rule.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +52,7 @@ class JudgeInput:
         problems: Problems in the hook settings.
         configured: The events with configured hooks; ``None`` if that is unknown.
         probing: The newest probes, if there were any.
+        observed: The cycle whose reads were observed; ``None`` if there is none.
         expect: What the scenario expects; some findings are broken expectations.
     """
 
@@ -140,6 +68,7 @@ class JudgeInput:
     problems: tuple[ConfigurationProblem, ...] = ()
     configured: tuple[str, ...] | None = None
     probing: ProbeReport | None = None
+    observed: ObservedCycle | None = None
     expect: Expectation = _NO_EXPECTATION
 
 
@@ -153,11 +82,7 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
     that was cut, or for an answer to a hook's question. One refusal that the cap overrode, after any prompt,
     makes the run `capped`, unless a lasso was proved.
     """
-    case = replace(
-        case,
-        lasso=case.lasso or cycle.completed_lasso(case.trace.states),
-        assumptions=gather_assumptions(case.trace, case.assumptions),
-    )
+    case = replace(case, lasso=case.lasso or cycle.completed_lasso(case.trace.states))
     end, turns = case.end, counted(case.end.turn, "turn")
     match end.how:
         case "waiting":
@@ -171,8 +96,8 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
             return _ended(case)
         case "lasso":
             return _proof(case) or _undecided(case, "a repeated state was seen, but no cycle was proved")
-        case "probed":
-            return _probed(case) or _undecided(case, "turns were similar, but nothing was proved")
+        case "progression":
+            return _progression(case) or _undecided(case, "turns were similar, but nothing was proved")
         case "threshold" | "disagreed":
             return _undecided(case, end.why)
         case "turns":
@@ -256,33 +181,58 @@ def _proof(case: JudgeInput) -> verdicts.Livelock | None:
         return None
     if cycle.is_confirmed(lasso, states) is not True or cycle.find_contradiction(states) is not None:
         return None
-    if case.probing is not None and not case.probing.inert:
+    # Where nothing that changes is read, earlier experiments about another course say nothing.
+    if case.probing is not None and not case.probing.inert and (_matters(case) or _reads_clock(case)):
         return None
-    return _livelock(case, lasso.stem, lasso.period, "exact")
+    return _livelock(case, lasso.stem, lasso.period, "closed")
 
 
-def _probed(case: JudgeInput) -> verdicts.Livelock | None:
-    """Return the livelock that probes show, if nothing contradicts it."""
-    probing = case.probing
-    if probing is None or not probing.inert or cycle.find_contradiction(case.trace.states) is not None:
+def _progression(case: JudgeInput) -> verdicts.Livelock | None:
+    """Return the livelock that follows for a run whose state moves on, if nothing contradicts it."""
+    if cycle.find_contradiction(case.trace.states) is not None or case.observed is None:
         return None
-    return _livelock(case, probing.turn - 2 * probing.period, probing.period, "probed")
+    experiments_needed = _matters(case) or _reads_clock(case)
+    if experiments_needed and (case.probing is None or not case.probing.inert):
+        return None
+    period = case.observed.period
+    if _matters(case) and case.probing is not None:
+        period = case.probing.period
+    stem = case.observed.stem if period == case.observed.period else case.end.turn - 2 * period
+    return _livelock(case, stem, period, "unread")
+
+
+def _reads_clock(case: JudgeInput) -> bool:
+    return case.observed is not None and case.observed.influences.clock
+
+
+def _matters(case: JudgeInput) -> tuple[str, ...]:
+    """Return what was read and could end the loop, in words; empty if nothing was."""
+    if case.observed is None:
+        return ("what it reads was not observed",)
+    found = case.observed.influences
+    tried = case.probing is not None and shows_no_time(case.probing)
+    return ("the clock",) if found.clock and not found.matters and not tried else found.matters
 
 
 def _livelock(
-    case: JudgeInput, stem: int, period: int, evidence: Literal["exact", "probed"]
+    case: JudgeInput, stem: int, period: int, level: Literal["closed", "unread"]
 ) -> verdicts.Livelock:
     unprobed = case.probing.limits if case.probing is not None else ()
     listed = ", ".join(sorted(case.masked))
     masked = (f"The scenario masks these differences: {listed}.",) if case.masked else ()
-    return verdicts.Livelock(
+    matters = _matters(case)
+    clock = () if matters or not _reads_clock(case) else (CLOCK_READ,)
+    found = verdicts.Livelock(
         stem=stem,
         period=period,
-        evidence="masked" if case.masked else evidence,
-        assumptions=(*case.assumptions, *unprobed, *masked),
+        repetitions=max(2, (case.end.turn - stem) // period),
+        evidence="masked" if case.masked else "driven" if matters else level,
+        matters=matters,
         cap=case.cap,
         limits=case.limits,
     )
+    assumed = gather_assumptions(case.trace, case.assumptions, found)
+    return replace(found, assumptions=(*assumed, *clock, *unprobed, *masked))
 
 
 def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:

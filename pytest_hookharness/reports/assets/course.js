@@ -64,13 +64,14 @@ function noose(x, y, radius, verdict, places) {
   return [svg("circle", {class: "rope", cx: x, cy: y, r: radius}),
     svg("path", {class: "tip", d: "M7 0L-5 -7V7z", transform: `translate(${left} ${top}) rotate(${(turn * 180) / Math.PI + 90})`}),
     svg("text", {class: "dim", "text-anchor": "middle", "aria-hidden": "true"},
-      svg("tspan", {x, y: y - 4}, "forever"), svg("tspan", {x, y: y + 14}, `period ${verdict.period}`))];
+      svg("tspan", {x, y: y - 4}, verdict.evidence === "driven" ? "no end seen" : "forever"), svg("tspan", {x, y: y + 14}, `period ${verdict.period}`))];
 }
 
 function describeCycle(verdict, run) {
   const stem = verdict.stem ? `A stem of ${counted(verdict.stem, "turn")}` : "No stem";
   const cap = verdict.cap?.overrides ? ` ${run.begin.host} would override it at block ${verdict.cap.overrides}.` : "";
-  return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that repeats forever (evidence: ${verdict.evidence}).${cap}`;
+  const repeats = verdict.evidence === "driven" ? `repeats, with no end seen; it could depend on ${verdict.matters.join(", ")}` : "repeats forever";
+  return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that ${repeats} (evidence: ${verdict.evidence}).${cap}`;
 }
 
 function dot(run, row, {turn, x, y, angle}) {

@@ -71,7 +71,7 @@ function timeline(run, row) {
     html("h3", {tabindex: "-1"}, turn ? `Turn ${turn}` : "Before the first turn", " ",
       turn === again ? badge("the cycle begins here", "bad") : null),
     steps.map(drawnStep), stateWords(turn, states)));
-  if (again !== null) items.push(html("li", {}, html("p", {}, "… and so on forever, ",
+  if (again !== null) items.push(html("li", {}, html("p", {}, verdict.evidence === "driven" ? "… and no end was seen, " : "… and so on forever, ",
     html("a", {href: addressOf(row, again)}, `as from turn ${again}`))));
   if (!run.end) items.push(html("li", {}, html("p", {}, badge(row.verdict, "odd"), " Here the record ends; what came next is not known.")));
   return items.length ? html("ol", {class: "turns"}, items) : null;

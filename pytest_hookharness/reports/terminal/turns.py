@@ -137,7 +137,8 @@ def _fold(line: str, labels: int, width: int) -> list[str]:
 
 def _forever(outcome: Outcome, verdict: Livelock) -> str:
     would = describe_cap(verdict.cap, plain(outcome.host, 40), verdict.limits)
-    return f"  and so on forever      ({would})"
+    words = "and no end was seen" if verdict.evidence == "driven" else "and so on forever  "
+    return f"  {words}    ({would})"
 
 
 def fold(turns: Sequence[tuple[int, tuple[StoryLine, ...]]]) -> list[TurnGroup]:

@@ -11,7 +11,6 @@ from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
-from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.trace import Change, HookEvent
 from pytest_hookharness.model.verdicts import (
     Capped,
@@ -134,18 +133,18 @@ def _capped(verdict: Capped, host: str) -> str:
 
 
 def _livelock(outcome: Outcome, verdict: Livelock) -> str:
-    probing = outcome.probe_reports[-1] if outcome.probe_reports else None
-    if verdict.evidence == "probed" and probing is not None:
-        return f"{_blocked(outcome, verdict)} ({_probed(probing)})"
     stem, period = verdict.stem, verdict.period
     begins = f"turn {stem}" if stem else "the beginning"
     last = stem + verdict.repetitions * period
     confirmed = f"turn {last}" if period == 1 else f"turns {last - period + 1} to {last}"
-    evidence = "" if verdict.evidence == "exact" else f"; {plain(verdict.evidence, 20)} evidence"
-    return (
-        f"{_blocked(outcome, verdict)} (state repeats every {_turns(period)} from {begins}; "
-        f"confirmed in {confirmed}{evidence})"
-    )
+    if verdict.evidence == "driven":
+        why = _driven(outcome, verdict)
+    elif verdict.evidence == "unread":
+        why = f"every {_turns(period)} the same from {begins}; what changes is only written"
+    else:
+        level = "" if verdict.evidence == "closed" else f"; {plain(verdict.evidence, 20)} evidence"
+        why = f"state repeats every {_turns(period)} from {begins}; confirmed in {confirmed}{level}"
+    return f"{_blocked(outcome, verdict)} ({why})"
 
 
 def _turns(period: int) -> str:
@@ -156,20 +155,22 @@ def _blocked(outcome: Outcome, verdict: Livelock) -> str:
     """Return which events are blocked in the cycle, and by which hooks."""
     cycle = [hooked for step, hooked in outcome.trace.hooked() if step.turn > verdict.stem]
     refused = [hooked for hooked in cycle if hooked.decision.refused]
+    proved = verdict.evidence != "driven"
     if not refused:
-        return "the session repeats forever"
+        return "the session repeats forever" if proved else "the session repeats"
     events = dict.fromkeys(plain(hooked.event, 40) for hooked in refused)
     hooks = dict.fromkeys(text_of_command(run) for hooked in refused for run in hooked.deciding)
     verb = "is" if len(events) == 1 else "are"
     by = f" by {first_few([*hooks])}" if hooks else ""
-    return f"{first_few([*events])} {verb} blocked forever{by}"
+    return f"{first_few([*events])} {verb} blocked{' forever' if proved else ' again and again'}{by}"
 
 
-def _probed(probing: ProbeReport) -> str:
-    changing = "part that changes does" if len(probing.parts) == 1 else "parts that change do"
+def _driven(outcome: Outcome, verdict: Livelock) -> str:
+    experiments = sum(len(report.probes) for report in outcome.probe_reports)
+    read = first_few([plain(words, 80) for words in verdict.matters])
     return (
-        f"every {_turns(probing.period)} the same up to turn {probing.turn}; the {len(probing.parts)} "
-        f"{changing} not affect the decision; probed evidence: {counted(len(probing.probes), 'experiment')}"
+        f"no end in {counted(outcome.iterations, 'turn')}; {counted(experiments, 'experiment')}; "
+        f"driven evidence: it could depend on {read}"
     )
 
 
@@ -179,7 +180,7 @@ def advice(outcome: Outcome) -> str:
     verdict = outcome.verdict
     match verdict:
         case Livelock():
-            return _set_of_hooks(outcome, verdict) or _loop(outcome)
+            return _set_of_hooks(outcome, verdict) or _loop(outcome, verdict)
         case Capped():
             proof = f" {_mask(verdict.changed)}" if verdict.changed else ""
             only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
@@ -238,15 +239,16 @@ def _locked(outcome: Outcome) -> str:
     return f"{held}{_LOCKOUT_ADVICE}"
 
 
-def _loop(outcome: Outcome) -> str:
+def _loop(outcome: Outcome, verdict: Livelock) -> str:
+    again = "again and again" if verdict.evidence == "driven" else "forever"
     refusal = _last_refusal(outcome)
     if refusal is None:
         return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."
     if refusal.event.lower() in _STOPS:
-        return f"The same stop will be refused forever. {_allow(outcome)}"
+        return f"The same stop will be refused {again}. {_allow(outcome)}"
     return (
-        f"The same {plain(refusal.event, 40)} will be refused forever. Let the reason name a move that is "
-        "allowed, and allow the stop when nothing else is left."
+        f"The same {plain(refusal.event, 40)} will be refused {again}. Let the reason name a move that "
+        "is allowed, and allow the stop when nothing else is left."
     )
 
 

@@ -108,7 +108,7 @@ EXPECT = record_of(
         ),
         "period": POSITIVE,
         "cap": CAP,
-        "evidence": ChoiceShape(noun="a kind of evidence", words=("exact", "probed", "masked")),
+        "evidence": ChoiceShape(noun="a kind of evidence", words=("closed", "unread", "driven", "masked")),
         "reasons": REGEXES,
         "told": REGEXES,
         "detectors": Many(noun="a list of loops", item=ChoiceShape(noun="a loop", words=LOOPS)),

@@ -24,6 +24,7 @@ from pytest_hookharness.judging.probing.experiments import (
     ExperimentPlan,
     ExperimentResult,
     GrowingSize,
+    plan_ageing,
     plan_experiments,
 )
 from pytest_hookharness.judging.recurrence.cycle import changes
@@ -70,6 +71,7 @@ class Prober:
         sizes: Sequence[GrowingSize] = (),
         numbers: Sequence[int] = (),
         remaining: Callable[[], float],
+        only_time: bool = False,
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
         """
@@ -83,14 +85,11 @@ class Prober:
             sizes: How large the growing things are.
             numbers: Whole numbers in the hooks' own source.
             remaining: Returns the seconds of real time that are left.
+            only_time: Whether nothing but the passage of time is tried, because nothing else was read.
             on_probe: Called after each probe.
         """
         self._testbed = testbed
-        # The host's cap on the loop is reported beside the verdict; it must not end a probe. So its counters
-        # go back to where they stood at the start of the repetition.
-        before, now = repetition.start.progress.session, repetition.point.progress
-        uncapped = replace(now, session=now.session.with_host_counts_of(before))
-        self._repetition = replace(repetition, point=replace(repetition.point, progress=uncapped))
+        self._repetition = replace(repetition, point=repetition.uncapped)
         # Seconds by which the hooks' clock is moved in a repetition, beside the time that it really takes.
         self._pace = testbed.scenario.pace * repetition.period
         self._clock = clock
@@ -98,6 +97,7 @@ class Prober:
         self._sizes = sizes
         self._numbers = numbers
         self._remaining = remaining
+        self._only_time = only_time
         self._on_probe = on_probe
         self._stamped = find_timestamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
@@ -112,25 +112,27 @@ class Prober:
             SimulationError: The testbed could not be restored.
             WorkspaceError: A file could not be read or changed.
         """
-        slow = self._pattern is None and self._repetition.wall > _SLOW_REPETITION
+        slow = self._pattern is None and not self._only_time and self._repetition.wall > _SLOW_REPETITION
         try:
             checkpoint = Checkpoint(self._testbed, self._repetition.point)
         except SnapshotError as error:
             unclear = f"the state cannot be saved and restored: {error}"
             return self._report(ExperimentResult(unclear=unclear), slow=slow)
         with checkpoint:
-            conclusion = self._control(checkpoint) or self._make_probes(
-                plan_experiments(
-                    self._parts,
-                    sizes=self._sizes,
-                    numbers=self._numbers,
-                    time=not slow,
-                    pace=self._pace,
-                    transcript=not slow and not self._testbed.transcript_counts,
-                ),
-                checkpoint,
-            )
+            plan = plan_ageing(self._parts) if self._only_time else self._plan(slow=slow)
+            control = None if self._only_time else self._control(checkpoint)
+            conclusion = control or self._make_probes(plan, checkpoint)
         return self._report(conclusion, slow=slow)
+
+    def _plan(self, *, slow: bool) -> ExperimentPlan:
+        return plan_experiments(
+            self._parts,
+            sizes=self._sizes,
+            numbers=self._numbers,
+            time=not slow,
+            pace=self._pace,
+            transcript=not slow and not self._testbed.transcript_counts,
+        )
 
     def _report(self, conclusion: ExperimentResult, *, slow: bool) -> ProbeReport:
         return ProbeReport(

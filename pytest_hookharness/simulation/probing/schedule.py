@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
-from pytest_hookharness.judging.probing.experiments import PREDICTABLE, GrowingSize, find_growing_sizes
-from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
+from pytest_hookharness import hosts
+from pytest_hookharness.judging.probing.experiments import (
+    PREDICTABLE,
+    GrowingSize,
+    find_growing_sizes,
+    shows_no_time,
+)
+from pytest_hookharness.judging.recurrence.cycle import Lasso, changes, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
-from pytest_hookharness.model.trace import HookEvent
+from pytest_hookharness.model.reads import Influences, ObservedCycle
+from pytest_hookharness.model.trace import Change, HookEvent
+from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 from pytest_hookharness.simulation.probing.prober import Prober
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
@@ -21,6 +31,10 @@ from pytest_hookharness.simulation.testbed.hook_source import numbers
 _REPORT_LIMIT = 4
 # Patterns that are tried, of which most turn out to be none.
 _TRY_LIMIT = 20
+# Similar periods that are observed: a count modulo a small number hides in the first ones.
+_OBSERVED = 3
+# Part of the real time that is spent on real turns before the first experiment.
+_SHARE_OF_TURNS = 1 / 3
 # Seconds: if so little time ends the run, it is left to pass while turns go on.
 _SOON = 3.0
 # Repetitions: a pattern that breaks within these is not a progression.
@@ -33,6 +47,7 @@ class ProbeSchedule:
 
     Attributes:
         made: Their reports.
+        proposal: The cycle that was observed last; ``None`` if none was.
     """
 
     def __init__(
@@ -55,10 +70,14 @@ class ProbeSchedule:
             on_probe: Called after each probe.
         """
         self.made: list[ProbeReport] = []
+        self.proposal: ObservedCycle | None = None
         self._driver = driver
         self._history = history
         self._turn_limit = turn_limit
         self._remaining = remaining
+        self._observation = ReadObservation(driver.testbed, remaining)
+        self._observed: dict[int, Influences] = {}
+        self._for_turns = driver.testbed.settings.wall * (1 - _SHARE_OF_TURNS)
         self._on_probe = on_probe
         self._started = driver.testbed.workspace.clock.now
         # The threshold that the run is driven on to, which will confirm or refute it.
@@ -81,6 +100,11 @@ class ProbeSchedule:
         if self._awaited is not None:
             return self._check_awaited(self._awaited)
         if self._time_is_left:
+            return None
+        influences = self._observe(period)
+        if not influences.matters and not influences.clock:
+            return self._end("lasso")
+        if influences.matters and self._has_turns(period):
             return None
         report = self._probe(period, None)
         threshold = report.threshold
@@ -121,14 +145,19 @@ class ProbeSchedule:
             return None
         if turn < self._not_before or len(self.made) >= _REPORT_LIMIT:
             return None
-        report = self._probe_patterns(turn)
-        if report is None:
+        periods = [*find_similar_periods(turn, self._history.signature)]
+        unread = next((period for period in periods[:_OBSERVED] if not self._observe(period).matters), None)
+        if unread is not None:
+            return self._check_unread(unread)
+        if periods and self._has_turns(periods[0]):
+            return None
+        if (report := self._probe_patterns(turn, periods)) is None:
             # Look less often the longer no pattern is found.
             self._misses += 1
             self._not_before = turn + 1 + self._misses // 8
             return None
         if report.inert:
-            return self._end("probed")
+            return self._end("progression")
         self._not_before = turn + 5 * len(self.made)
         threshold = report.threshold
         if threshold is None or self._time_is_left:
@@ -138,11 +167,72 @@ class ProbeSchedule:
         self._awaited = threshold
         return None
 
-    def _probe_patterns(self, turn: int) -> ProbeReport | None:
+    def _check_unread(self, period: int) -> RunEnd | None:
+        """
+        Return the end of a run in which nothing that changes is read; ``None`` if time makes a difference.
+        """
+        if not self._observe(period).clock:
+            return self._end("progression")
+        report = self._probe(period, self._pattern(self._driver.turn, period), only_time=True)
+        if report.inert and shows_no_time(report):
+            return self._end("progression")
+        # Then the clock matters like anything else that changes.
+        self.made.pop()
+        self._observed[period] = replace(self._observed[period], matters=("the clock",))
+        return None
+
+    def _observe(self, period: int) -> Influences:
+        """Return what a cycle of that period reads that could matter; each is observed once."""
+        turn = self._driver.turn
+        if period not in self._observed:
+            repetition = self._history.last_repetition(self._driver, period)
+            found = self._observation.observe(repetition, self._differing(turn, period))
+            if self._history.states[turn].agent != self._history.states[turn - period].agent:
+                found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
+            self._observed[period] = found
+        found = self._observed[period]
+        self.proposal = ObservedCycle(stem=self._stem(turn, period), period=period, influences=found)
+        return found
+
+    def _stem(self, turn: int, period: int) -> int:
+        """Return the turn since which each turn is similar to the one a period later."""
+        signature = self._history.signature
+        stem = turn - period
+        while stem and (found := signature(stem)) is not None and found == signature(stem + period):
+            stem -= 1
+        return stem
+
+    def _differing(self, turn: int, period: int) -> list[Change]:
+        """Return the files that differ between the states after the last repetitions."""
+        states = self._history.states
+        ends = [states[turn - times * period] for times in range(3) if turn - times * period in states]
+        return [change for one, other in pairwise(ends) for change in changes(other, one)]
+
+    def _has_turns(self, period: int) -> bool:
+        """
+        Return whether to play another real repetition before any experiment.
+
+        Not if real time or turns are used up, and not if the host would then end the loop.
+        """
+        turn, session = self._driver.turn, self._driver.progress.session
+        if turn + period > self._turn_limit or self._remaining() < self._for_turns:
+            return False
+        left = hosts.refusals_left(session)
+        if left is not None and left < sum(self._refusals(turn, period)):
+            return False
+        return all(limit.turn > turn + period for limit in hosts.find_limits(session, turn, period))
+
+    def _refusals(self, turn: int, period: int) -> Iterator[int]:
+        for step in reversed(self._driver.steps):
+            if step.turn <= turn - period:
+                return
+            yield isinstance(step.exchange, HookEvent) and step.exchange.decision.refused
+
+    def _probe_patterns(self, turn: int, periods: Sequence[int]) -> ProbeReport | None:
         """
         Return the report on the first period whose parts move by a progression; ``None`` if there is none.
         """
-        for period in find_similar_periods(turn, self._history.signature):
+        for period in periods:
             if self._tries >= _TRY_LIMIT:
                 return None
             if turn < self._not_before_by_period.get(period, 0):
@@ -214,7 +304,7 @@ class ProbeSchedule:
         counted = (GrowingSize(turn, period), *((GrowingSize(len(refused), recently),) if recently else ()))
         return (*counted, *find_growing_sizes(before, after, self._history.states[turn].files))
 
-    def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
+    def _probe(self, period: int, pattern: Pattern | None, *, only_time: bool = False) -> ProbeReport:
         driver = self._driver
         repetition = self._history.last_repetition(driver, period)
         prober = Prober(
@@ -225,6 +315,7 @@ class ProbeSchedule:
             sizes=self._sizes(period) if pattern is not None else (),
             numbers=numbers(driver.testbed, repetition.hook_runs) if pattern is not None else (),
             remaining=self._remaining,
+            only_time=only_time,
             on_probe=self._on_probe,
         )
         self.made.append(prober.probe())
@@ -234,7 +325,7 @@ class ProbeSchedule:
     def _clock(self) -> SessionClock:
         return SessionClock(started=self._started, now=self._driver.testbed.workspace.clock.now)
 
-    def _end(self, how: Literal["lasso", "probed", "threshold", "disagreed"], why: str = "") -> RunEnd:
+    def _end(self, how: Literal["lasso", "progression", "threshold", "disagreed"], why: str = "") -> RunEnd:
         return RunEnd(how=how, turn=self._driver.turn, why=why)
 
 
@@ -251,9 +342,9 @@ def _describe_out_of_reach(threshold: Threshold, turn_limit: int) -> str:
     if threshold.seconds is not None:
         return (
             f"it goes on as long as turns follow at once, and would {what} after {threshold.at} "
-            "(probed, not driven)"
+            "(tried ahead, not played)"
         )
     return (
         f"it would {what} at {threshold.at}, in turn {threshold.turn:,}, and {turn_limit:,} turns are "
-        "allowed (probed, not driven)"
+        "allowed (tried ahead, not played)"
     )

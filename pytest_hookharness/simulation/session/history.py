@@ -60,6 +60,16 @@ class Repetition:
         return sum(run.run.wall for run in self.hook_runs if run.run is not None)
 
     @property
+    def uncapped(self) -> SessionPoint:
+        """
+        Where host and agent stand at its end, with the counts of the host's limits as at its start.
+
+        The host's cap on the loop is reported beside the verdict; it must not end a probe.
+        """
+        before, now = self.start.progress.session, self.point.progress
+        return replace(self.point, progress=replace(now, session=now.session.with_host_counts_of(before)))
+
+    @property
     def turns(self) -> list[list[Step]]:
         """Its steps by turn."""
         numbers = sorted({step.turn for step in self.steps})

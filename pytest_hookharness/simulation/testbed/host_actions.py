@@ -68,11 +68,10 @@ def _run_together(
     commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
     launches = {index: prepare_launch(testbed, hooks, index, payload) for index in commands}
 
-    def run(launches: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
-        return testbed.sandbox.run(launches, budget=budget)
-
     in_turn = any(hook.event in testbed.scenario.order for hook in hooks)
-    run_all = partial(launch_overrides.run_in_turn, run) if in_turn else run
+    run_all = (
+        partial(launch_overrides.run_in_turn, testbed.run_processes) if in_turn else testbed.run_processes
+    )
     runs = dict(zip(launches, run_all([*launches.values()], budget), strict=True))
     given = tuple(
         runs[index] if index in runs else testbed.answers.give(hook) for index, hook in enumerate(hooks)
@@ -119,7 +118,7 @@ def perform_call(
         )
     if not isinstance(operation, RunCommand):
         return edit_or_read(testbed, operation), None
-    result = testbed.sandbox.run([_shell_command(testbed, operation)], budget=budget)[0]
+    result = testbed.run_processes([_shell_command(testbed, operation)], budget)[0]
     return replace(performance_of(result), folder=testbed.workspace.shell.pop_folder()), result
 
 

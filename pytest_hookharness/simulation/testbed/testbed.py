@@ -13,10 +13,12 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import Confinement
+from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
 from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, StateEntry
@@ -59,6 +61,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self.profile = hosts.find(scenario.host)
         self.answers = ScenarioAnswers(scenario.answers)
         self._transcript_counts = False
+        self._reads_observer: Observer | None = None
         self._stack = ExitStack()
         try:
             self._build(supervisor, base)
@@ -118,6 +121,22 @@ class Testbed(AbstractContextManager["Testbed"]):
     def sandbox(self) -> Sandbox:
         """Where processes run."""
         return self._sandbox
+
+    def run_processes(self, specs: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
+        """Run processes at the same time, observed if the testbed is; ``budget`` cuts all of them."""
+        if self._reads_observer is None:
+            return self._sandbox.run(specs, budget=budget)
+        return self._reads_observer.run(lambda some: self._sandbox.run(some, budget=budget), specs)
+
+    @contextmanager
+    def observed_by(self, observer: Observer) -> Generator[None]:
+        """For a block, record what the processes look at."""
+        self._reads_observer = observer
+        try:
+            with self.workspace.instruments.without_recorder():
+                yield
+        finally:
+            self._reads_observer = None
 
     @property
     def configuration(self) -> hosts.Configuration:

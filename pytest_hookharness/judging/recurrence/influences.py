@@ -1,0 +1,198 @@
+"""
+Influences: what the hook runs of one repetition read that changes, or that lies outside of the state.
+
+If they read nothing of the kind, the next repetition reads the same as this one, and so goes the same way,
+and so does every later one. This is the whole proof behind the evidence ``closed`` and ``unread``.
+
+An address space, a process number or the order of a folder can also differ from run to run. The record names
+the words of scripts that ask for the first two; names in a folder are taken for a set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.reads import (
+    Influences,
+    LookKind,
+    Mention,
+    PathLook,
+    Reads,
+    ReadSource,
+    SourceKind,
+)
+
+_MOST = 6
+# What stays as it is while a machine runs; what else the kernel tells changes all the time.
+_CONSTANT = re.compile(
+    r"/proc(/self(/(fd(/.*)?|exe|cwd|root|maps|mounts|mountinfo|cgroup|cmdline|environ|ns/.*|task|attr/.*))?)?"
+    r"|/proc/(filesystems|mounts|cpuinfo|version|cmdline|sys/(kernel|vm|net)/(?!random).*)"
+    r"|/sys/(devices/system/(cpu|node)/.*|fs/cgroup/.*\.max|kernel/mm/transparent_hugepage/.*)"
+    r"|/dev/(null|zero|full|stdin|stdout|stderr|fd(/.*)?)|pipe:.*|socket:.*|anon_inode:.*"
+)
+# Git takes times only for a hint whether to read a file again; its answer follows from the contents.
+_GIT = re.compile(r"/git(-[a-z-]+)?$")
+# These pass attributes on from one file to another, and show them to nobody.
+_COPIES_ATTRIBUTES = re.compile(r"/(cp|mv|sed|install|ls|mkdir|chmod|touch)$")
+_OF_KERNEL = ("/proc/", "/sys/")
+# Programs ask there whether the system has security labels.
+_WITHOUT_SPACE = ("/proc/", "/sys/", "/selinux")
+_CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
+_EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
+_TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))
+_RANDOM_WORDS = frozenset(("RANDOM", "SRANDOM", "rdrand"))
+_PROCESS_WORDS = frozenset(("$$", "BASHPID", "PPID", "getpid", "getppid"))
+_WORDS = {
+    LookKind.LISTED: "the list of",
+    LookKind.STATUS: "size, times or existence of",
+    LookKind.ATTRIBUTE: "attributes of",
+    LookKind.FILE_SYSTEM: "the free space of",
+    LookKind.ACCESS: "existence of",
+    LookKind.NAMED: "existence of",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """
+    What is known of the paths that hook runs looked at. All paths are absolute, as the hook runs saw them.
+
+    Attributes:
+        names: State paths of those that are part of the state, whether they exist or not.
+        changed: Those whose content is not the same after each repetition.
+        moving: Those that come or go from one repetition to the next.
+        relisted: Folders whose entries are not the same after each repetition.
+        rewritten: Those of the state that were written in the observed repetition, so their times changed.
+        foreign: Those outside of the state that changed since the session began.
+        own: The harness's own files, and folders around the workspace that only exist in a simulation.
+        clocks: The files that show the hooks a moved clock.
+    """
+
+    names: Mapping[str, str]
+    changed: frozenset[str] = frozenset()
+    moving: frozenset[str] = frozenset()
+    relisted: frozenset[str] = frozenset()
+    rewritten: frozenset[str] = frozenset()
+    foreign: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    clocks: frozenset[str] = frozenset()
+
+
+def find_influences(runs: Sequence[Reads | None], around: Surroundings) -> Influences:
+    """
+    Return what could make the next repetition go another way than the observed one.
+
+    Args:
+        runs: What each process of the repetition looked at; ``None`` if that was not recorded.
+        around: What is known of the paths.
+    """
+    known = [reads for reads in runs if reads is not None and reads.observed]
+    gaps = [reads.gap if reads is not None else "" for reads in runs if reads is None or not reads.complete]
+    if gaps:
+        why = next(filter(None, gaps), "no record was made")
+        return Influences(matters=(f"not everything that it reads could be observed: {why}",), why=why)
+    found = dict.fromkeys(word for reads in known for word in _of_run(reads, around))
+    return Influences(
+        matters=_first(found),
+        clock=any(_asks_clock(reads, around) for reads in known),
+    )
+
+
+def _first(found: Iterable[str]) -> tuple[str, ...]:
+    words = [*found]
+    return (*words[:_MOST], f"{len(words) - _MOST} more") if len(words) > _MOST + 1 else tuple(words)
+
+
+def _of_run(reads: Reads, around: Surroundings) -> Iterator[str]:
+    for program in reads.programs:
+        for look in program.looks:
+            # What a test double reads besides the state is the harness's own.
+            own = look.own or (program.script in around.own and look.path not in around.names)
+            if not own and not _is_constant(look.path, around) and _matters(program.path, look, around):
+                yield _describe(look.path, look.kind, around)
+    for write in reads.writes:
+        if write.queried and write.path in around.changed and not _is_constant(write.path, around):
+            yield f"the size of {_name(write.path, around)}"
+    for source in reads.sources:
+        yield from _of_source(source, around)
+    for mention in reads.mentions:
+        yield from _of_mention(mention, around)
+
+
+def _is_constant(path: str, around: Surroundings) -> bool:
+    return path in around.own or path in around.clocks or _CONSTANT.fullmatch(path) is not None
+
+
+def _matters(program: str, look: PathLook, around: Surroundings) -> bool:
+    path, kind = look.path, look.kind
+    if kind is LookKind.FILE_SYSTEM:
+        return look.existed and not path.startswith(_WITHOUT_SPACE)
+    if kind is LookKind.ATTRIBUTE and _COPIES_ATTRIBUTES.search(program):
+        return False
+    if path not in around.names:
+        if path.startswith("/dev/") and path not in around.foreign:
+            return False
+        if path.startswith(_OF_KERNEL):
+            return kind in (LookKind.OPENED, LookKind.LISTED)
+        return path in around.foreign
+    if kind is LookKind.LISTED:
+        return path in around.relisted
+    return (
+        (kind in _CONTENT and path in around.changed)
+        or (kind in _EXISTENCE and path in around.moving)
+        or (kind in _TIMES and (path in around.moving or path in around.changed))
+        or (kind in _TIMES and path in around.rewritten and _GIT.search(program) is None)
+    )
+
+
+def _describe(path: str, kind: LookKind, around: Surroundings) -> str:
+    return f"{_WORDS.get(kind, '')} {_name(path, around)}".strip()
+
+
+def _name(path: str, around: Surroundings) -> str:
+    return around.names.get(path, path)
+
+
+def _of_source(source: ReadSource, around: Surroundings) -> Iterator[str]:
+    detail = source.detail
+    match source.kind:
+        case SourceKind.CLOCK:
+            return
+        case SourceKind.RANDOM:
+            yield "random numbers"
+        case SourceKind.MACHINE:
+            if "uname" not in detail:
+                yield f"the state of the machine ({detail})"
+        case SourceKind.PROCESS:
+            yield "other processes" if detail == "all" else f"process {detail}"
+        case SourceKind.DEVICE:
+            if not _is_constant(detail, around):
+                yield f"the device {detail}"
+        case SourceKind.SOCKET:
+            yield f"a socket ({detail})"
+        case SourceKind.SHARED_MEMORY:
+            yield f"shared memory ({detail})"
+
+
+def _of_mention(mention: Mention, around: Surroundings) -> Iterator[str]:
+    if mention.path in around.own or mention.path in around.clocks:
+        return
+    where = f" in {_name(mention.path, around)}" if mention.path else ""
+    if mention.word in _RANDOM_WORDS:
+        yield f"random numbers ({mention.word}{where})"
+    elif mention.word in _PROCESS_WORDS:
+        yield f"its process number ({mention.word}{where})"
+
+
+def _asks_clock(reads: Reads, around: Surroundings) -> bool:
+    if reads.asked(SourceKind.CLOCK) or any(mention.word == "rdtsc" for mention in reads.mentions):
+        return True
+    # The status of an open file shows its times, but programs ask for it with every file that they read.
+    times = (LookKind.OPEN_STATUS, LookKind.OPENED, LookKind.STATUS)
+    return any(
+        (look.kind is LookKind.OPEN_STATUS and look.path in around.rewritten and not look.own)
+        or (look.kind in times and look.path in around.clocks)
+        for look in reads.looks
+    )

@@ -1,0 +1,106 @@
+"""The assumptions of a verdict: what it rests on besides what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness.model import verdicts
+from pytest_hookharness.model.processes import Cut, TimedOut
+from pytest_hookharness.model.protocol import Basis, Rule
+from pytest_hookharness.model.trace import Trace
+
+# These are dropped where it was observed what the hooks read.
+UNOBSERVED = (
+    "Decisions do not depend on clock, chance, kernel, network, or the times, links and blocks of files."
+)
+STANDING: tuple[str, ...] = (
+    "The ids and timestamps of the host are derived from the seed and the position.",
+    UNOBSERVED,
+)
+UNREAD_GIT = "Git's object store does not affect any decision."
+UNWATCHED_TRANSCRIPT = "No hook opened the transcript, so changes of its size and time were not watched."
+_OBSERVED_INSTEAD = frozenset((UNOBSERVED, UNREAD_GIT, UNWATCHED_TRANSCRIPT))
+# Added where the clock was read, and nothing else that changes.
+CLOCK_READ = (
+    "The hooks read the clock. Stored times were made older, up to a year, and that decided nothing; "
+    "that the time of day decides nothing is assumed."
+)
+# Added if the clock was moved.
+CLOCKS: tuple[str, ...] = (
+    "Passed time was visible to GNU date (a test double), bash, Python and node (a preload), and in files.",
+    "Other programs saw the machine's clock, and hooks saw the machine's times of the files that they wrote.",
+)
+# Added if the coverage of hooks is recorded.
+RECORDED = "Recording the hooks (--hook-cov), and the time that it takes, do not affect decisions."
+# One of these is added by the caller, who knows how the hooks were confined.
+CONTAINED = "No other program changed files outside of the covered folders meanwhile."
+UNCONTAINED = "Files outside of the covered folders do not affect decisions; writes there were not watched."
+
+# State paths of files that hooks wrote outside of the covered folders.
+_OUTSIDE = "outside/"
+_SHOWN = 3
+
+
+def gather_assumptions(
+    trace: Trace, extra: Sequence[str] = (), verdict: verdicts.Verdict | None = None
+) -> tuple[str, ...]:
+    """
+    Return the standing assumptions, those of the run (``extra``) and those that the trace shows, once each.
+
+    What was observed for a verdict is not assumed.
+    """
+    shown = (*_hook_timeouts(trace), *_left_over(trace), *_written_elsewhere(trace), *_echoes(trace))
+    shown = (*shown, *_unchecked(trace), *_assumed_rules(trace))
+    every = dict.fromkeys([*STANDING, *extra, *shown])
+    if isinstance(verdict, verdicts.Livelock) and verdict.evidence in ("closed", "unread"):
+        return tuple(sentence for sentence in every if sentence not in _OBSERVED_INSTEAD)
+    return tuple(every)
+
+
+def _hook_timeouts(trace: Trace) -> Iterator[str]:
+    for _, hook_run in trace.hook_runs():
+        match hook_run.ending:
+            case TimedOut(after=after, by=Cut.HOOK_TIMEOUT):
+                yield f"A hook that was cut after the hook timeout of {after:g} s would never have ended."
+            case _:
+                pass
+
+
+def _echoes(trace: Trace) -> Iterator[str]:
+    for _, hook_run in trace.hook_runs():
+        if hook_run.reply.echo:
+            hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
+            yield f"{hook} prints its input, which the host ignores; it decides nothing."
+
+
+def _unchecked(trace: Trace) -> Iterator[str]:
+    for _, hook_run in trace.hook_runs():
+        if hook_run.run is not None and (why := hook_run.run.doubt):
+            hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
+            yield f"{hook} itself ran, and not only its interpreter; that was not checked: {why}."
+
+
+def _left_over(trace: Trace) -> Iterator[str]:
+    if any(hook_run.run is not None and hook_run.run.leftovers for _, hook_run in trace.hook_runs()):
+        yield "Processes that a hook left running, and that were then ended, would not have changed anything."
+
+
+def _written_elsewhere(trace: Trace) -> Iterator[str]:
+    changed = (change.path for _, hooked in trace.hooked() for change in hooked.changes)
+    paths = [*dict.fromkeys(path for path in changed if path.startswith(_OUTSIDE))]
+    if paths:
+        first = ", ".join(path.removeprefix(_OUTSIDE.rstrip("/")) for path in paths[:_SHOWN])
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        yield (
+            "Files that hooks wrote outside of the covered folders did not reach the machine; "
+            f"with a real host they stay there: {first}{more}."
+        )
+
+
+def _assumed_rules(trace: Trace) -> Iterator[str]:
+    for _, hooked in trace.hooked():
+        rules: list[Rule] = [hooked.decision.rule, *hooked.decision.rests_on]
+        rules += [hook_run.reply.rule for hook_run in hooked.hook_runs]
+        for rule in rules:
+            if rule.basis is Basis.ASSUMED:
+                yield f"Assumed about the host, neither documented nor observed: {rule.text}"

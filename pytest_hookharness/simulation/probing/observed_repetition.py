@@ -1,0 +1,166 @@
+"""
+Observed repetitions: one more repetition of a cycle, recorded to find out what its hook runs read.
+
+It is played from the present state and compared with the last real repetition, as a probe is, and undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.execution.reads.surroundings import (
+    PathMap,
+    begin_writing,
+    exists,
+    file_time,
+    written_since,
+)
+from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+from pytest_hookharness.execution.state.relevance import counts
+from pytest_hookharness.execution.workspace.workspace import OUTSIDE
+from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences
+from pytest_hookharness.model.probes import ProbeEffect
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.reads import Influences, Reads
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.history import Repetition
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+_OBJECTS = ("/objects", "/objects/pack", "/objects/info")
+# Ids and times in a hook's input, which the host makes up; that they decide nothing is assumed.
+_IDS = ("id", "uuid", "timestamp", "_at", "_ms")
+
+
+class ReadObservation:
+    """Observes repetitions of one run."""
+
+    def __init__(self, testbed: Testbed, remaining: Callable[[], float]) -> None:
+        """
+        Prepare to observe a run that has not begun yet.
+
+        Args:
+            testbed: Where it takes place.
+            remaining: Returns the seconds of real time that are left.
+        """
+        self._testbed = testbed
+        self._remaining = remaining
+        self._began = file_time()
+        # It remembers what the start of each interpreter looks at.
+        self._observer = Observer()
+
+    def observe(self, repetition: Repetition, differing: Collection[Change]) -> Influences:
+        """
+        Play one more repetition, and return what it read that could make a later one go another way.
+
+        Args:
+            repetition: The last real one.
+            differing: What differed between the states after the last repetitions.
+        """
+        testbed = self._testbed
+        if testbed.scenario.cover:
+            return _unobserved("nothing is tried on covered folders")
+        try:
+            checkpoint = Checkpoint(testbed, repetition.uncapped)
+        except SnapshotError as error:
+            return _unobserved(f"the state cannot be saved and restored: {error}")
+        with checkpoint:
+            since = begin_writing()
+            with testbed.observed_by(self._observer):
+                driver = checkpoint.resume()
+                seen = repetition.compare_decisions(driver, self._remaining)
+            if seen.reaction is not ProbeEffect.SAME:
+                return _unobserved(f"one more repetition went another way: {seen.what}")
+            testbed.scan()
+            differing = (*differing, *changes(repetition.files, testbed.files))
+            runs = [*_runs(driver.steps)]
+            around = self._surroundings(runs, differing, repetition.files, since)
+            found = find_influences(runs, around)
+        inputs = dict.fromkeys(_changed_inputs(repetition.hook_runs, driver.steps))
+        return replace(found, matters=(*found.matters, *inputs)) if found.observed else found
+
+    def _surroundings(
+        self,
+        runs: Collection[Reads | None],
+        differing: Collection[Change],
+        before: Mapping[str, StateEntry],
+        since: int,
+    ) -> Surroundings:
+        testbed, place = self._testbed, self._testbed.workspace
+        confined = testbed.sandbox.tier is Tier.NAMESPACES
+        paths = PathMap(place.roots, place.private if confined else {}, place.visible, place.base)
+        seen = {path for reads in runs if reads is not None for path in _paths_of(reads)}
+        places = {path: paths.locate(path) for path in seen}
+        names: dict[str, str] = {}
+        for path, (name, real) in places.items():
+            covered = name if name is not None else f"{OUTSIDE}{path}"
+            known = covered in before or covered in testbed.files or name in place.roots
+            if known or (name is not None and not exists(real)):
+                names[path] = covered
+        rest = {path: real for path, (_, real) in places.items() if path not in names}
+        new = written_since(rest.values(), self._began)
+        rewritten = written_since((places[path][1] for path in names), since)
+        changed = {change.path for change in differing}
+        moving = {change.path for change in differing if change.how in ("added", "removed")}
+        listed = {str(PurePosixPath(path).parent) for path in moving}
+        clock = str(place.clock.folder)
+        own = {path for path in rest if paths.is_around(path) or paths.is_own(path)}
+        # Git names an object by its content.
+        own |= {path for path in rest if (name := places[path][0]) is not None and not counts(name)}
+        # Which objects there are is not part of the state.
+        objects = {path for path, name in names.items() if "/.git/" in name and name.endswith(_OBJECTS)}
+        stored = written_since((places[path][1] for path in objects), self._began)
+        return Surroundings(
+            names=names,
+            changed=_with_names(names, changed),
+            moving=_with_names(names, moving),
+            relisted=_with_names(names, listed) | {path for path in objects if places[path][1] in stored},
+            rewritten=frozenset(path for path in names if places[path][1] in rewritten),
+            foreign=frozenset(path for path, real in rest.items() if real in new),
+            own=frozenset(own | _doubles(testbed, names)),
+            clocks=frozenset(path for path in seen if f"{path}/".startswith(f"{clock}/")),
+        )
+
+
+def _unobserved(why: str) -> Influences:
+    return Influences(matters=(f"not everything that it reads could be observed: {why}",), why=why)
+
+
+def _with_names(names: Mapping[str, str], wanted: Collection[str]) -> frozenset[str]:
+    return frozenset(path for path, name in names.items() if name in wanted)
+
+
+def _doubles(testbed: Testbed, names: Mapping[str, str]) -> set[str]:
+    """Return the paths of the test doubles, whose scripts mention process numbers."""
+    own = {f"bin/{name}" for name in testbed.scenario.commands}
+    return {path for path, name in names.items() if name in own}
+
+
+def _runs(steps: Collection[Step]) -> Iterator[Reads | None]:
+    for step in steps:
+        match step.exchange:
+            case HookEvent(hook_runs=hook_runs):
+                yield from (run.run.reads for run in hook_runs if run.run is not None)
+            case Performed(run=run) if run is not None:
+                yield run.reads
+            case _:
+                pass
+
+
+def _paths_of(reads: Reads) -> Iterator[str]:
+    yield from (look.path for look in reads.looks)
+    yield from (write.path for write in reads.writes)
+    yield from (mention.path for mention in reads.mentions if mention.path)
+
+
+def _changed_inputs(before: Collection[HookRun], steps: Collection[Step]) -> Iterator[str]:
+    """Yield what differs between the inputs of two repetitions, apart from ids."""
+    after = [run for step in steps if isinstance(step.exchange, HookEvent) for run in step.exchange.hook_runs]
+    for one, other in zip(before, after, strict=False):
+        for key in one.payload.keys() | other.payload.keys():
+            if not key.endswith(_IDS) and one.payload.get(key) != other.payload.get(key):
+                yield f"{key} in its input"

@@ -1,0 +1,167 @@
+"""What hook runs of one repetition read that could make a later one go another way."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences
+from pytest_hookharness.model.reads import (
+    FileWrite,
+    Influences,
+    LookKind,
+    Mention,
+    PathLook,
+    ProgramReads,
+    Reads,
+    ReadSource,
+    SourceKind,
+)
+
+N, LOG, HELD, MARK, FOLDER = "/w/n", "/w/log", "/w/held", "/w/mark", "/w"
+AROUND = Surroundings(
+    names={path: f"workspace/{path[3:]}".rstrip("/") for path in (N, LOG, HELD, MARK, FOLDER)},
+    changed=frozenset({N, LOG, MARK}),
+    moving=frozenset({MARK}),
+    relisted=frozenset({FOLDER}),
+    rewritten=frozenset({N, LOG, HELD, FOLDER}),
+    foreign=frozenset({"/var/lib/new", "/dev/thing"}),
+    own=frozenset({"/base/doubles/calls"}),
+    clocks=frozenset({"/base/doubles/clock/seconds"}),
+)
+
+
+def reads(*looks: PathLook, program: str = "/bin/sh", **changes: object) -> Reads:
+    sources = changes.pop("sources", ())
+    return Reads(programs=(ProgramReads(program, looks=looks, sources=sources),), **changes)  # type: ignore[arg-type]
+
+
+def find(*looks: PathLook, **changes: object) -> Influences:
+    return find_influences([reads(*looks, **changes)], AROUND)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        (HELD, LookKind.OPENED),
+        (HELD, LookKind.ACCESS),
+        (N, LookKind.ACCESS),
+        (N, LookKind.NAMED),
+        ("/w/other", LookKind.OPENED),
+        ("/etc/passwd", LookKind.OPENED),
+        ("/var/lib/new", LookKind.OPENED),
+        ("/base/doubles/calls", LookKind.OPENED),
+        ("/proc/self/maps", LookKind.OPENED),
+        ("/dev/null", LookKind.OPEN_STATUS),
+    ],
+)
+def test_what_stays_as_it_is_does_not_matter(path: str, kind: LookKind) -> None:
+    """Equal parts of the state, constant files and the harness's own files decide nothing."""
+    expected = ("/var/lib/new",) if path == "/var/lib/new" else ()
+    assert find(PathLook(path, kind, existed=True)).matters == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "words"),
+    [
+        (N, LookKind.OPENED, "workspace/n"),
+        (N, LookKind.EXECUTED, "workspace/n"),
+        (N, LookKind.STATUS, "size, times or existence of workspace/n"),
+        (HELD, LookKind.STATUS, "size, times or existence of workspace/held"),
+        (HELD, LookKind.ATTRIBUTE, "attributes of workspace/held"),
+        (MARK, LookKind.ACCESS, "existence of workspace/mark"),
+        (MARK, LookKind.NAMED, "existence of workspace/mark"),
+        (FOLDER, LookKind.LISTED, "the list of workspace"),
+        (HELD, LookKind.FILE_SYSTEM, "the free space of workspace/held"),
+        ("/proc/uptime", LookKind.OPENED, "/proc/uptime"),
+        ("/sys/fs/cgroup/memory.current", LookKind.OPENED, "/sys/fs/cgroup/memory.current"),
+    ],
+)
+def test_what_changes_matters_if_it_is_read(path: str, kind: LookKind, words: str) -> None:
+    """A content, a status, a list or a name that changes is named, unless the same hook run made it."""
+    assert find(PathLook(path, kind, existed=True)) == Influences(matters=(words,))
+    assert find(PathLook(path, kind, existed=True, own=True)) == Influences()
+
+
+def test_git_decides_by_contents() -> None:
+    """Git asks for times only to spare itself the reading, so a file written again as it was is fine."""
+    look = PathLook(HELD, LookKind.STATUS, existed=True)
+    assert find(look, program="/usr/bin/git") == Influences()
+    assert find(PathLook(N, LookKind.STATUS, existed=True), program="/usr/bin/git").matters
+
+
+@pytest.mark.parametrize(
+    ("write", "matters"),
+    [
+        (FileWrite(LOG, existed=True, append=True), ()),
+        (FileWrite(LOG, existed=True, append=True, queried=True), ("the size of workspace/log",)),
+        (FileWrite(HELD, existed=True, queried=True), ()),
+    ],
+)
+def test_a_file_that_is_only_written(write: FileWrite, matters: tuple[str, ...]) -> None:
+    """A log decides nothing, unless its size is asked for."""
+    assert find(writes=(write,)).matters == matters
+
+
+@pytest.mark.parametrize(
+    ("source", "matters"),
+    [
+        (ReadSource(SourceKind.RANDOM, "getrandom"), True),
+        (ReadSource(SourceKind.SHARED_MEMORY, "shmget"), True),
+        (ReadSource(SourceKind.PROCESS, "all"), True),
+        (ReadSource(SourceKind.PROCESS, "17"), True),
+        (ReadSource(SourceKind.DEVICE, "/dev/tty"), True),
+        (ReadSource(SourceKind.DEVICE, "/dev/null"), False),
+        (ReadSource(SourceKind.SOCKET, "inet 127.0.0.1"), True),
+        (ReadSource(SourceKind.MACHINE, "sysinfo"), True),
+        (ReadSource(SourceKind.MACHINE, "uname"), False),
+        (ReadSource(SourceKind.CLOCK, "realtime"), False),
+    ],
+)
+def test_sources_besides_files(source: ReadSource, matters: bool) -> None:
+    """Chance, the network, processes and devices matter; the clock is noted by itself."""
+    found = find(sources=(source,))
+    assert bool(found.matters) == matters
+    assert found.clock == (source.kind is SourceKind.CLOCK)
+
+
+@pytest.mark.parametrize("word", ["RANDOM", "rdrand", "$$", "BASHPID", "getpid"])
+def test_words_for_what_no_call_shows(word: str) -> None:
+    """Random and process numbers in a script matter, but not in the harness's own scripts."""
+    assert word in find(mentions=(Mention("/w/hook.sh", word),)).matters[0]
+    assert find(mentions=(Mention("/base/doubles/calls", word),)) == Influences()
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        PathLook(HELD, LookKind.OPEN_STATUS, existed=True),
+        PathLook("/base/doubles/clock/seconds", LookKind.OPENED, existed=True),
+    ],
+)
+def test_times_that_come_along_count_as_the_clock(look: PathLook) -> None:
+    """The status of an open file shows when it was written, and a moved clock is shown by a file."""
+    assert find(look) == Influences(clock=True)
+
+
+@pytest.mark.parametrize("run", [None, Reads(observed=False, gap="no ptrace"), Reads(gap="a mount")])
+def test_an_incomplete_record_shows_nothing(run: Reads | None) -> None:
+    """One run with a gap is enough that nothing is known."""
+    found = find_influences([reads(), run], AROUND)
+    assert not found.observed
+    assert len(found.matters) == 1
+
+
+def test_only_the_first_are_named() -> None:
+    """A long list is cut, and the number of the rest is given."""
+    looks = [PathLook(f"/proc/{number}x", LookKind.OPENED, existed=True) for number in range(20)]
+    found = find(*looks)
+    assert len(found.matters) == 7
+    assert found.matters[-1] == "14 more"
+
+
+@pytest.mark.parametrize("program", ["/usr/bin/sed", "/usr/bin/mv"])
+def test_programs_that_only_pass_attributes_on(program: str) -> None:
+    """A copy keeps attributes without showing them, and looks whether the system has security labels."""
+    attributes = PathLook(HELD, LookKind.ATTRIBUTE, existed=True)
+    labels = PathLook("/sys/fs/selinux", LookKind.FILE_SYSTEM, existed=True)
+    assert find(attributes, labels, program=program) == Influences()

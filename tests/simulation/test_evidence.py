@@ -1,0 +1,140 @@
+"""What hooks read decides how good the proof of a loop is, with real hooks."""
+
+import pytest
+
+from pytest_hookharness.judging.verdict.assumptions import CLOCK_READ, UNOBSERVED
+from pytest_hookharness.model.verdicts import Livelock, Terminated
+
+OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+REFUSE = "echo run the tests >&2; exit 2"
+COUNT = "n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; "
+TRANSCRIPT = '$(sed -n \'s/.*"transcript_path": *"\\([^"]*\\)".*/\\1/p\')'
+
+
+@pytest.fixture
+def stop(play):
+    """Play a Stop hook on a host without a cap."""
+
+    def run(command, **keys):
+        return play(hooks={"Stop": command}, env=OFF, **keys)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        REFUSE,
+        f"[ -f ok ] || {{ echo failed > result; cat result; {REFUSE}; }}",
+        "python3 -c 'import sys; sys.stderr.write(\"no\"); sys.exit(2)'",
+    ],
+)
+def test_a_hook_that_reads_nothing_that_changes(stop, command):
+    """A loop whose state recurs and whose hook reads nothing else is closed, without any experiment."""
+    outcome = stop(command)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.verdict.matters) == ("closed", ())
+    assert outcome.iterations == 3
+    assert outcome.probe_reports == ()
+    assert UNOBSERVED not in outcome.assumptions
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"echo block >> log; {REFUSE}",
+        'python3 -c \'import sys; open("log", "a").write("x"); sys.stderr.write("no"); sys.exit(2)\'',
+    ],
+)
+def test_a_log_that_is_only_written(stop, command):
+    """A hook that appends to a log and reads nothing that changes is a loop after few turns."""
+    outcome = stop(command)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.verdict.matters) == ("unread", ())
+    assert outcome.iterations == 3
+    assert outcome.probe_reports == ()
+
+
+@pytest.mark.parametrize(("log", "evidence"), [("date >> log", "unread"), ("date >/dev/null", "closed")])
+def test_a_clock_that_decides_nothing(stop, log, evidence):
+    """A hook that reads only the clock keeps its level, and the clock is an assumption."""
+    outcome = stop(f"{log}; {REFUSE}")
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.iterations) == (evidence, 3)
+    assert CLOCK_READ in outcome.verdict.assumptions
+    assert {probe.kind.name for report in outcome.probe_reports for probe in report.probes} >= {"AGED"}
+
+
+def test_a_clock_that_decides(stop):
+    """A hook that allows the stop an hour later is no proof of a loop, though its state recurs."""
+    outcome = stop('[ "$(date +%s)" -ge $(($(stat -c %Y begun) + 3600)) ] || exit 2', files={"begun": ""})
+
+    assert not isinstance(outcome.verdict, Livelock)
+
+
+def test_a_count_that_is_read(stop):
+    """A counter that is read is driven by real turns up to the limit, and named."""
+    outcome = stop(f"{COUNT} {REFUSE}", turns=40)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.verdict.matters) == ("driven", ("workspace/n",))
+    assert outcome.iterations == 40
+    assert UNOBSERVED in outcome.assumptions
+
+
+def test_real_turns_come_before_experiments(stop):
+    """A threshold within the turns is reached by real turns, without any experiment."""
+    outcome = stop(f"{COUNT} [ $n -ge 60 ] || {{ {REFUSE}; }}")
+
+    assert outcome.verdict == Terminated(turn=60)
+    assert outcome.probe_reports == ()
+
+
+def test_real_turns_end_before_the_cap(play):
+    """On a host with a cap the loop is found before the cap ends it."""
+    outcome = play(hooks={"Stop": f"{COUNT} {REFUSE}"})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert outcome.iterations == 8
+    assert not any(hooked.decision.overridden for _, hooked in outcome.trace.hooked())
+
+
+LIMITS = {
+    "a limit in HOME": 'echo x >> "$HOME/c"; [ $(wc -l < "$HOME/c") -ge $(cat "$HOME/limit") ] || exit 2',
+    "chance": "bash -c '((RANDOM % 20 == 0)) || exit 2'",
+    "a file time": "touch -d @$(($(stat -c %Y .m) + 1)) .m; [ $(stat -c %Y .m) -ge 25 ] || exit 2",
+    "the transcript's size": f"[ $(stat -c %s {TRANSCRIPT}) -ge 25000 ] || exit 2",
+    "a folder": "mkdir .d/$(ls .d | wc -l); [ $(ls .d | wc -l) -ge 25 ] || exit 2",
+}
+
+
+@pytest.mark.parametrize("command", LIMITS.values(), ids=LIMITS)
+@pytest.mark.parametrize("turns", [12, 40])
+def test_what_is_read_is_never_proved_irrelevant(stop, command, turns):
+    """A limit that is read from anywhere ends the run if it is played that far, and else is no proof."""
+    outcome = stop(
+        f"mkdir -p .d; [ -e .m ] || touch -d @0 .m; {command}", world={"home": {"limit": "25"}}, turns=turns
+    )
+
+    if isinstance(outcome.verdict, Livelock):
+        assert outcome.verdict.evidence == "driven"
+        assert turns == 12 or "RANDOM" in command
+        assert outcome.verdict.matters
+    elif turns == 40:
+        assert isinstance(outcome.verdict, Terminated)
+
+
+def test_commands_of_the_agent_are_observed(play):
+    """A loop is not closed if a command of the agent reads what changes."""
+    read = {"repeating": {"run": "cat log >/dev/null; echo x >> log", "times": 1}}
+    written = {"repeating": {"run": "echo x >> log", "times": 1}}
+
+    driven = play(hooks={"Stop": REFUSE}, env=OFF, then=read, turns=12)
+    unread = play(hooks={"Stop": REFUSE}, env=OFF, then=written, turns=12)
+
+    assert (driven.verdict.evidence, driven.verdict.matters) == ("driven", ("workspace/log",))
+    assert unread.verdict.evidence == "unread"
