@@ -112,6 +112,11 @@ class HookRun:
         return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
 
     @property
+    def demand(self) -> str:
+        """Its reason, or the text for the agent if it gave none: that text may keep a turn going too."""
+        return self.reason if self.reason.strip() else self.reply.context
+
+    @property
     def ending(self) -> Ending | None:
         """How its process ended; ``None`` for a hook that the scenario answered."""
         return None if self.run is None else self.run.ending
@@ -193,15 +198,24 @@ class HookEvent:
         """
         if not self.decision.refused and self.decision.ruling is not Ruling.DENY:
             return ""
-        refusing = [run for run in self.hook_runs if run.reply.ruling is Ruling.DENY or not run.ran]
+        refusing = [run for run in self.hook_runs if self._refuses(run) or not run.ran]
         if not refusing or any(run.ran for run in refusing):
             return ""
         return f"refused, but `{refusing[0].hook.command}` did not run"
 
     @property
     def deciding(self) -> list[HookRun]:
-        """The hook runs whose reply has the ruling of the decision."""
-        return [hook_run for hook_run in self.hook_runs if hook_run.reply.ruling is self.decision.ruling]
+        """The hook runs whose reply has the ruling of the decision, or whose text for the agent made it."""
+        ruling = self.decision.ruling
+        return [
+            run
+            for run in self.hook_runs
+            if run.reply.ruling is ruling or (ruling is Ruling.DENY and self._refuses(run))
+        ]
+
+    def _refuses(self, run: HookRun) -> bool:
+        by_text = self.decision.context_refuses and bool(run.reply.context)
+        return by_text or run.reply.ruling is Ruling.DENY
 
 
 Exchange: TypeAlias = Moved | Happened | Performed | HookEvent

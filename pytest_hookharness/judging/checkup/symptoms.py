@@ -163,7 +163,7 @@ def _is_stop(exchange: Exchange) -> bool:
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     for _, hooked in reversed([*outcome.trace.hooked()]):
         if hooked.decision.refused or hooked.decision.overridden:
-            reason = next((one.reason for one in hooked.deciding if one.reason.strip()), "")
+            reason = next((one.demand for one in hooked.deciding if one.demand.strip()), "")
             return hooked.event, commands_of(hooked.deciding), " ".join(reason.split())[:_REASON]
     return "A stop", "", ""
 
