@@ -127,6 +127,12 @@ def commands_of(hook_runs: Iterable[HookRun]) -> str:
     return ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in hook_runs))
 
 
+def one_of(commands: Iterable[str]) -> str:
+    """Return the words for a text about one of several hooks; empty for a single hook."""
+    several = len({*commands}) > 1
+    return "; one of these hooks did it, they ran at the same time and nothing shows which" if several else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
     """

@@ -83,7 +83,8 @@ def _unchecked(trace: Trace) -> Iterator[str]:
 
 
 def _left_over(trace: Trace) -> Iterator[str]:
-    if any(hook_run.run is not None and hook_run.run.leftovers for _, hook_run in trace.hook_runs()):
+    results = [hook_run.run for _, hook_run in trace.hook_runs() if hook_run.run is not None]
+    if any(run.leftovers or run.unclaimed for run in results):
         yield "Processes that a hook left running, and that were then ended, would not have changed anything."
 
 

@@ -208,6 +208,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         peak_memory=_COUNT,
         pid=_WHOLE,
         processes=_list(_PROCESS),
+        unclaimed_processes=_list(_PROCESS),
         doing=_list(_ref("activity")),
         dialogue=_or_null(
             _object(shown=_EXCERPT, asked=_list(_object(question=_TEXT, answer=_TEXT)), unanswered=_TEXT)
