@@ -57,6 +57,12 @@ class State:
     digest: str = ""
 
 
+def one_of(commands: Iterable[str]) -> str:
+    """Return the words for a text about one of several hooks; empty for a single hook."""
+    several = len({*commands}) > 1
+    return "; one of these hooks did it, they ran at the same time and nothing shows which" if several else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """
@@ -67,12 +73,21 @@ class Change:
         how: ``added``, ``removed``, ``content``, ``mode`` or ``kind``.
         before: Known content before, shortened; empty if there was none.
         after: Known content after, likewise.
+        hooks: Commands of the hooks that made it; empty if no hook did.
+        in_doubt: Whether the hooks ran at the same time, so that perhaps only some of them made it.
     """
 
     path: str
     how: str
     before: str = field(default="", compare=False)
     after: str = field(default="", compare=False)
+    hooks: tuple[str, ...] = field(default=(), compare=False)
+    in_doubt: bool = field(default=False, compare=False)
+
+    @property
+    def doubt(self) -> str:
+        """The words for a text that several hooks may have made it; empty if it is known which did."""
+        return one_of(self.hooks) if self.in_doubt else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,12 +140,6 @@ class HookRun:
 def commands_of(hook_runs: Iterable[HookRun]) -> str:
     """Return the commands of some hook runs, once each, separated by commas."""
     return ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in hook_runs))
-
-
-def one_of(commands: Iterable[str]) -> str:
-    """Return the words for a text about one of several hooks; empty for a single hook."""
-    several = len({*commands}) > 1
-    return "; one of these hooks did it, they ran at the same time and nothing shows which" if several else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

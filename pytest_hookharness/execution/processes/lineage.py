@@ -23,8 +23,8 @@ class Lineage:
 
     Each hook has a mark that its descendants inherit. The second evidence is the session and the process
     group that a hook led. A mark consists of the mark of the process that starts the batch and of the hook's
-    place. So hooks that a fake agent within a hook starts have marks that belong to that hook, and the mark of
-    a hook is the same in each run.
+    place. So hooks that a fake agent within a hook starts have marks that belong to that hook, and the mark
+    of a hook is the same in each run.
     """
 
     def __init__(self, count: int) -> None:

@@ -27,7 +27,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Cut, HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
-from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Trace
 
 STANDING: tuple[str, ...] = (
     "The ids and timestamps of the host are derived from the seed and the position.",
@@ -89,15 +89,27 @@ def _left_over(trace: Trace) -> Iterator[str]:
 
 
 def _written_elsewhere(trace: Trace) -> Iterator[str]:
-    changed = (change.path for _, hooked in trace.hooked() for change in hooked.changes)
-    paths = [*dict.fromkeys(path for path in changed if path.startswith(_OUTSIDE))]
+    changed = [change for _, hooked in trace.hooked() for change in hooked.changes]
+    paths: dict[str, Change] = {}
+    for change in changed:
+        if change.path.startswith(_OUTSIDE):
+            paths.setdefault(change.path, change)
     if paths:
-        first = ", ".join(path.removeprefix(_OUTSIDE.rstrip("/")) for path in paths[:_SHOWN])
+        shown = [*paths.values()][:_SHOWN]
+        first = ", ".join(
+            f"{change.path.removeprefix(_OUTSIDE.rstrip('/'))}{_by(change)}" for change in shown
+        )
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         yield (
             "Files that hooks wrote outside of the covered folders did not reach the machine; "
             f"with a real host they stay there: {first}{more}."
         )
+
+
+def _by(change: Change) -> str:
+    """Return the hooks that wrote a file, in parentheses."""
+    hooks = (" or " if change.in_doubt else " and ").join(f"`{command}`" for command in change.hooks)
+    return f" (by {hooks})" if hooks else ""
 
 
 def _assumed_rules(trace: Trace) -> Iterator[str]:

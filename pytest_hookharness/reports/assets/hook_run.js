@@ -82,9 +82,10 @@ function decisionBlock({decision}) {
   ];
 }
 
-function changeBlock({path, how, diff}) {
+function changeBlock({path, how, diff, hooks, in_doubt: inDoubt}) {
   const words = {content: "changed", mode: "has another mode", kind: "is of another kind"}[how] ?? how;
-  const label = [html("code", {}, path), ` ${words}`];
+  const by = hooks?.length ? ` by ${hooks.join(inDoubt ? " or " : " and ")}` : "";
+  const label = [html("code", {}, path), ` ${words}${by}`];
   return diff?.text ? opened({class: "more"}, label, () => diffBlock(diff.text)) : html("p", {class: "step"}, label);
 }
 

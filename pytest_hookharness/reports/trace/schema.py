@@ -167,6 +167,8 @@ DEFINITIONS: Mapping[str, Schema] = {
         path=_TEXT,
         how=_one_of("added", "removed", "content", "mode", "kind"),
         diff=_or_null(_EXCERPT),
+        hooks=_list(_TEXT),
+        in_doubt=_FLAG,
     ),
     "process": _object(pid=_WHOLE, command=_TEXT, age=_NUMBER),
     "activity": _object(
