@@ -74,7 +74,8 @@ class Change:
         before: Known content before, shortened; empty if there was none.
         after: Known content after, likewise.
         hooks: Commands of the hooks that made it; empty if no hook did.
-        in_doubt: Whether the hooks ran at the same time, so that perhaps only some of them made it.
+        in_doubt: Whether they ran at the same time or beside background processes, so that perhaps only some
+            of them made it, or none.
     """
 
     path: str
@@ -86,8 +87,9 @@ class Change:
 
     @property
     def doubt(self) -> str:
-        """The words for a text that several hooks may have made it; empty if it is known which did."""
-        return one_of(self.hooks) if self.in_doubt else ""
+        """The words for a text that it is unknown what made it; empty if it is known."""
+        beside = "; a background process of the session may have done it instead"
+        return (one_of(self.hooks) or beside) if self.in_doubt else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,3 +145,13 @@ def test_one_event_alone_names_who_changed_a_file(harness):
     with harness.open_testbed(scenario) as testbed:
         changed = run_event(testbed, "Stop", {}).hooked.changes
     assert [change.hooks for change in changed if change.path == "workspace/file"] == [("echo > file",)]
+
+
+def test_a_change_beside_background_processes_is_in_doubt(play):
+    """Where background processes share the workspace, even a single hook is not sure to have made a change."""
+    processes = {"build": {"run": "true", "hooks": []}}
+    outcome = play(agent=AGENT, hooks={"Stop": "echo > file"}, processes=processes)
+
+    (change,) = changes(outcome, "workspace/file")
+    assert change.in_doubt
+    assert "a background process" in change.doubt

@@ -109,7 +109,8 @@ def _written_elsewhere(trace: Trace) -> Iterator[str]:
 def _by(change: Change) -> str:
     """Return the hooks that wrote a file, in parentheses."""
     hooks = (" or " if change.in_doubt else " and ").join(f"`{command}`" for command in change.hooks)
-    return f" (by {hooks})" if hooks else ""
+    perhaps = "perhaps " if change.in_doubt and len(change.hooks) == 1 else ""
+    return f" ({perhaps}by {hooks})" if hooks else ""
 
 
 def _assumed_rules(trace: Trace) -> Iterator[str]:

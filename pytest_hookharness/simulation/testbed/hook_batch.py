@@ -80,9 +80,10 @@ def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
 
 
 class ChangeMakers:
-    """Which hooks may have changed each file since the last scan."""
+    """Which hooks may have changed each file since the last scan; ``beside``: background processes may too."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, beside: bool) -> None:
+        self._beside = beside
         self._hooks: dict[str, dict[str, None]] = {}
         self._in_doubt: set[str] = set()
 
@@ -90,7 +91,7 @@ class ChangeMakers:
         """Note changes that were made while these hooks ran, and no other."""
         for change in changes:
             self._hooks.setdefault(change.path, {}).update(dict.fromkeys(hooks))
-            if len({*hooks}) > 1:
+            if self._beside or len({*hooks}) > 1:
                 self._in_doubt.add(change.path)
 
     def name(self, changes: Sequence[Change]) -> tuple[Change, ...]:

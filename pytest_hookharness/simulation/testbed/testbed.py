@@ -114,7 +114,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._stack.callback(self.scanner.close)
         self._files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
         self._scanned = self._files
-        self._makers = ChangeMakers()
+        self._makers = ChangeMakers(beside=bool(self.scenario.processes))
 
     @property
     def sandbox(self) -> Sandbox:
@@ -263,7 +263,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         """
         self.note_changes(hooks)
         before, self._scanned = self._scanned, self._files
-        makers, self._makers = self._makers, ChangeMakers()
+        makers, self._makers = self._makers, ChangeMakers(beside=bool(self.scenario.processes))
         return makers.name(changes(before, self._files))
 
     def note_changes(self, hooks: Sequence[str]) -> None:
