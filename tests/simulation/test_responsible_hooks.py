@@ -11,7 +11,10 @@ import pytest
 
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.verdict.verdict import CONTAINED
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
+from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.reports.terminal.check_report import as_json
 from pytest_hookharness.reports.terminal.story import story
 from pytest_hookharness.scenario_files import scenario_from
 from pytest_hookharness.simulation.session.single_event import run_event
@@ -33,6 +36,11 @@ def test_a_loop_by_context_names_its_hook_and_text(play):
     (symptom,) = [one for one in find_symptoms(outcome) if one.kind == "livelock"]
     assert symptom.hook == hook
     assert "Run the linter." in symptom.text
+    hooks = tuple(Hook(event="Stop", command=command) for command in ("true", hook))
+    place = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=hooks)
+    problem = Problem(id="livelock", symptom=symptom, scenario=outcome.scenario)
+    report = CheckReport(place=place, problems=(problem,), triggered=("true", hook))
+    assert as_json([report], lambda _: "")["checkups"][0]["no_problem_with"] == ["true"]
     assert 'block, by a text for the agent "Run the linter."' in story(outcome, width=400)
     assert "Stop is blocked forever by `true" not in story(outcome, width=400)
 
@@ -148,7 +156,7 @@ def test_one_event_alone_names_who_changed_a_file(harness):
 
 
 def test_a_change_beside_background_processes_is_in_doubt(play):
-    """Where background processes share the workspace, even a single hook is not sure to have made a change."""
+    """Where background processes share the workspace, it is not sure that the only hook made a change."""
     processes = {"build": {"run": "true", "hooks": []}}
     outcome = play(agent=AGENT, hooks={"Stop": "echo > file"}, processes=processes)
 

@@ -80,7 +80,7 @@ def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
 
 
 class ChangeMakers:
-    """Which hooks may have changed each file since the last scan; ``beside``: background processes may too."""
+    """Which hooks may have changed each file; ``beside``: background processes may have done so too."""
 
     def __init__(self, *, beside: bool) -> None:
         self._beside = beside
