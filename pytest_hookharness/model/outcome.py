@@ -144,12 +144,13 @@ class Outcome:
     @property
     def leftovers(self) -> tuple[Process, ...]:
         """Processes that outlived the hook run that started them."""
-        return tuple(
-            process
-            for _, hook_run in self.trace.hook_runs()
-            if hook_run.run is not None
-            for process in hook_run.run.leftovers
-        )
+        found: list[Process] = []
+        for _, hooked in self.trace.hooked():
+            results = [hook_run.run for hook_run in hooked.hook_runs if hook_run.run is not None]
+            found += [process for run in results for process in run.leftovers]
+            # Several hook runs may have started one of these.
+            found += {process.pid: process for run in results for process in run.unclaimed}.values()
+        return tuple(found)
 
 
 def effective_ruling(hooked: HookEvent) -> Ruling:

@@ -282,6 +282,8 @@ class ProcessResult:
         cpu: Seconds of processor time, including descendants that were waited for.
         peak_memory: Largest resident size of one process, in bytes.
         leftovers: Processes that outlived it; the harness ended them.
+        unclaimed: Processes that outlived this run or another one of the same time, and nothing shows which;
+            each of these runs has them. The harness ended them.
         pid: Process id inside the sandbox.
         dialogue: The dialogue on its terminal; ``None`` if it had none.
         limit: The host's time limit in seconds; ``None`` if unknown.
@@ -300,6 +302,7 @@ class ProcessResult:
     cpu: float = 0.0
     peak_memory: int = 0
     leftovers: tuple[Process, ...] = ()
+    unclaimed: tuple[Process, ...] = ()
     pid: int = 0
     dialogue: Dialogue | None = None
     limit: float | None = None

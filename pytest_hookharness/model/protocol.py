@@ -150,6 +150,7 @@ class Decision:
         refused: Whether the host honoured a refusal: the call was not made, or the turn goes on. A *block*
             is such a decision.
         overridden: Whether the host's cap overrode a refusal.
+        context_refuses: Whether a text for the agent keeps the turn going, as a refusal does.
         reasons: Reasons of the refusals, in the order in which the agent receives them.
         to_agent: Texts that the agent's model sees because of this event.
         to_user: Texts for the user only.
@@ -165,6 +166,7 @@ class Decision:
     ruling: Ruling = Ruling.NONE
     refused: bool = False
     overridden: bool = False
+    context_refuses: bool = False
     reasons: tuple[str, ...] = ()
     to_agent: tuple[str, ...] = ()
     to_user: tuple[str, ...] = ()

@@ -57,6 +57,12 @@ class State:
     digest: str = ""
 
 
+def one_of(commands: Iterable[str]) -> str:
+    """Return the words for a text about one of several hooks; empty for a single hook."""
+    several = len({*commands}) > 1
+    return "; one of these hooks did it, they ran at the same time and nothing shows which" if several else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """
@@ -67,12 +73,23 @@ class Change:
         how: ``added``, ``removed``, ``content``, ``mode`` or ``kind``.
         before: Known content before, shortened; empty if there was none.
         after: Known content after, likewise.
+        hooks: Commands of the hooks that made it; empty if no hook did.
+        in_doubt: Whether they ran at the same time or beside background processes, so that perhaps only some
+            of them made it, or none.
     """
 
     path: str
     how: str
     before: str = field(default="", compare=False)
     after: str = field(default="", compare=False)
+    hooks: tuple[str, ...] = field(default=(), compare=False)
+    in_doubt: bool = field(default=False, compare=False)
+
+    @property
+    def doubt(self) -> str:
+        """The words for a text that it is unknown what made it; empty if it is known."""
+        beside = "; a background process of the session may have done it instead"
+        return (one_of(self.hooks) or beside) if self.in_doubt else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +127,11 @@ class HookRun:
     def reason(self) -> str:
         """The reason of its reply, without the command that some hosts add in front."""
         return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
+
+    @property
+    def demand(self) -> str:
+        """Its reason, or the text for the agent if it gave none: that text may keep a turn going too."""
+        return self.reason if self.reason.strip() else self.reply.context
 
     @property
     def ending(self) -> Ending | None:
@@ -193,15 +215,24 @@ class HookEvent:
         """
         if not self.decision.refused and self.decision.ruling is not Ruling.DENY:
             return ""
-        refusing = [run for run in self.hook_runs if run.reply.ruling is Ruling.DENY or not run.ran]
+        refusing = [run for run in self.hook_runs if self._refuses(run) or not run.ran]
         if not refusing or any(run.ran for run in refusing):
             return ""
         return f"refused, but `{refusing[0].hook.command}` did not run"
 
     @property
     def deciding(self) -> list[HookRun]:
-        """The hook runs whose reply has the ruling of the decision."""
-        return [hook_run for hook_run in self.hook_runs if hook_run.reply.ruling is self.decision.ruling]
+        """The hook runs whose reply has the ruling of the decision, or whose text for the agent made it."""
+        ruling = self.decision.ruling
+        return [
+            run
+            for run in self.hook_runs
+            if run.reply.ruling is ruling or (ruling is Ruling.DENY and self._refuses(run))
+        ]
+
+    def _refuses(self, run: HookRun) -> bool:
+        by_text = self.decision.context_refuses and bool(run.reply.context)
+        return by_text or run.reply.ruling is Ruling.DENY
 
 
 Exchange: TypeAlias = Moved | Happened | Performed | HookEvent

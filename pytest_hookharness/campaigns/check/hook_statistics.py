@@ -78,15 +78,16 @@ def _find_without_effect(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iter
             or hook_run.run.stdout.total
             or hook_run.run.stderr.total
             or hook_run.reply.ruling is not Ruling.NONE
-            or any(map(_is_of_hook, hooked.changes))
+            or any(_is_of_hook(change, hook) for change in hooked.changes)
             for hooked, hook_run in hook_runs
         ):
             yield hook
 
 
-def _is_of_hook(change: Change) -> bool:
-    """Return whether a hook made a change, and not the host, which adds a transcript at its first event."""
-    return change.path.startswith("workspace/") or change.how != "added"
+def _is_of_hook(change: Change, hook: Hook) -> bool:
+    """Return whether a hook may have made a change, and not the host, which adds a transcript."""
+    by_hooks = change.path.startswith("workspace/") or change.how != "added"
+    return by_hooks and (not change.hooks or hook.command in change.hooks)
 
 
 def _find_slow(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:

@@ -43,6 +43,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
 _IS_LINUX = sys.platform == "linux"
+_RLIMIT_LOCKS, _MARK_TITLE = 10, b"Max file locks"
 
 SHIFTS_TIME: bool = _IS_LINUX
 SHELL_STDIN: str = "/proc/self/fd/0" if _IS_LINUX else "/dev/fd/0"
@@ -130,6 +131,32 @@ def command_line(pid: int) -> str:
     words = _read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
     text = words.decode("utf-8", "replace") or name(pid)
     return text if len(text) <= _COMMAND_LIMIT else text[: _COMMAND_LIMIT - 3] + "..."
+
+
+def own_mark() -> int:
+    return mark(os.getpid())
+
+
+def mark_children(mark: int) -> None:
+    """
+    Give this process a mark, or none with 0.
+
+    The mark is the soft limit on file locks. Every process inherits it, and no kernel since Linux 2.4 applies
+    it. An environment variable would be lost with a cleared environment, and hooks print their environment.
+    """
+    if not _IS_LINUX:
+        return
+    limit = (ctypes.c_ulong * 2)()
+    if libc.getrlimit(_RLIMIT_LOCKS, limit) == 0:
+        # A process may set the soft limit to anything up to the hard one.
+        limit[0] = mark or limit[1]
+        libc.setrlimit(_RLIMIT_LOCKS, limit)
+
+
+def mark(pid: int) -> int:
+    start = (text := _read(f"/proc/{pid}/limits")).find(_MARK_TITLE)
+    words = text[start + len(_MARK_TITLE) :].split(None, 1)
+    return int(words[0]) if start >= 0 and words and words[0].isdigit() else 0
 
 
 def name(pid: int) -> str:

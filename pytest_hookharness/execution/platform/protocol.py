@@ -60,6 +60,22 @@ class Processes(Protocol):
         """Return the short name of a process; empty if it is gone."""
         ...
 
+    def own_mark(self) -> int:
+        """Return the mark of this process; 0 if it has none, or if the system has no marks."""
+        ...
+
+    def mark_children(self, mark: int) -> None:
+        """
+        Give this process a mark, or none with 0: a number that all processes inherit that it starts then.
+
+        A mark outlives a cleared environment, a new session and a lost parent. Nothing happens where the
+        system has no marks.
+        """
+
+    def mark(self, pid: int) -> int:
+        """Return the mark of a process; 0 if it has none, or if that is unknown."""
+        ...
+
     def boot_clock(self) -> float:
         """Return the seconds since the machine started, on the clock of `ProcessRow.started`."""
         ...

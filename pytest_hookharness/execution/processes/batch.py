@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import time
 
@@ -16,6 +17,7 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import framing, process_tree
 from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import CUTTING, DONE, LINGERING, RUNNING, HookProcess
+from pytest_hookharness.execution.processes.lineage import Lineage
 from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
 from pytest_hookharness.execution.reads.tracer import Tracer
 
@@ -112,21 +114,26 @@ class Batch:
             EOFError: The other side is gone, or interrupted the batch.
         """
         hooks = [HookProcess(ProcessRequest(each), self) for each in values]
-        self.tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
         started: list[HookProcess] = []
+        self._started, self._lineage = started, Lineage(len(hooks))
+        self.tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)
         try:
-            for hook in hooks:
+            for place, hook in enumerate(hooks):
+                self._lineage.before_start(place)
                 hook.start(first + budget if budget is not None else _NEVER)
+                self._lineage.started(place, hook.pid)
                 started.append(hook)
                 self._all_gone = False
                 if hook.phase == RUNNING:
                     self._pending.append(hook)
                     self._by_pid[hook.pid] = hook
+            self._lineage.after_starts()
             while self._pending:
                 self._turn()
         finally:
+            self._lineage.after_starts()
             # Also after an error: no process may outlive its batch.
             if not self._all_gone:
                 # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
@@ -138,10 +145,20 @@ class Batch:
 
     def members(self, hook: HookProcess) -> list[int]:
         """List the living processes that belong to a hook."""
-        others = [pid for pid, other in self._by_pid.items() if other is not hook]
         # Once the hook was reaped, another process may have its number.
         lives = hook.pid in self._by_pid
-        return self.tree.members(hook.pid, lives, others, self._pending == [hook])
+        return self.tree.members(hook.pid, lives, self._by_pid, self._lineage)
+
+    def unclaimed(self, hook: HookProcess) -> list[int]:
+        """List, for the last hook of the batch, the living processes that may be of any hook."""
+        return self.tree.unclaimed(self._by_pid, self._lineage) if self._pending == [hook] else []
+
+    def end_unclaimed(self, pids: list[int]) -> None:
+        """Report processes with each hook that may have started them, and kill them."""
+        for pid in pids:
+            for hook in self._started:
+                hook.may_have_left(pid)
+        process_tree.send(pids, signal.SIGKILL)
 
     def only_hooks_alive(self) -> bool:
         """Return whether it is proved that no process lives but hooks that still run."""

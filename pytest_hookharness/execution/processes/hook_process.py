@@ -35,6 +35,14 @@ if TYPE_CHECKING:
             """List the living processes that belong to a hook."""
             ...
 
+        def unclaimed(self, hook: HookProcess) -> list[int]:
+            """List, for the last hook of the batch, the living processes that may be of any hook."""
+            ...
+
+        def end_unclaimed(self, pids: list[int]) -> None:
+            """Report processes with each hook that may have started them, and kill them."""
+            ...
+
         def only_hooks_alive(self) -> bool:
             """Return whether it is proved that no process lives but hooks that still run."""
             ...
@@ -62,6 +70,7 @@ class HookProcess:
         self._exit: tuple[str, int] = ("exited", 0)
         self._usage: tuple[float, int] = (0.0, 0)
         self._leftovers: list[tuple[int, str, float]] = []
+        self._unclaimed: list[tuple[int, str, float]] = []
         self._wall = 0.0
         self._sent = 0
         self._dead = False
@@ -141,8 +150,11 @@ class HookProcess:
             if all_gone or self._closed():
                 self._ending = self._exit
                 self._linger(now)
-        if self.phase == LINGERING and (all_gone or not self._batch.members(self)):
+        if self.phase == LINGERING and (all_gone or not self._left()):
             self.phase = DONE
+
+    def _left(self) -> list[int]:
+        return self._batch.members(self) or self._batch.unclaimed(self)
 
     def _closed(self) -> bool:
         return self.sinks[0].fd < 0 and self.sinks[1].fd < 0
@@ -267,7 +279,14 @@ class HookProcess:
         self._leftovers = [process_tree.describe(pid, self._boot) for pid in members]
         # They had ``linger`` seconds to end by themselves; nothing may survive the hook run.
         process_tree.send(members, signal.SIGKILL)
+        self._batch.end_unclaimed(self._batch.unclaimed(self))
         self.phase = DONE
+
+    def may_have_left(self, pid: int) -> None:
+        """Record a leftover that this hook or another one started; not one that is older than this hook."""
+        seen = process_tree.describe(pid, self._boot)
+        if self.pid and seen[2] >= 0:
+            self._unclaimed.append(seen)
 
     def close(self) -> None:
         """Close all descriptors."""
@@ -280,5 +299,6 @@ class HookProcess:
         reads = self._batch.tracer.report(self.pid) if self.request.observed else None
         return (
             self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
-            self.began - first, self._wall, cpu, peak, self._leftovers, self.pid, reads,
+            self.began - first, self._wall, cpu, peak, self._leftovers, self._unclaimed,
+            self.pid, reads,
         )  # fmt: skip

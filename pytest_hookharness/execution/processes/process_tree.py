@@ -14,7 +14,9 @@ from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
+
+    from pytest_hookharness.execution.processes.lineage import Lineage
 
 _table = platform.processes()
 
@@ -82,28 +84,28 @@ class Descendants:
     def __init__(self, first_of_namespace: bool) -> None:
         self._first = first_of_namespace
 
-    def members(self, pid: int, lives: bool, running: Collection[int], last: bool) -> list[int]:
+    def members(self, pid: int, lives: bool, running: Collection[int], lineage: Lineage) -> list[int]:
         """
         List the living processes of a hook, the hook first if it lives.
 
         Args:
             pid: The hook.
             lives: Whether the hook itself lives.
-            running: The other hooks that still run.
-            last: Whether this is the last hook of its batch.
+            running: The hooks that still run.
+            lineage: The hooks of the batch.
         """
         found = [pid, *descendants(pid)] if lives else []
+        return found + [each for each, owner in self._orphans(running, lineage) if owner == pid]
+
+    def unclaimed(self, running: Collection[int], lineage: Lineage) -> list[int]:
+        """List the living processes that some hook of the batch started, but nothing shows which."""
+        return [each for each, owner in self._orphans(running, lineage) if not owner]
+
+    def _orphans(self, running: Collection[int], lineage: Lineage) -> Iterator[tuple[int, int]]:
+        """Yield the processes below orphans, each with the hook that started it."""
         for orphan in _table.children(os.getpid()):
-            if orphan == pid or orphan in running:
-                continue
-            # The session or the group of an orphan shows whose it was. An orphan that left both can no longer
-            # be attributed; it is counted with the hook that ends last.
-            tree = [orphan, *descendants(orphan)]
-            for each in tree:
-                row = _table.row(each)
-                if last or (row is not None and pid in (row.session, row.group)):
-                    found.append(each)
-        return found
+            if orphan not in running:
+                yield from lineage.owners([orphan, *descendants(orphan)])
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """Describe the processes that have one of these files open."""
@@ -154,12 +156,22 @@ class ProcessGroup:
 
     sees_all = False
 
-    def members(self, pid: int, lives: bool, running: Collection[int], last: bool) -> list[int]:  # noqa: ARG002
+    def members(
+        self,
+        pid: int,
+        lives: bool,
+        running: Collection[int] = (),  # noqa: ARG002
+        lineage: Lineage | None = None,  # noqa: ARG002
+    ) -> list[int]:
         """List the living processes of a hook, the hook first if it lives."""
         if not self._lives(pid):
             return []
         rows = [each for each in _table.all_rows() if each.group == pid and each.pid != pid]
         return [pid] * lives + [each.pid for each in rows if each.state != "Z"]
+
+    def unclaimed(self, running: Collection[int], lineage: Lineage) -> list[int]:  # noqa: ARG002
+        """List no process: each one within reach is in the group of its hook."""
+        return []
 
     def _lives(self, pid: int) -> bool:
         try:
@@ -184,7 +196,7 @@ class ProcessGroup:
             send_group(pid, signal.SIGKILL)
         end = time.monotonic() + _KILL_TIMEOUT
         # Another process reaps the orphans, so their end can only be polled for.
-        while any(self.members(pid, False, (), False) for pid in hooks):
+        while any(self.members(pid, False) for pid in hooks):
             if time.monotonic() > end:
                 raise SurvivorError(f"the kernel does not end the groups of {list(hooks)}")
             time.sleep(0.001)

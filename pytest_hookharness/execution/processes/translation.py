@@ -144,9 +144,8 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
 
 def decode(values: tuple[Any, ...]) -> ProcessResult:
     """Decode the report of one process."""
-    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid, reads = (
-        values
-    )
+    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, *rest = values
+    leftovers, unclaimed, pid, reads = rest
     record = None
     if reads is not None:
         from pytest_hookharness.execution.reads.decoding import decode_reads
@@ -163,6 +162,7 @@ def decode(values: tuple[Any, ...]) -> ProcessResult:
         cpu=cpu,
         peak_memory=peak,
         leftovers=tuple(Process(*row) for row in leftovers),
+        unclaimed=tuple(Process(*row) for row in unclaimed),
         pid=pid,
         reads=record,
     )

@@ -57,7 +57,8 @@ def aggregate(
     halt = next((reply.halt for reply in ended if reply.halt is not None), None)
     stopping = rule.role in _STOPS
     # At a stop, a text for the model keeps the turn going like a refusal, and a halt beats both.
-    if stopping and rule.context_continues and any(reply.context for reply in ended):
+    continues = stopping and halt is None and rule.context_continues and any(one.context for one in ended)
+    if continues:
         ruling = Ruling.DENY
     if stopping and halt is not None:
         ruling = Ruling.NONE
@@ -70,6 +71,7 @@ def aggregate(
         event=event,
         ruling=ruling,
         refused=_refused(rule, ruling),
+        context_refuses=continues,
         reasons=texts.all_reasons(),
         to_agent=() if stopping and halt is not None else texts.to_agent(),
         to_user=(*texts.to_user(), *((halt,) if halt else ())),

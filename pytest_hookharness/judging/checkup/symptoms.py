@@ -163,7 +163,7 @@ def _is_stop(exchange: Exchange) -> bool:
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     for _, hooked in reversed([*outcome.trace.hooked()]):
         if hooked.decision.refused or hooked.decision.overridden:
-            reason = next((one.reason for one in hooked.deciding if one.reason.strip()), "")
+            reason = next((one.demand for one in hooked.deciding if one.demand.strip()), "")
             return hooked.event, commands_of(hooked.deciding), " ".join(reason.split())[:_REASON]
     return "A stop", "", ""
 
@@ -234,13 +234,14 @@ def _says_so(outcome: Outcome, finding: verdicts.Finding) -> bool:
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
     for step, hooked in outcome.trace.hooked():
-        hooks = commands_of(hooked.hook_runs)
         # The deepest path says most, so it comes first.
         for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, written_above_project(change.path, hooked), mark)
             if code is not None:
-                finding = code.found(f"{hooked.event}: {text}.", turn=step.turn, hook=hooks)
-                shared = len({hook_run.hook.command for hook_run in hooked.hook_runs}) > 1
+                hooks = change.hooks or tuple(run.hook.command for run in hooked.hook_runs)
+                words = f"{hooked.event}: {text}{change.doubt}."
+                finding = code.found(words, turn=step.turn, hook=", ".join(dict.fromkeys(hooks)))
+                shared = len({*hooks}) > 1
                 yield _symptom(finding, shared=shared)
 
 

@@ -23,7 +23,7 @@ from pytest_hookharness.model import processes
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.start_failures import StartFailure
-from pytest_hookharness.model.trace import HookRun, Trace, commands_of
+from pytest_hookharness.model.trace import HookRun, Trace, commands_of, one_of
 from pytest_hookharness.model.verdicts import Finding
 
 # The faults that a host reports about the output or the end of a hook run, by their first word.
@@ -63,6 +63,7 @@ def find(
     seen = [
         *settings_findings.find_settings_problems(problems),
         *_hook_runs(trace),
+        *_unclaimed(trace),
         *_refusals(trace),
         *_undone(trace),
     ]
@@ -145,6 +146,24 @@ def _hook_runs(trace: Trace) -> Iterator[Finding]:
             defects.append(fault)
         for code, text in defects:
             yield code.found(text, turn=step.turn, hook=hook_run.hook.command, rule=hook_run.reply.rule)
+
+
+def _unclaimed(trace: Trace) -> Iterator[Finding]:
+    """Find leftover processes that one of several hooks started, with all hooks that it can be."""
+    for step, hooked in trace.hooked():
+        by_pid: dict[int, list[HookRun]] = {}
+        left: dict[int, processes.Process] = {}
+        for hook_run in hooked.hook_runs:
+            for process in () if hook_run.run is None else hook_run.run.unclaimed:
+                by_pid.setdefault(process.pid, []).append(hook_run)
+                left[process.pid] = process
+        together: dict[str, list[int]] = {}
+        for pid, hook_runs in by_pid.items():
+            together.setdefault(commands_of(hook_runs), []).append(pid)
+        for hooks, pids in together.items():
+            doubt = one_of(hook_run.hook.command for hook_run in by_pid[pids[0]])
+            text = f"{hooked.event} left {_processes([left[pid] for pid in pids])} running{doubt}."
+            yield finding_catalogue.LEFTOVER.found(text, turn=step.turn, hook=hooks)
 
 
 def _running_sessions(trace: Trace) -> Counter[int]:

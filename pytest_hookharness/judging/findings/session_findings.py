@@ -245,7 +245,7 @@ def find_pingpong(trace: Trace) -> Iterator[Finding]:
                     key = (change.path, mine.before, mine.after)
                     reverted[key] += 1
                     if reverted[key] == _OFTEN:
-                        yield _finding(step.turn, hooked, change.path)
+                        yield _finding(step.turn, hooked, change)
             case _:
                 continue
 
@@ -254,6 +254,9 @@ def _reverts(change: Change, mine: Change) -> bool:
     return change.before == mine.after and change.after == mine.before and change.before != change.after
 
 
-def _finding(turn: int, hooked: HookEvent, path: str) -> Finding:
-    text = f"{path}: hooks of {hooked.event} reverted the same change of the agent twice."
-    return finding_catalogue.PINGPONG.found(text, turn=turn, hook=commands_of(hooked.hook_runs))
+def _finding(turn: int, hooked: HookEvent, change: Change) -> Finding:
+    text = (
+        f"{change.path}: hooks of {hooked.event} reverted the same change of the agent twice{change.doubt}."
+    )
+    hooks = ", ".join(change.hooks) or commands_of(hooked.hook_runs)
+    return finding_catalogue.PINGPONG.found(text, turn=turn, hook=hooks)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.processes import Cut, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule
-from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.trace import Change, Trace
 
 # These are dropped where it was observed what the hooks read.
 UNOBSERVED = (
@@ -81,20 +81,34 @@ def _unchecked(trace: Trace) -> Iterator[str]:
 
 
 def _left_over(trace: Trace) -> Iterator[str]:
-    if any(hook_run.run is not None and hook_run.run.leftovers for _, hook_run in trace.hook_runs()):
+    results = [hook_run.run for _, hook_run in trace.hook_runs() if hook_run.run is not None]
+    if any(run.leftovers or run.unclaimed for run in results):
         yield "Processes that a hook left running, and that were then ended, would not have changed anything."
 
 
 def _written_elsewhere(trace: Trace) -> Iterator[str]:
-    changed = (change.path for _, hooked in trace.hooked() for change in hooked.changes)
-    paths = [*dict.fromkeys(path for path in changed if path.startswith(_OUTSIDE))]
+    changed = [change for _, hooked in trace.hooked() for change in hooked.changes]
+    paths: dict[str, Change] = {}
+    for change in changed:
+        if change.path.startswith(_OUTSIDE):
+            paths.setdefault(change.path, change)
     if paths:
-        first = ", ".join(path.removeprefix(_OUTSIDE.rstrip("/")) for path in paths[:_SHOWN])
+        shown = [*paths.values()][:_SHOWN]
+        first = ", ".join(
+            f"{change.path.removeprefix(_OUTSIDE.rstrip('/'))}{_by(change)}" for change in shown
+        )
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         yield (
             "Files that hooks wrote outside of the covered folders did not reach the machine; "
             f"with a real host they stay there: {first}{more}."
         )
+
+
+def _by(change: Change) -> str:
+    """Return the hooks that wrote a file, in parentheses."""
+    hooks = (" or " if change.in_doubt else " and ").join(f"`{command}`" for command in change.hooks)
+    perhaps = "perhaps " if change.in_doubt and len(change.hooks) == 1 else ""
+    return f" ({perhaps}by {hooks})" if hooks else ""
 
 
 def _assumed_rules(trace: Trace) -> Iterator[str]:

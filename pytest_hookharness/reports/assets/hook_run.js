@@ -50,6 +50,9 @@ function insideHookRun(hookRun, command, ended) {
     html("h4", {}, "Ending"), facts([["ended", ended], ...(run ? measures(run) : [])]),
     run?.doing.length ? [html("h4", {}, "Activity at the timeout"), listed(run.doing.map((each) => each.words))] : null,
     run?.processes.length ? [html("h4", {}, "Processes left behind"), processes(run.processes)] : null,
+    run?.unclaimed_processes?.length
+      ? [html("h4", {}, "Processes left behind by this hook or another one"), processes(run.unclaimed_processes)]
+      : null,
     html("h4", {}, "How the host interprets it"), reply.words ? html("p", {}, html("bdi", {}, reply.words)) : null, ruleBlock(reply.rule),
     reply.unheard ? [stream("Not shown to the agent", reply.unheard.text), ruleBlock(reply.unheard.rule)] : null,
   ];
@@ -79,9 +82,10 @@ function decisionBlock({decision}) {
   ];
 }
 
-function changeBlock({path, how, diff}) {
+function changeBlock({path, how, diff, hooks, in_doubt: inDoubt}) {
   const words = {content: "changed", mode: "has another mode", kind: "is of another kind"}[how] ?? how;
-  const label = [html("code", {}, path), ` ${words}`];
+  const by = hooks?.length ? ` by ${hooks.join(inDoubt ? " or " : " and ")}` : "";
+  const label = [html("code", {}, path), ` ${words}${by}`];
   return diff?.text ? opened({class: "more"}, label, () => diffBlock(diff.text)) : html("p", {class: "step"}, label);
 }
 

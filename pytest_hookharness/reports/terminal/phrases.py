@@ -191,7 +191,10 @@ def describe_reply(hook_run: HookRun, hooked: HookEvent, longest: int = LONGEST_
         parts.append(f"-> halt{_because(reply.halt, longest)}")
     if reply.behaviour is not None:
         parts.append(f"-> {plain(reply.behaviour, 20)}")
-    if reply.context and reply.context not in decision.reasons:
+    if decision.context_refuses and reply.context:
+        because = _because(reply.context, longest)
+        parts.append(f"-> {_ruling(Ruling.DENY, hooked)}, by a text for the agent{because}")
+    elif reply.context and reply.context not in decision.reasons:
         parts.append(f"-> tells the agent {quoted(reply.context, longest)}")
     if reply.fault is not None:
         parts.append(f"({plain(reply.fault, longest)})")
@@ -199,8 +202,8 @@ def describe_reply(hook_run: HookRun, hooked: HookEvent, longest: int = LONGEST_
 
 
 def text_of_reason(hook_run: HookRun) -> str:
-    """Return the quoted reason of one hook run."""
-    return quoted(hook_run.reason, LONGEST_ADVICE)
+    """Return the quoted reason of one hook run, or its text for the agent if that keeps the turn going."""
+    return quoted(hook_run.demand, LONGEST_ADVICE)
 
 
 def last_error_line(hook_run: HookRun) -> str:

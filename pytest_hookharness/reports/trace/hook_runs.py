@@ -156,6 +156,7 @@ def run_data(run: ProcessResult) -> TraceRecord:
         "seconds": run.wall,
         "cpu_seconds": run.cpu,
         "processes": [process_data(process) for process in run.leftovers],
+        "unclaimed_processes": [process_data(process) for process in run.unclaimed],
         "doing": [_activity(activity) for activity in doing],
         "dialogue": None if run.dialogue is None else _dialogue(run.dialogue),
     }

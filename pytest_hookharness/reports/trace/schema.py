@@ -167,6 +167,8 @@ DEFINITIONS: Mapping[str, Schema] = {
         path=_TEXT,
         how=_one_of("added", "removed", "content", "mode", "kind"),
         diff=_or_null(_EXCERPT),
+        hooks=_list(_TEXT),
+        in_doubt=_FLAG,
     ),
     "process": _object(pid=_WHOLE, command=_TEXT, age=_NUMBER),
     "activity": _object(
@@ -208,6 +210,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         peak_memory=_COUNT,
         pid=_WHOLE,
         processes=_list(_PROCESS),
+        unclaimed_processes=_list(_PROCESS),
         doing=_list(_ref("activity")),
         dialogue=_or_null(
             _object(shown=_EXCERPT, asked=_list(_object(question=_TEXT, answer=_TEXT)), unanswered=_TEXT)

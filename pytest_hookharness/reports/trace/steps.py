@@ -122,7 +122,11 @@ def _consequences(exchange: Performed | HookEvent, contents: Mapping[str, Versio
 def change_data(change: Change, versions: Versions | None = None) -> TraceRecord:
     """Return a changed file, with a diff if it is a text with known contents."""
     diff = _difference(change, versions)
-    return {"path": change.path, "how": change.how, "diff": None if diff is None else excerpt(diff)}
+    return {
+        **attributes(change, "path", "how"),
+        "diff": None if diff is None else excerpt(diff),
+        **attributes(change, "hooks", "in_doubt"),
+    }
 
 
 def _difference(change: Change, versions: Versions | None) -> str | None:

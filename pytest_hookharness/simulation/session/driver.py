@@ -21,7 +21,7 @@ from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
 from pytest_hookharness.simulation.startup.start_check import explain_failures
-from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, finished
+from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, finished, started
 from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -249,7 +249,7 @@ class SessionDriver:
         given, stdins = run_hooks(testbed, request.hooks, request.payload, budget)
         children = attribute(self._read_children(before), request.event, request.hooks, given)
         opened = testbed.transcript_opened()
-        changed = testbed.scan()
+        changed = testbed.scan(started(request.hooks, given))
         given = explain_failures(testbed, request.hooks, request.payload, given)
         session = self.progress.session
         self.progress = hosts.advance(session, hosts.HooksFinished(runs=given, finished=finished(given)))

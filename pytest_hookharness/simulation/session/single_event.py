@@ -11,7 +11,7 @@ from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.simulation.startup.start_check import explain_failures
-from pytest_hookharness.simulation.testbed.hook_batch import attribute, collect, finished
+from pytest_hookharness.simulation.testbed.hook_batch import attribute, collect, finished, started
 from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -37,6 +37,7 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     before = testbed.workspace.doubles.session_records.begin()
     for batch in hosts.start_groups(profile, hooks):
         runs, sent = run_hooks(testbed, batch, payload, testbed.settings.wall)
+        testbed.note_changes(started(batch, runs))
         pairs = zip(batch, runs, strict=True)
         read = [hosts.read_reply(profile, hook, event, run) for hook, run in pairs]
         given, stdins = [*given, *runs], [*stdins, *sent]

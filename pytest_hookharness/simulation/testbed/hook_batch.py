@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_hookharness.model.agent_sessions import ChildSession
-from pytest_hookharness.model.processes import ProcessResult
+from pytest_hookharness.model.processes import NotStarted, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
 from pytest_hookharness.model.scenario import Answer, Scenario
-from pytest_hookharness.model.trace import HookRun
+from pytest_hookharness.model.trace import Change, HookRun
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Seconds within which two ends count as one: by chance quick hooks differ by less than this.
@@ -77,6 +77,40 @@ def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
         else:
             groups.append([place])
     return tuple(place for group in groups for place in sorted(group))
+
+
+class ChangeMakers:
+    """Which hooks may have changed each file; ``beside``: background processes may have done so too."""
+
+    def __init__(self, *, beside: bool) -> None:
+        self._beside = beside
+        self._hooks: dict[str, dict[str, None]] = {}
+        self._in_doubt: set[str] = set()
+
+    def note(self, changes: Sequence[Change], hooks: Sequence[str]) -> None:
+        """Note changes that were made while these hooks ran, and no other."""
+        for change in changes:
+            self._hooks.setdefault(change.path, {}).update(dict.fromkeys(hooks))
+            if self._beside or len({*hooks}) > 1:
+                self._in_doubt.add(change.path)
+
+    def name(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+        """Return changes with the hooks that may have made them."""
+        return tuple(
+            replace(change, hooks=tuple(self._hooks[change.path]), in_doubt=change.path in self._in_doubt)
+            if self._hooks.get(change.path)
+            else change
+            for change in changes
+        )
+
+
+def started(hooks: Sequence[Hook], given: Sequence[ProcessResult | Payload]) -> tuple[str, ...]:
+    """Return the commands of the hooks of a batch whose process was started: only these can change files."""
+    return tuple(
+        hook.command
+        for hook, run in zip(hooks, given, strict=True)
+        if isinstance(run, ProcessResult) and not isinstance(run.ending, NotStarted)
+    )
 
 
 def linger(scenario: Scenario) -> float:

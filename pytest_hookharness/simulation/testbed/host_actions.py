@@ -14,7 +14,7 @@ from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, 
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.simulation.testbed import launch_overrides
-from pytest_hookharness.simulation.testbed.hook_batch import linger
+from pytest_hookharness.simulation.testbed.hook_batch import linger, started
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -42,7 +42,8 @@ def run_hooks(
     if any(launch_overrides.is_sent_twice(scenario, profile.events[hook.event], payload) for hook in hooks):
         # The other session's hooks run first. Only what they leave in shared files matters.
         with _another_session(testbed, hooks[0].event, payload) as other:
-            _run_together(testbed, hooks, other, budget)
+            others, _ = _run_together(testbed, hooks, other, budget)
+        testbed.note_changes(started(hooks, others))
     return _run_together(testbed, hooks, payload, budget)
 
 
@@ -68,10 +69,12 @@ def _run_together(
     commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
     launches = {index: prepare_launch(testbed, hooks, index, payload) for index in commands}
 
+    def ended(place: int, result: ProcessResult) -> None:
+        testbed.note_changes(started([hooks[commands[place]]], [result]))
+
     in_turn = any(hook.event in testbed.scenario.order for hook in hooks)
-    run_all = (
-        partial(launch_overrides.run_in_turn, testbed.run_processes) if in_turn else testbed.run_processes
-    )
+    run = testbed.run_processes
+    run_all = partial(launch_overrides.run_in_turn, run, ended) if in_turn else run
     runs = dict(zip(launches, run_all([*launches.values()], budget), strict=True))
     given = tuple(
         runs[index] if index in runs else testbed.answers.give(hook) for index, hook in enumerate(hooks)

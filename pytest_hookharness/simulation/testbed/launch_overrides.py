@@ -273,16 +273,20 @@ def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
 
 def run_in_turn(
     run: Callable[[Sequence[ProcessSpec], float], tuple[ProcessResult, ...]],
+    ended: Callable[[int, ProcessResult], None],
     launches: Sequence[ProcessSpec],
     budget: float,
 ) -> tuple[ProcessResult, ...]:
     """
     Run hooks one after the other that would begin together; each seems to begin when the one before ended.
+
+    After each of them, ``ended`` is called with its place and its result.
     """
     runs: list[ProcessResult] = []
     after = 0.0
-    for launch in launches:
+    for place, launch in enumerate(launches):
         (done,) = run([launch], max(0.0, budget - after))
+        ended(place, done)
         runs.append(replace(done, started=done.started + after))
         after += done.wall
     return tuple(runs)

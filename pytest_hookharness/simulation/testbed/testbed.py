@@ -23,7 +23,7 @@ from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, StateEntry
 from pytest_hookharness.simulation.testbed import launch_overrides
-from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers
+from pytest_hookharness.simulation.testbed.hook_batch import ChangeMakers, ScenarioAnswers
 from pytest_hookharness.simulation.testbed.host_setup import (
     configure,
     find_facts,
@@ -116,6 +116,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         )
         self._stack.callback(self.scanner.close)
         self._files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
+        self._scanned = self._files
+        self._makers = ChangeMakers(beside=bool(self.scenario.processes))
 
     @property
     def sandbox(self) -> Sandbox:
@@ -269,15 +271,25 @@ class Testbed(AbstractContextManager["Testbed"]):
         own = self.scenario.hook_timeout
         return own if own is not None else self.settings.hook_timeout
 
-    def scan(self) -> tuple[Change, ...]:
+    def scan(self, hooks: Sequence[str] = ()) -> tuple[Change, ...]:
         """
         Scan the covered files, and return what changed since the last scan.
 
         The transcript is left out until it counts.
+
+        Args:
+            hooks: Commands of the hooks that ran at the same time since then, or since `note_changes`.
         """
+        self.note_changes(hooks)
+        before, self._scanned = self._scanned, self._files
+        makers, self._makers = self._makers, ChangeMakers(beside=bool(self.scenario.processes))
+        return makers.name(changes(before, self._files))
+
+    def note_changes(self, hooks: Sequence[str]) -> None:
+        """Note what these hooks changed, before others run; the next scan returns it."""
         self.workspace.instruments.settle()
         before, self._files = self._files, self.scanner.scan(without=self._unread)
-        return changes(before, self._files)
+        self._makers.note(changes(before, self._files), hooks)
 
     def write_transcript(self, path: str, records: Sequence[Payload]) -> None:
         """Append to a transcript as the host does; this does not count as opening it."""
