@@ -91,8 +91,9 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
         return replace(problem, unwritten="none, because no session triggers this hook")
     name = f"{checkup.place.host}-{problem.id}"
     path = folder / f"{name}{SUFFIX}"
+    taken = replace(problem, unwritten=f"none, because {path} exists already; move it away")
     if path.exists():
-        return replace(problem, unwritten=f"none, because {path} exists already; move it away")
+        return taken
     try:
         for scenario, why in _choices(checkup, problem):
             text = scenario_files.write(scenario, name=name, why=why, folder=project)
@@ -100,6 +101,8 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
             if shows(loaded, problem.symptom):
                 create_file(path, text)
                 return replace(problem, file=path)
+    except FileExistsError:
+        return taken
     except (scenario_files.Unwritable, scenario_files.ScenarioErrors) as error:
         return replace(problem, unwritten=f"none, because it cannot be written: {error}")
     return replace(problem, unwritten=_NOT_RED)
