@@ -194,11 +194,14 @@ def test_one_edited_file_of_two(recorded):
     assert files[1].file.read_text() == recorded.original + "\n"
 
 
+@pytest.mark.parametrize("stale", [False, True])
 @pytest.mark.parametrize("killed", [False, True])
-def test_changes_made_meanwhile_stay(recorded, killed):
+def test_changes_made_meanwhile_stay(recorded, killed, stale):
     """Other changes of the settings during the recording stay, and the commands are restored."""
     process = recorded.begin()
-    recorded.settings.write_text(recorded.settings.read_text().replace(*MODEL))
+    # An editor may have loaded them before.
+    text = recorded.original if stale else recorded.settings.read_text()
+    recorded.settings.write_text(text.replace(*MODEL))
     recorded.original = recorded.original.replace(*MODEL)
     if killed:
         process.kill()
@@ -375,6 +378,18 @@ def test_a_project_that_was_moved(recorded):
     assert main.main(["record", str(moved), "--restore"]) == 0
     restored = (moved / ".claude" / "settings.json").read_text()
     assert json.loads(restored) == json.loads(recorded.original)
+
+
+def test_an_editor_that_brings_the_recorder_back(recorded):
+    """Wrapped settings that an editor saves after the recording are restored on demand."""
+    process = recorded.begin()
+    text = recorded.settings.read_text()
+    recorded.end(process)
+    recorded.settings.write_text(text)
+
+    assert main.main(["record", str(recorded.path), "--restore"]) == 0
+
+    assert json.loads(recorded.settings.read_text()) == json.loads(recorded.original)
 
 
 def test_a_terminal_that_is_closed(recorded):

@@ -2,7 +2,10 @@
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -79,6 +82,38 @@ def test_attributes_that_cannot_be_given_are_not_lost(file, monkeypatch):
 
     assert file.read_bytes() == b"after"
     assert (file.stat().st_gid, file.stat().st_ino) == (2345, inode)
+
+
+KILLED = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from pytest_hookharness.execution.user_files import replace_file
+
+def killed(*arguments, check, **named):
+    subprocess.Popen(*arguments, **named)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+subprocess.run = killed
+replace_file(Path(sys.argv[1]), b"before", b"after", inherited=[int(sys.argv[2])])
+"""
+
+
+def test_a_write_in_place_is_completed(file):
+    """A file with two names is written completely if the process is killed that began to write it."""
+    file.with_name("other").hardlink_to(file)
+    ours, theirs = os.pipe()
+
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, file, str(theirs)], pass_fds=[theirs], timeout=20, check=False
+    )
+    os.close(theirs)
+    # The inherited descriptor is closed when everything is written.
+    with os.fdopen(ours, "rb") as pipe:
+        assert pipe.read() == b""
+
+    assert done.returncode == -signal.SIGKILL
+    assert file.read_bytes() == b"after"
+    assert len([*file.parent.iterdir()]) == 2
 
 
 def test_a_link_stays_a_link(tmp_path):
