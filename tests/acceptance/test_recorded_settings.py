@@ -392,6 +392,19 @@ def test_an_editor_that_brings_the_recorder_back(recorded):
     assert json.loads(recorded.settings.read_text()) == json.loads(recorded.original)
 
 
+@pytest.mark.parametrize("text", [None, "build/\n"])
+def test_recordings_in_a_folder_with_other_files(recorded, text):
+    """A folder with files of the user keeps its list of ignored files, or still has none."""
+    ignored = recorded.path / ".gitignore"
+    if text is not None:
+        ignored.write_text(text)
+
+    recorded.end(recorded.begin("--output", "."))
+
+    assert (ignored.read_text() if ignored.exists() else None) == text
+    assert ("do not commit the recordings" in recorded.said) == (text is None)
+
+
 def test_a_terminal_that_is_closed(recorded):
     """The settings are restored if the terminal is closed or the system ends the command."""
     for number in (signal.SIGHUP, signal.SIGTERM):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets, links_out
-from pytest_hookharness.execution.user_files import ChangedMeanwhile, replace_file
+from pytest_hookharness.execution.user_files import ChangedMeanwhile, create_file, replace_file
 from pytest_hookharness.frontends.cli.guardian import (
     ATTEMPTS,
     OURS,
@@ -68,14 +68,25 @@ def _call(arguments: argparse.Namespace) -> int:
     folder = (given or (path if path.is_dir() else path.parent) / FOLDER).resolve()
     plan(path, arguments.host, folder)
     make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
-    # Recordings must not be committed by accident.
-    (folder / ".gitignore").write_text("*\n")
+    if line := _ignore(folder):
+        print(line, flush=True)
     # Blocked and taken with `sigwait`: no signal interrupts this while only some files are changed.
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     try:
         return _record(path, arguments.host, folder)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
+
+
+def _ignore(folder: Path) -> str:
+    """Have git ignore a new folder of recordings; return a warning if the folder has other files."""
+    ignored = folder / ".gitignore"
+    if ignored.exists():
+        return ""
+    if any(folder.iterdir()):
+        return f"{folder}: has other files, so git is not made to ignore it; do not commit the recordings"
+    create_file(ignored, "*\n")
+    return ""
 
 
 def _record(path: Path, host: str, folder: Path) -> int:
