@@ -58,14 +58,14 @@ def test_a_project_that_is_cleaned_meanwhile(recorded, killed):
     subprocess.run(["git", "init", "-q", recorded.path], check=True)
     subprocess.run(["git", "-C", recorded.path, "add", ".claude", "hook.sh"], check=True)
     process = recorded.begin()
-    recorded.fire()
+    recorded.run_hook()
     subprocess.run(["git", "-C", recorded.path, "clean", "-fdxq"], check=True)
     assert not (recorded.path / "hook-recordings").exists()
     if killed:
         process.kill()
         process.communicate(timeout=20)
     else:
-        recorded.fire()
+        recorded.run_hook()
         status, said = recorded.end(process)
         assert status == 0
         assert "hook-recordings: was removed meanwhile, with the payloads" in said
@@ -156,7 +156,7 @@ def test_an_edit_between_reading_and_wrapping_stays(recorded, times):
     )
     while "start the agent" not in process.stdout.readline():
         assert process.poll() is None
-    assert recorded.fire().returncode == 2
+    assert recorded.run_hook().returncode == 2
     status, said = recorded.end(process)
 
     assert (status, len(recorded.records())) == (0, 1)
@@ -262,7 +262,7 @@ def test_settings_that_are_a_link_in_the_project(recorded, path):
     recorded.settings.rename(target)
     recorded.settings.symlink_to(target)
     process = recorded.begin(path, "--output", "hook-recordings")
-    recorded.fire()
+    recorded.run_hook()
     status, _ = recorded.end(process)
 
     assert (status, len(recorded.records())) == (0, 1)
@@ -305,7 +305,7 @@ def test_two_names_of_one_settings_file(recorded, link):
     """A settings file that another one links to is wrapped and restored once."""
     getattr(recorded.settings.with_name("settings.local.json"), link)(recorded.settings)
     process = recorded.begin()
-    recorded.fire()
+    recorded.run_hook()
     status, said = recorded.end(process)
 
     assert (status, len(recorded.records())) == (0, 1)
@@ -320,7 +320,7 @@ def test_hooks_are_not_recorded_twice(crashed):
 
 
 def test_one_file_that_cannot_be_restored_does_not_stop_the_others(crashed, capsys):
-    """Files that can be restored are; the others are reported, and restored as soon as they can be."""
+    """Restorable files are restored; all other files are reported, and restored as soon as possible."""
     (journal,) = crashed.journals.iterdir()
     (entry,) = json.loads(journal.read_text())
     other = crashed.settings.with_name("other.json")
