@@ -1,7 +1,14 @@
 """A small project of its own for every acceptance test."""
 
+import json
+import os
 import pkgutil
+import select
+import signal
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +72,76 @@ def project(pytester):
 
     pytester.makeini("[pytest]\n")
     return Project()
+
+
+SETTINGS = """\
+{
+  "hooks": {
+    "Stop": [ {"hooks": [{"type": "command",   "command": "./hook.sh \\"a b\\""}]} ]
+  }
+}
+"""
+
+
+@pytest.fixture
+def recorded(tmp_path_factory, monkeypatch):
+    """A project with a hook, and a way to record it."""
+    tmp_path = tmp_path_factory.mktemp("recorded")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    sent = {"hook_event_name": "Stop"}
+    (tmp_path / ".claude").mkdir()
+    settings_file = tmp_path / ".claude" / "settings.json"
+    settings_file.write_text(SETTINGS)
+    hook = tmp_path / "hook.sh"
+    hook.write_text('#!/bin/sh\ncat > seen.json\necho "$1"\necho why >&2\nexit 2\n')
+    hook.chmod(0o755)
+
+    class Recorded:
+        path = tmp_path
+        original = SETTINGS
+        settings = settings_file
+        journals = Path(os.environ["XDG_STATE_HOME"], "hookharness", "recordings")
+
+        def begin(self, *arguments):
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "pytest_hookharness", "record", *arguments],
+                cwd=tmp_path,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            self.said = ""
+            while "start the agent" not in self.said:
+                line = process.stdout.readline()
+                assert line
+                self.said += line
+            return process
+
+        def end(self, process):
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=20)
+            return process.returncode, said
+
+        def run_hook(self, payload=sent, **env):
+            (entry,) = json.loads(settings_file.read_text())["hooks"]["Stop"][0]["hooks"]
+            return subprocess.run(
+                ["/bin/sh", "-c", entry["command"]],
+                cwd=tmp_path,
+                env={**os.environ, **env},
+                input=json.dumps(payload),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+
+        def restored(self):
+            for _ in range(2000):
+                if settings_file.read_text() == self.original:
+                    return True
+                select.select([], [], [], 0.01)
+            return False
+
+        def records(self):
+            files = sorted((tmp_path / "hook-recordings").glob("*-*.json"))
+            return [json.loads(file.read_text()) for file in files]
+
+    return Recorded()

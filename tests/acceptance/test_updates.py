@@ -2,7 +2,8 @@
 
 import pytest
 
-from pytest_hookharness.frontends.output.files import replace_file
+from pytest_hookharness.frontends.pytest_plugin import update_files
+from pytest_hookharness.scenario_files.update.update import update
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 # Another process, such as an editor, writes while the tests run.
@@ -87,17 +88,21 @@ def test_nothing_is_written_after_an_interruption(project):
     result.stdout.fnmatch_lines(["the run was interrupted: nothing is written"])
 
 
-def test_a_link_stays_a_link(tmp_path):
-    """A scenario file that is a link has the file behind it written."""
-    real, link = tmp_path / "real.yaml", tmp_path / "link.yaml"
-    real.write_text("name: x\n")
-    link.symlink_to(real)
+def test_an_edit_at_the_last_moment(project, monkeypatch):
+    """An edit that is made while the new text is computed stays, and the file is not changed."""
+    polite = project.scenario("polite", verdict="terminated\n  within: 1")
+    before = polite.read_text()
 
-    replace_file(link, b"name: y\n")
+    def edited(*arguments, **named):
+        with polite.open("a") as file:
+            file.write("# later\n")
+        return update(*arguments, **named)
 
-    assert link.is_symlink()
-    assert real.read_text() == "name: y\n"
-    assert sorted(tmp_path.iterdir()) == [link, real]
+    monkeypatch.setattr(update_files, "update", edited)
+    result = project.run("--hook-scenarios", "--hook-update")
+
+    assert polite.read_text() == before + "# later\n"
+    result.stdout.fnmatch_lines(["*polite.scenario.yaml: not changed: *was changed by another program*"])
 
 
 @pytest.mark.slow

@@ -42,9 +42,12 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
         SimulationError: There is no hook.
         UnknownHost: There is no such host.
     """
-    whole = path.resolve()
+    # A settings file may be a link: the host looks for its name, not for that of its target.
+    whole = path.parent.resolve() / path.name if path.is_file() else path.resolve()
     if whole.is_file():
         profile, file = _reader_of(whole, host)
+        for line in _leaving(whole.parents[file.count("/")], (file,)):
+            raise SimulationError(line)
         found = [_read(profile, whole.parents[file.count("/")], (file,), only=file)]
     elif whole.is_dir():
         found = [*_in_folder(whole, host)]
@@ -53,12 +56,37 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
         raise SimulationError(f"{path}: {problem}; name a project or a settings file")
     with_hooks = tuple(hook_set for hook_set in found if hook_set.hooks or hook_set.flaws)
     if not with_hooks:
+        if links := links_out(path, host):
+            raise SimulationError("; ".join(links))
         who = hosts.find(host).id if host else "any host"
         raise SimulationError(
             f"{path}: no hooks of {who} are configured below it; name a project with settings such as "
             ".claude/settings.json, a plugin, or a settings file"
         )
     return with_hooks
+
+
+def links_out(path: Path, host: str = "") -> tuple[str, ...]:
+    """Return sentences about the settings files of a project that are left out, as links lead out of it."""
+    root = path.resolve()
+    patterns = {
+        pattern.removeprefix(_WORKSPACE)
+        for profile in ((hosts.find(host),) if host else hosts.known())
+        for pattern in profile.config.paths
+        if pattern.startswith(_WORKSPACE)
+    }
+    files = {str(file.relative_to(root)) for pattern in patterns for file in root.glob(pattern)}
+    return tuple(_leaving(root, sorted(files)))
+
+
+def _leaving(root: Path, files: Sequence[str]) -> Iterator[str]:
+    for file in files:
+        target = (root / file).resolve()
+        if target.is_file() and not target.is_relative_to(root):
+            yield (
+                f"{root / file}: is a link to {target}, out of the project; replace it by a copy, or name "
+                "the project of that file"
+            )
 
 
 def _reader_of(file: Path, host: str) -> tuple[hosts.Profile, str]:

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.sessions import alone
 from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
@@ -73,11 +74,16 @@ def _project(hook_set: HookSet, folder: Path) -> str:
 
 def _copy(project: Path, folder: Path) -> None:
     """Copy a project into a folder. If the folder is part of the project, it is left out of the copy."""
-    with TemporaryDirectory(prefix="hookharness-check-") as base:
+    with (
+        TemporaryDirectory(prefix="hookharness-check-") as base,
+        # In the same folder, so that it gets its name in one step: the next check would use half a copy.
+        TemporaryDirectory(prefix=".hookharness-check-", dir=folder) as beside,
+    ):
         fresh = Path(base, _COPY)
         fresh.mkdir()
         copy_folder(project, fresh, {folder})
-        shutil.move(fresh, folder / _COPY)
+        shutil.move(fresh, beside)
+        Path(beside, _COPY).rename(folder / _COPY)
 
 
 def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:
@@ -85,15 +91,18 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
         return replace(problem, unwritten="none, because no session triggers this hook")
     name = f"{checkup.place.host}-{problem.id}"
     path = folder / f"{name}{SUFFIX}"
+    taken = replace(problem, unwritten=f"none, because {path} exists already; move it away")
     if path.exists():
-        return replace(problem, unwritten=f"none, because {path} exists already; move it away")
+        return taken
     try:
         for scenario, why in _choices(checkup, problem):
             text = scenario_files.write(scenario, name=name, why=why, folder=project)
             (loaded,) = scenario_files.loads(text, path)
             if shows(loaded, problem.symptom):
-                path.write_text(text, "utf-8")
+                create_file(path, text)
                 return replace(problem, file=path)
+    except FileExistsError:
+        return taken
     except (scenario_files.Unwritable, scenario_files.ScenarioErrors) as error:
         return replace(problem, unwritten=f"none, because it cannot be written: {error}")
     return replace(problem, unwritten=_NOT_RED)

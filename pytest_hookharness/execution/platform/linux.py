@@ -44,6 +44,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _FILE_CLOCK = 5
 _IS_LINUX = sys.platform == "linux"
 _RLIMIT_LOCKS, _MARK_TITLE = 10, b"Max file locks"
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 SHIFTS_TIME: bool = _IS_LINUX
 SHELL_STDIN: str = "/proc/self/fd/0" if _IS_LINUX else "/dev/fd/0"
@@ -271,3 +272,12 @@ def change_attributes(path: str, removed: Collection[str], changed: Mapping[str,
         os.removexattr(path, name, follow_symlinks=False)
     for name, value in changed.items():
         os.setxattr(path, name, value, follow_symlinks=False)
+
+
+def exchange(one: str, other: str) -> None:
+    if not hasattr(libc, "renameat2"):
+        raise OSError(errno.ENOSYS, "this system has no renameat2")
+    check(
+        libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE),
+        f"exchanging {one} and {other}",
+    )

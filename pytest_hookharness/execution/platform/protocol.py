@@ -153,6 +153,9 @@ class Files(Protocol):
     def change_attributes(self, path: str, removed: Collection[str], changed: Mapping[str, bytes]) -> None:
         """Remove and set extended attributes of a path itself."""
 
+    def exchange(self, one: str, other: str) -> None:
+        """Exchange two files in one step."""
+
 
 class Isolation(Protocol):
     """Namespaces and mounts. What the kernel refuses is an ``OSError``."""

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import list_ignored
-from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Edit, Read, RunCommand, Script, Stop
 from pytest_hookharness.model.scenario import Scenario
@@ -80,7 +80,7 @@ def _call(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         try:
-            write_new(path, text)
+            create_file(path, text)
             print(f"wrote {path}")
         except FileExistsError:
             print(f"kept  {path}, which exists already")

@@ -135,7 +135,10 @@ def _keep(
         "exit": code,
         "seconds": round(seconds, 3),
     }
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # Made anew if somebody cleaned the project meanwhile; recordings must not be committed by accident.
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / ".gitignore").write_text("*\n")
     name = f"{at}-{os.getpid()}"
     fresh = folder / f".{name}.new"
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchor, pick
 from pytest_hookharness.frontends.option_types import (
@@ -18,7 +19,6 @@ from pytest_hookharness.frontends.option_types import (
     seconds,
     whole_number,
 )
-from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.frontends.replay_command import (
     TIERS,
@@ -111,7 +111,7 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
     if arguments.incident is not None:
         from pytest_hookharness.frontends.output.simulation_files import compose_incident
 
-        write_new(arguments.incident, compose_incident(outcome, replay))
+        create_file(arguments.incident, compose_incident(outcome, replay))
         print(f"hookharness: wrote {arguments.incident}", file=sys.stderr)
     if interrupted or (outcome.verdict_name == "undecided" and not outcome.passed):
         return UNKNOWN

@@ -1,38 +1,38 @@
 """
 ``hookharness record``: record the payloads of hooks while a real agent works.
 
-Meanwhile the settings files run each hook through `payload_recorder`. Their contents are saved before they
-are changed, and restored byte for byte: at the end, by a guardian process if this one dies, or with
-``--restore`` after a crash of the machine.
+Meanwhile the settings files run each hook through `payload_recorder`. `guardian` restores them byte for byte.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets, links_out
+from pytest_hookharness.execution.user_files import ChangedMeanwhile, create_file, replace_file
+from pytest_hookharness.frontends.cli.guardian import (
+    ATTEMPTS,
+    OURS,
+    RECORDER,
+    Guarded,
+    GuardError,
+    WrappedSettings,
+    journals,
+    restore,
+)
 from pytest_hookharness.frontends.option_types import make_folder
-from pytest_hookharness.frontends.output.files import replace_file
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
-RECORDER = Path(__file__).with_name("payload_recorder.py")
-# Part of every wrapped command, whichever installation wrapped it.
-_OURS = f"{RECORDER.parent.name}/{RECORDER.name}"
 FOLDER = "hook-recordings"
 _DESCRIPTION = (
     "Runs the hooks of a project through a recorder until Ctrl-C, and writes the payload of each hook run, "
@@ -40,28 +40,7 @@ _DESCRIPTION = (
     "Start the agent when you are told to. docs/how-to/record-real-payloads.md explains how to use the files."
 )
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_JOURNAL = "restore.json"
 _NOTHING = "{path}: none of its hooks is a shell command in a JSON file, so nothing can be recorded"
-
-
-@dataclass(frozen=True, slots=True)
-class WrappedSettings:
-    """
-    One settings file whose commands are wrapped while hooks are recorded.
-
-    Attributes:
-        file: The file, with links followed.
-        before: Its contents before.
-        meanwhile: Its contents while hooks are recorded.
-        keys: The keys of its commands.
-        commands: The wrapped commands, each with the original.
-    """
-
-    file: Path
-    before: bytes
-    meanwhile: bytes
-    keys: frozenset[str]
-    commands: Mapping[str, str]
 
 
 def declare_record(parser: argparse.ArgumentParser) -> None:
@@ -82,56 +61,75 @@ def declare_record(parser: argparse.ArgumentParser) -> None:
 
 def _call(arguments: argparse.Namespace) -> int:
     """Record until Ctrl-C, then restore everything."""
-    folder = _folder(arguments)
+    path: Path = arguments.path
     if arguments.restore:
-        _confine(folder, arguments.path.resolve())
-        return _report(restore(folder), folder)
-    if (folder / _JOURNAL).exists():
-        raise SimulationError(f"{folder} has settings that were not restored; call it with --restore first")
-    files = plan(arguments.path, arguments.host, folder)
+        return _restore_all(path, arguments.host)
+    given: Path | None = arguments.output
+    folder = (given or (path if path.is_dir() else path.parent) / FOLDER).resolve()
+    plan(path, arguments.host, folder)
     make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
-    before = len(list(folder.glob("*.json")))
+    if line := _ignore(folder):
+        print(line, flush=True)
     # Blocked and taken with `sigwait`: no signal interrupts this while only some files are changed.
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
-    with Guarded(files, folder):
+    try:
+        return _record(path, arguments.host, folder)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
+
+
+def _ignore(folder: Path) -> str:
+    """Have git ignore a new folder of recordings; return a warning if the folder has other files."""
+    ignored = folder / ".gitignore"
+    if ignored.exists():
+        return ""
+    if any(folder.iterdir()):
+        return f"{folder}: has other files, so git is not made to ignore it; do not commit the recordings"
+    create_file(ignored, "*\n")
+    return ""
+
+
+def _record(path: Path, host: str, folder: Path) -> int:
+    before = {*folder.glob("*.json")}
+    # Held open, because a new folder of the same name is another one.
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    files, guarded = begin(path, host, folder)
+    try:
+        for line in links_out(path, host):
+            print(f"not recorded: {line}", flush=True)
         for wrapped in files:
             print(f"recording: {wrapped.file}, {len(wrapped.commands)} hooks", flush=True)
         print("start the agent now; Ctrl-C ends this and restores the settings", flush=True)
         signal.sigwait(_ENDS)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
-    if (folder / _JOURNAL).exists():
-        return 2
-    number = len(list(folder.glob("*.json"))) - before
-    print(f"{counted(number, 'payload')} in {folder}; the settings are restored")
-    return 0
+    finally:
+        restored = guarded.end()
+    said = [*restored.lines]
+    if not os.fstat(held).st_nlink:
+        said.append(f"{folder}: was removed meanwhile, with the payloads that were in it until then")
+    os.close(held)
+    said.append(f"{counted(len({*folder.glob('*.json')} - before), 'payload')} in {folder}")
+    if not restored.lines:
+        said[-1] += "; the settings are restored"
+    print(*said, sep="\n")
+    return 2 if restored.left else 0
 
 
-def _confine(folder: Path, whole: Path) -> None:
+def begin(path: Path, host: str, folder: Path) -> tuple[tuple[WrappedSettings, ...], Guarded]:
     """
-    Check that a journal names only files of the project: it may have come with a project from elsewhere.
+    Wrap the hooks in settings files; return the files and what restores them.
 
     Raises:
-        SimulationError: It names another file.
+        SimulationError: No hook can be recorded, or the settings cannot be guarded.
     """
-    for entry in _journal(folder):
-        file = Path(str(entry["file"])).resolve()
-        if not file.is_relative_to(whole):
-            raise SimulationError(
-                f"{folder / _JOURNAL}: names {file}, which is not in {whole}; nothing was changed. "
-                "Call it with the PATH that was recorded"
-            )
-
-
-def _report(lines: Sequence[str], folder: Path) -> int:
-    for line in lines:
-        print(line)
-    return 2 if (folder / _JOURNAL).exists() else 0
-
-
-def _folder(arguments: argparse.Namespace) -> Path:
-    given: Path | None = arguments.output
-    path: Path = arguments.path
-    return (given or (path if path.is_dir() else path.parent) / FOLDER).resolve()
+    for _ in range(ATTEMPTS):
+        files = plan(path, host, folder)
+        try:
+            return files, Guarded(files)
+        except ChangedMeanwhile:
+            continue
+        except (OSError, GuardError) as error:
+            raise SimulationError(f"nothing was changed: {error}") from error
+    raise SimulationError(f"{path}: another program changes its settings again and again; end it first")
 
 
 def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
@@ -141,20 +139,34 @@ def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
     Raises:
         SimulationError: No hook can be recorded.
     """
-    found = tuple(wrapped for hook_set in find_hook_sets(path, host) for wrapped in _wrap(hook_set, folder))
+    found: dict[tuple[int, int], WrappedSettings] = {}
+    for hook_set in find_hook_sets(path, host):
+        for named, keys, commands in _commands(hook_set, folder):
+            file = named.resolve()
+            # Two names may lead to one file.
+            identity = file.stat().st_dev, file.stat().st_ino
+            known = found.get(identity)
+            before = known.before if known else file.read_bytes()
+            text, number = _replaced(file, known.meanwhile if known else before, keys, commands)
+            if number and not os.access(file.parent, os.W_OK):
+                raise SimulationError(f"{file.parent} cannot be written; record in a copy of the project")
+            if number:
+                wrapped = {**(known.commands if known else {}), **{new: old for old, new in commands.items()}}
+                every = keys | known.keys if known else keys
+                found[identity] = WrappedSettings(named, file, before, text, every, wrapped)
     if not found:
         raise SimulationError(_NOTHING.format(path=path))
-    return found
+    return tuple(found.values())
 
 
-def _wrap(hook_set: HookSet, folder: Path) -> Iterator[WrappedSettings]:
-    if any(_OURS in hook.command for hook in hook_set.hooks):
+def _commands(hook_set: HookSet, folder: Path) -> Iterator[tuple[Path, frozenset[str], dict[str, str]]]:
+    """Yield each settings file with the keys of its commands and the wrapped command for each command."""
+    if any(OURS in hook.command for hook in hook_set.hooks):
         raise SimulationError(
             f"{hook_set.root}: its hooks are being recorded already; end that with Ctrl-C, or call it with "
-            "--restore and the same --output"
+            "--restore"
         )
     profile = hosts.find(hook_set.host)
-    keys = command_keys(profile.config)
     commands = {
         hook.command: shlex.join(
             [sys.executable, "-P", str(RECORDER), str(folder), *profile.process.shell, hook.command]
@@ -163,118 +175,55 @@ def _wrap(hook_set: HookSet, folder: Path) -> Iterator[WrappedSettings]:
         if hook.type == "command" and hook.command and hook.args is None
     }
     for name in hook_set.files:
-        file = (hook_set.root / name).resolve()
-        before = file.read_bytes()
-        try:
-            text, number = replace_commands(before.decode("utf-8"), keys, commands)
-        except UnicodeDecodeError as error:
-            raise SimulationError(f"{file}: is not UTF-8: {error}") from error
-        if number and not os.access(file.parent, os.W_OK):
-            raise SimulationError(f"{file.parent} cannot be written; record in a copy of the project")
-        if number:
-            yield WrappedSettings(
-                file, before, text.encode(), keys, {new: old for old, new in commands.items()}
-            )
+        yield hook_set.root / name, command_keys(profile.config), commands
 
 
-class Guarded:
-    """A context in which settings files are changed; a guardian process restores them if this one dies."""
-
-    def __init__(self, files: Sequence[WrappedSettings], folder: Path) -> None:
-        self._files = files
-        self._folder = folder
-        self._watched, self._held = -1, -1
-
-    def __enter__(self) -> None:
-        # Recordings must not be committed by accident.
-        (self._folder / ".gitignore").write_text("*\n")
-        journal = [
-            {
-                "file": str(wrapped.file),
-                "before": wrapped.before.decode("latin-1"),
-                "meanwhile": sha256(wrapped.meanwhile).hexdigest(),
-                "keys": sorted(wrapped.keys),
-                "commands": dict(wrapped.commands),
-            }
-            for wrapped in self._files
-        ]
-        replace_file(self._folder / _JOURNAL, json.dumps(journal).encode(), 0o600)
-        self._watched, self._held = os.pipe()
-        # In a session of its own: Ctrl-C and a closed terminal must not reach it.
-        # It notices the death of this process because the pipe it reads from is closed.
-        subprocess.Popen(
-            # Not from the folder it is called in: a project may hold a module of any name.
-            [sys.executable, "-P", "-m", "pytest_hookharness.frontends.cli.record", str(self._folder)],
-            stdin=self._watched,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        os.close(self._watched)
-        for wrapped in self._files:
-            replace_file(wrapped.file, wrapped.meanwhile)
-
-    def __exit__(self, *_: object) -> None:
-        _report(restore(self._folder), self._folder)
-        os.close(self._held)
+def _replaced(file: Path, data: bytes, keys: frozenset[str], commands: dict[str, str]) -> tuple[bytes, int]:
+    try:
+        text, number = replace_commands(data.decode("utf-8"), keys, commands)
+    except UnicodeDecodeError as error:
+        raise SimulationError(f"{file}: is not UTF-8: {error}") from error
+    return text.encode(), number
 
 
-def restore(folder: Path) -> tuple[str, ...]:
-    """
-    Restore the settings files of a recording; those that cannot be restored now stay in the journal.
-
-    Returns:
-        Sentences about files that somebody else changed meanwhile, or that could not be restored.
-    """
-    entries = _journal(folder)
+def _restore_all(path: Path, host: str) -> int:
+    """Restore the settings of a project from the journals of this user, or else from the wrapped commands."""
+    whole = path.resolve()
     lines: list[str] = []
-    left: list[Mapping[str, Any]] = []
-    for entry in entries:
+    status = 0
+    for journal, files in journals():
+        if any(each.is_relative_to(whole) for one in files for each in (one.named, one.file)):
+            restored = restore(files, journal)
+            lines += restored.lines or [f"{wrapped.file}: is restored" for wrapped in files]
+            status = 2 if restored.left else status
+    if not status:
+        lines += _unwrap(path, host, known=bool(lines))
+    print(*lines, sep="\n")
+    return status
+
+
+def _unwrap(path: Path, host: str, *, known: bool) -> Iterator[str]:
+    """Restore hooks without a journal, as in a moved project: a wrapped command ends with its original."""
+    try:
+        hook_sets = find_hook_sets(path, host)
+    except SimulationError:
+        if not known:
+            raise
+        return
+    for hook_set in hook_sets:
         try:
-            lines.append(_restore(entry))
-        except (OSError, UnicodeError) as error:
-            left.append(entry)
-            lines.append(f"{entry['file']}: was not restored: {error}; fix that, and call it with --restore")
-    if left:
-        replace_file(folder / _JOURNAL, json.dumps(left).encode(), 0o600)
-    else:
-        (folder / _JOURNAL).unlink(missing_ok=True)
-    return tuple(filter(None, lines))
-
-
-def _journal(folder: Path) -> list[Mapping[str, Any]]:
-    """Return what has to be restored, file by file."""
-    try:
-        entries: list[Mapping[str, Any]] = json.loads((folder / _JOURNAL).read_text("utf-8"))
-    except FileNotFoundError:
-        return []
-    return entries
-
-
-def _restore(entry: Mapping[str, Any]) -> str:
-    file = Path(str(entry["file"]))
-    before = str(entry["before"]).encode("latin-1")
-    try:
-        now = file.read_bytes()
-    except FileNotFoundError:
-        return f"{file}: was removed meanwhile, and stays removed"
-    if now == before:
-        return ""
-    if sha256(now).hexdigest() == entry["meanwhile"]:
-        replace_file(file, before)
-        return ""
-    keys, commands = entry["keys"], entry["commands"]
-    text, _ = replace_commands(now.decode("utf-8"), keys, commands)
-    replace_file(file, text.encode())
-    return f"{file}: was changed meanwhile; its hooks are restored, the other changes stay"
-
-
-def watch(folder: Path) -> None:
-    """Wait for the end of the process that holds the other end of standard input, then restore everything."""
-    while os.read(0, 1):
-        pass
-    restore(folder)
-
-
-if __name__ == "__main__":
-    watch(Path(sys.argv[1]))
+            wrapped = [hook.command for hook in hook_set.hooks if OURS in hook.command]
+            commands = {command: shlex.split(command)[-1] for command in wrapped}
+        except ValueError as error:
+            raise SimulationError(
+                f"{hook_set.root}: a hook runs {RECORDER.name} and cannot be read ({error}); edit it by hand"
+            ) from error
+        for name in hook_set.files if commands else ():
+            known, file = True, hook_set.root / name
+            before = file.read_bytes()
+            after, number = _replaced(file, before, command_keys(hosts.find(hook_set.host).config), commands)
+            if number:
+                replace_file(file, before, after)
+                yield f"{file}: no journal names it; its hooks are restored from their wrapped commands"
+    if not known:
+        yield f"{path}: nothing has to be restored"

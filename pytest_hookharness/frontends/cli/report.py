@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.option_types import require_new, whole_number
-from pytest_hookharness.frontends.output.files import write_new
 from pytest_hookharness.frontends.output.simulation_files import SUFFIX, read_file
 from pytest_hookharness.hosts.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
@@ -99,7 +99,7 @@ def _report(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         print(*filter(None, (text, *notes)), sep="\n")
     else:
-        write_new(arguments.output, f"{text}\n")
+        create_file(arguments.output, f"{text}\n")
         print(f"wrote {arguments.output}", *notes, sep="\n")
     return judge([run for _, run in read])
 

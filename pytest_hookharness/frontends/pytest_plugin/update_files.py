@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.frontends.output.files import replace_file
+from pytest_hookharness.execution.user_files import replace_file
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.scenario_files.update.revise import ObservedRun
@@ -90,7 +90,7 @@ class Updates:
             text = data.decode()
             made = update(text, file, seen, trouble=self.trouble)
             if made.text != text:
-                replace_file(file, made.text.encode())
+                replace_file(file, data, made.text.encode())
         except (OSError, scenario_files.ScenarioErrors) as error:
             yield f"{name}: not changed: {error}"
             return

@@ -66,6 +66,22 @@ def test_problems_are_reported_where_no_file_can_be_written(project, tmp_path):
     assert not [*folder.iterdir()]
 
 
+def test_a_file_that_somebody_writes_meanwhile_stays(project, tmp_path):
+    """A file that is written while its scenario is played stays, and the other problems get their files."""
+    first, second, _ = of_two_hooks(project).problems
+    mine = tmp_path / f"claude-code-{first.id}.scenario.yaml"
+
+    def play(*_):
+        mine.write_text("mine")
+        return True
+
+    taken, written, _ = export(of_two_hooks(project), tmp_path, play).problems
+
+    assert mine.read_text() == "mine"
+    assert taken.unwritten == f"none, because {mine} exists already; move it away"
+    assert (written.id, written.file.is_file()) == (second.id, True)
+
+
 def test_an_interrupted_check_up_writes_nothing(project, tmp_path):
     """After Ctrl-C nothing is run to write a file."""
     found = replace(checkup(project), interrupted=True)

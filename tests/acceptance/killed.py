@@ -1,0 +1,198 @@
+"""
+Kills a command at 100 random moments, and prints which of them lost something.
+
+Run as a program, with the name of a command and an empty folder. Each time the command runs in a fork of this
+process, as a start of Python would take most of the time.
+"""
+
+import contextlib
+import io
+import os
+import random
+import signal
+import sys
+import time
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import ClassVar
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.campaigns.check.scenario_export import export
+from pytest_hookharness.execution import platform
+from pytest_hookharness.frontends.cli import guardian, record
+from pytest_hookharness.frontends.pytest_plugin import update_files
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
+from pytest_hookharness.model.moves import FIRST_PROMPT, Script
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.scenario_files.update.revise import ObservedRun
+
+TIMES, SEED = 100, 17
+SETTINGS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./hook.sh"}]}]}}\n'
+SCENARIO = """\
+name: polite
+hooks: {Stop: "true"}
+agent: [{prompt: Go.}, {stop: Done.}]
+expect: {verdict: terminated, within: 1}
+"""
+
+
+class Recording:
+    """``record``: the settings are as before when all processes have ended, or after ``--restore``."""
+
+    def __init__(self, folder, number):
+        self.project = folder
+        (folder / ".claude").mkdir()
+        self.settings = folder / ".claude" / "settings.json"
+        # More than the kernel writes in one piece.
+        self.text = SETTINGS + " " * (10_000 if number % 2 else 0)
+        self.settings.write_text(self.text)
+        os.environ["XDG_STATE_HOME"] = str(folder / "state")
+        # Its guardian is killed too, as when the machine ends.
+        self.machine_ends = number % 4 == 0
+        self.names = [self.settings]
+        if number % 4 == 1:
+            self.names.append(folder / "other")
+            self.names[1].hardlink_to(self.settings)
+
+    def run(self):
+        record.begin(self.project, "", self.project / "hook-recordings")[1].end()
+
+    def flaw(self):
+        if self.machine_ends:
+            for _, files in guardian.journals():
+                for wrapped in files:
+                    if self.settings.read_bytes() not in (wrapped.before, wrapped.meanwhile):
+                        return "torn"
+            # Its lines are not the answer of this program.
+            with contextlib.redirect_stdout(io.StringIO()):
+                wrapped = "payload_recorder" in self.settings.read_text()
+                if wrapped and record._restore_all(self.project, ""):
+                    return "not restored"
+        if {name.stat().st_ino for name in self.names} != {self.settings.stat().st_ino}:
+            return "a link is lost"
+        return "" if self.settings.read_text() == self.text else "not as before"
+
+
+class Update:
+    """``--hook-update``: the file has its old or its new text."""
+
+    def __init__(self, folder, number):
+        self.file = folder / "polite.scenario.yaml"
+        self.text = SCENARIO + "# a comment\n" * (1000 if number % 2 else 0)
+        self.file.write_text(self.text)
+        self.file.chmod(0o640)
+        self.names = [self.file]
+        if number % 4 == 1:
+            self.names.append(folder / "other")
+            self.names[1].hardlink_to(self.file)
+
+    def run(self):
+        class Config:
+            def getoption(self, _):
+                return "changed"
+
+        seen = ObservedRun(verdict="terminated", iterations=2).to_json()
+        digest = sha256(self.text.encode()).hexdigest()
+        one = {"file": str(self.file), "item": "claude-code", "digest": digest, "seen": seen}
+        (scenario,) = scenario_files.loads(self.text, self.file)
+        lines = [*update_files.Updates(Config())._write(self.file, [{**one, "item": scenario.id}])]
+        if "changed; run it again" not in lines[0]:
+            raise SystemExit(lines[0])
+
+    def flaw(self):
+        texts = (self.text, self.text.replace("within: 1", "within: 2"))
+        if self.file.stat().st_mode & 0o777 != 0o640:
+            return "other mode"
+        if {name.stat().st_ino for name in self.names} != {self.file.stat().st_ino}:
+            return "a link is lost"
+        return "" if self.file.read_text() in texts else "neither old nor new"
+
+
+class Export:
+    """``--write-scenarios``: each file is complete, the copy too, and the user's own file stays."""
+
+    # The texts of the first run, which is not killed.
+    complete: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, folder, _):
+        self.project, self.folder = folder / "project", folder / "scenarios"
+        self.project.mkdir()
+        self.folder.mkdir()
+        for number in range(20):
+            (self.project / f"{number}.sh").write_text("true\n" * 1000)
+        self.mine = self.folder / "claude-code-one.scenario.yaml"
+        self.mine.write_text("mine")
+
+    def run(self):
+        script = Script(acts=(FIRST_PROMPT,))
+        scenario = Scenario(name="check", host="claude-code", project=self.project, script=script)
+        one = Problem(id="one", symptom=Symptom(kind="livelock", text="It is."), scenario=scenario)
+        problems = (one, replace(one, id="two"), replace(one, id="three"))
+        place = HookSet(host="claude-code", root=self.project, files=())
+        export(CheckReport(place=place, problems=problems), self.folder, lambda *_: True)
+
+    def flaw(self):
+        copy = self.folder / "project"
+        if copy.exists() and [file.stat().st_size for file in copy.iterdir()] != [5000] * 20:
+            return "half a copy"
+        for name in ("two", "three"):
+            file = self.folder / f"claude-code-{name}.scenario.yaml"
+            if file.exists() and file.read_text() != self.complete.setdefault(name, file.read_text()):
+                return "half a scenario"
+        return "" if self.mine.read_text() == "mine" else "not as before"
+
+
+KINDS = {"record": Recording, "update": Update, "export": Export}
+
+
+def descendants(pid):
+    for child in platform.processes().children(pid):
+        yield from descendants(child)
+        yield child
+
+
+def trial(kind, folder, number, delay):
+    """Run a command, kill it after a delay, and return what is wrong, and how long it took."""
+    folder.mkdir()
+    case = kind(folder, number)
+    began = time.monotonic()
+    child = os.fork()
+    if not child:
+        # Its end must not be that of this program.
+        try:
+            case.run()
+        finally:
+            os._exit(0)
+    if delay is not None:
+        time.sleep(delay)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        if getattr(case, "machine_ends", False):
+            for pid in descendants(os.getpid()):
+                os.kill(pid, signal.SIGKILL)
+    # Everything that it started is inherited by this process.
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        return case.flaw(), time.monotonic() - began
+
+
+def main(name, folder):
+    platform.spawning().become_subreaper()
+    # The first run imports what is imported late.
+    took = min(trial(KINDS[name], folder / f"whole-{number}", number, None)[1] for number in range(4, 7))
+    rng = random.Random(SEED)  # noqa: S311 -- the same moments in each run
+    wrong = {}
+    for number in range(TIMES):
+        delay = rng.uniform(0, took * 1.1)
+        flaw, _ = trial(KINDS[name], folder / str(number), number, delay)
+        if flaw:
+            wrong[number] = flaw
+    sys.stdout.write(f"{wrong or f'nothing lost in {TIMES}'}\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], Path(sys.argv[2])))

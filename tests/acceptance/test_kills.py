@@ -1,0 +1,22 @@
+"""Claims about files of the user when a command that writes them is killed at a random moment."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["record", "update", "export"])
+def test_nothing_is_lost_by_100_kills(tmp_path, command):
+    """``record``, ``--hook-update`` and ``--write-scenarios`` leave each file complete."""
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("killed.py"), command, tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "nothing lost in 100\n", "")
