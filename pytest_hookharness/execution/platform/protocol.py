@@ -1,8 +1,7 @@
 """
 What the package needs of an operating system.
 
-A function that the system cannot offer raises ``OSError``, or answers as its docstring says; the caller then
-does without it and reports the assumption. Where no changed files are detected, all are looked at anew.
+A function that the system cannot offer raises ``OSError``, or answers as its docstring says.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ class ProcessRow(Protocol):
     One process, as the process table shows it.
 
     Attributes:
-        pid: Number of the process.
+        pid: Its number.
         state: As ``ps`` prints it: ``R`` runs, ``S`` sleeps, ``D`` waits for a device, ``Z`` is dead.
         parent: Number of its parent.
-        group: Number of its process group.
-        session: Number of its session.
+        group, session: Numbers of its process group and its session.
         cpu_time: Seconds of CPU time, with those of the children that it has waited for.
         started: Its start, in seconds since the machine started.
     """

@@ -8,6 +8,7 @@ from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
+from pytest_hookharness.model.probes import Threshold
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, State, Step, Trace
 
@@ -169,3 +170,17 @@ def _others(before: State, after: State) -> tuple[str, ...]:
     if before.environment != after.environment:
         words.append("the environment of the hooks")
     return tuple(words)
+
+
+def describe_out_of_reach(threshold: Threshold, turn_limit: int) -> str:
+    """Return what a run would do at a threshold beyond its last allowed turn, or beyond its real time."""
+    what = "allow the stop" if threshold.allows_stop else f"do something else ({threshold.what})"
+    if threshold.seconds is not None:
+        return (
+            f"it goes on as long as turns follow at once, and would {what} after {threshold.at} "
+            "(tried ahead, not played)"
+        )
+    return (
+        f"it would {what} at {threshold.at}, in turn {threshold.turn:,}, and {turn_limit:,} turns are "
+        "allowed (tried ahead, not played)"
+    )

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pytest_hookharness import hosts
-from pytest_hookharness.judging.probing.experiments import (
-    PREDICTABLE,
-    GrowingSize,
-    find_growing_sizes,
-    shows_no_time,
-)
+from pytest_hookharness.judging.probing import experiments
 from pytest_hookharness.judging.recurrence.cycle import Lasso, changes, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
-from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.model.trace import Change, HookEvent
-from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
-from pytest_hookharness.simulation.probing.prober import Prober
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.hook_source import numbers
+
+if TYPE_CHECKING:
+    from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
 # Probe reports of one run: a run whose behaviour changes more often is only driven on.
 _REPORT_LIMIT = 4
@@ -75,7 +72,6 @@ class ProbeSchedule:
         self._history = history
         self._turn_limit = turn_limit
         self._remaining = remaining
-        self._observation = ReadObservation(driver.testbed, remaining)
         self._observed: dict[int, Influences] = {}
         self._for_turns = driver.testbed.settings.wall * (1 - _SHARE_OF_TURNS)
         self._on_probe = on_probe
@@ -114,7 +110,7 @@ class ProbeSchedule:
             self._awaited = threshold
             return None
         if threshold is not None:
-            return self._end("threshold", _describe_out_of_reach(threshold, self._turn_limit))
+            return self._end("threshold", describe_out_of_reach(threshold, self._turn_limit))
         return self._end("threshold", report.unclear) if report.unclear else self._end("lasso")
 
     def only_time_differs(self, lasso: Lasso) -> bool:
@@ -163,7 +159,7 @@ class ProbeSchedule:
         if threshold is None or self._time_is_left:
             return None
         if threshold.turn is None or threshold.turn > self._turn_limit:
-            return self._end("threshold", _describe_out_of_reach(threshold, self._turn_limit))
+            return self._end("threshold", describe_out_of_reach(threshold, self._turn_limit))
         self._awaited = threshold
         return None
 
@@ -174,12 +170,18 @@ class ProbeSchedule:
         if not self._observe(period).clock:
             return self._end("progression")
         report = self._probe(period, self._pattern(self._driver.turn, period), only_time=True)
-        if report.inert and shows_no_time(report):
+        if report.inert and experiments.shows_no_time(report):
             return self._end("progression")
         # Then the clock matters like anything else that changes.
         self.made.pop()
         self._observed[period] = replace(self._observed[period], matters=("the clock",))
         return None
+
+    @cached_property
+    def _observation(self) -> ReadObservation:
+        from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
+
+        return ReadObservation(self._driver.testbed, self._remaining)
 
     def _observe(self, period: int) -> Influences:
         """Return what a cycle of that period reads that could matter; each is observed once."""
@@ -266,7 +268,7 @@ class ProbeSchedule:
         self._awaited = None
         if threshold.reaction is not ProbeEffect.DECISION:
             return None
-        if any(part.kind not in PREDICTABLE for part in report.parts):
+        if any(part.kind not in experiments.PREDICTABLE for part in report.parts):
             # The next id or process number was only guessed.
             return None
         now, before = (
@@ -288,7 +290,7 @@ class ProbeSchedule:
         pattern = find_pattern(contents, self._clock)
         return None if isinstance(pattern, Irregular) else pattern
 
-    def _sizes(self, period: int) -> tuple[GrowingSize, ...]:
+    def _sizes(self, period: int) -> tuple[experiments.GrowingSize, ...]:
         turn = self._driver.turn
         contents = self._history.changed_files((turn - period, turn))
         if isinstance(contents, str):
@@ -301,12 +303,18 @@ class ProbeSchedule:
         ]
         recently = sum(1 for number in refused if number > turn - period)
         # A hook may count both, turns and refusals, in the transcript or in a log that is not covered.
-        counted = (GrowingSize(turn, period), *((GrowingSize(len(refused), recently),) if recently else ()))
-        return (*counted, *find_growing_sizes(before, after, self._history.states[turn].files))
+        counted = (
+            experiments.GrowingSize(turn, period),
+            *((experiments.GrowingSize(len(refused), recently),) if recently else ()),
+        )
+        return (*counted, *experiments.find_growing_sizes(before, after, self._history.states[turn].files))
 
     def _probe(self, period: int, pattern: Pattern | None, *, only_time: bool = False) -> ProbeReport:
         driver = self._driver
         repetition = self._history.last_repetition(driver, period)
+        # Most runs are not probed, so what probes is imported only then.
+        from pytest_hookharness.simulation.probing.prober import Prober
+
         prober = Prober(
             driver.testbed,
             repetition,
@@ -335,16 +343,3 @@ def _breaks_soon(report: ProbeReport) -> bool:
     if threshold is None or threshold.turn is None or threshold.reaction is not ProbeEffect.EFFECT:
         return False
     return threshold.turn - report.turn <= _MIN_REPETITIONS * report.period
-
-
-def _describe_out_of_reach(threshold: Threshold, turn_limit: int) -> str:
-    what = "allow the stop" if threshold.allows_stop else f"do something else ({threshold.what})"
-    if threshold.seconds is not None:
-        return (
-            f"it goes on as long as turns follow at once, and would {what} after {threshold.at} "
-            "(tried ahead, not played)"
-        )
-    return (
-        f"it would {what} at {threshold.at}, in turn {threshold.turn:,}, and {turn_limit:,} turns are "
-        "allowed (tried ahead, not played)"
-    )

@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
@@ -33,6 +32,9 @@ from pytest_hookharness.simulation.testbed.host_setup import (
     with_identifiers,
 )
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+
+if TYPE_CHECKING:
+    from pytest_hookharness.execution.reads.observer import Observer
 
 
 class Testbed(AbstractContextManager["Testbed"]):
