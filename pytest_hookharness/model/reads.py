@@ -7,6 +7,7 @@ A record names what could have decided how a hook run went. It does not say what
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterable
 
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -232,3 +233,19 @@ class ObservedCycle:
 
 def _unique(looks: Iterable[PathLook]) -> tuple[PathLook, ...]:
     return tuple(dict.fromkeys(looks))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelPaths:
+    """
+    Paths by which a kernel tells about itself.
+
+    Attributes:
+        constant: Those whose content stays as it is while the machine runs.
+        folders: The beginnings of all of them; what is not constant there changes all the time.
+        without_space: The beginnings of those whose free space programs ask for to learn something else.
+    """
+
+    constant: re.Pattern[str]
+    folders: tuple[str, ...]
+    without_space: tuple[str, ...]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
-from pytest_hookharness.judging.verdict.verdict import CONTAINED
+from pytest_hookharness.judging.verdict.assumptions import CONTAINED
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.verdicts import Livelock

@@ -12,6 +12,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pytest_hookharness.execution.platform import observation, protocol
+    from pytest_hookharness.model.reads import KernelPaths
 
 # Each part is imported when it is first asked for: the supervisor and the programs inside a sandbox start
 # often, need few parts, and must not pay for the others.
@@ -78,3 +79,10 @@ def read_calls() -> observation.ReadCalls:
     from pytest_hookharness.execution.platform import linux_read_calls
 
     return linux_read_calls
+
+
+def kernel_paths() -> KernelPaths:
+    """Return the paths by which the kernel tells about itself."""
+    from pytest_hookharness.execution.platform.linux_kernel_paths import LINUX_PATHS
+
+    return LINUX_PATHS

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.reads import (
     Influences,
+    KernelPaths,
     LookKind,
     Mention,
     PathLook,
@@ -25,20 +26,10 @@ from pytest_hookharness.model.reads import (
 )
 
 _MOST = 6
-# What stays as it is while a machine runs; what else the kernel tells changes all the time.
-_CONSTANT = re.compile(
-    r"/proc(/self(/(fd(/.*)?|exe|cwd|root|maps|mounts|mountinfo|cgroup|cmdline|environ|ns/.*|task|attr/.*))?)?"
-    r"|/proc/(filesystems|mounts|cpuinfo|version|cmdline|sys/(kernel|vm|net)/(?!random).*)"
-    r"|/sys/(devices/system/(cpu|node)/.*|fs/cgroup/.*\.max|kernel/mm/transparent_hugepage/.*)"
-    r"|/dev/(null|zero|full|stdin|stdout|stderr|fd(/.*)?)|pipe:.*|socket:.*|anon_inode:.*"
-)
 # Git takes times only for a hint whether to read a file again; its answer follows from the contents.
 _GIT = re.compile(r"/git(-[a-z-]+)?$")
 # These pass attributes on from one file to another, and show them to nobody.
 _COPIES_ATTRIBUTES = re.compile(r"/(cp|mv|sed|install|ls|mkdir|chmod|touch)$")
-_OF_KERNEL = ("/proc/", "/sys/")
-# Programs ask there whether the system has security labels.
-_WITHOUT_SPACE = ("/proc/", "/sys/", "/selinux")
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
 _EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
 _TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))
@@ -68,9 +59,11 @@ class Surroundings:
         foreign: Those outside of the state that changed since the session began.
         own: The harness's own files, and folders around the workspace that only exist in a simulation.
         clocks: The files that show the hooks a moved clock.
+        kernel: The paths by which the kernel tells about itself.
     """
 
     names: Mapping[str, str]
+    kernel: KernelPaths
     changed: frozenset[str] = frozenset()
     moving: frozenset[str] = frozenset()
     relisted: frozenset[str] = frozenset()
@@ -122,19 +115,19 @@ def _of_run(reads: Reads, around: Surroundings) -> Iterator[str]:
 
 
 def _is_constant(path: str, around: Surroundings) -> bool:
-    return path in around.own or path in around.clocks or _CONSTANT.fullmatch(path) is not None
+    return path in around.own or path in around.clocks or around.kernel.constant.fullmatch(path) is not None
 
 
 def _matters(program: str, look: PathLook, around: Surroundings) -> bool:
     path, kind = look.path, look.kind
     if kind is LookKind.FILE_SYSTEM:
-        return look.existed and not path.startswith(_WITHOUT_SPACE)
+        return look.existed and not path.startswith(around.kernel.without_space)
     if kind is LookKind.ATTRIBUTE and _COPIES_ATTRIBUTES.search(program):
         return False
     if path not in around.names:
         if path.startswith("/dev/") and path not in around.foreign:
             return False
-        if path.startswith(_OF_KERNEL):
+        if path.startswith(around.kernel.folders):
             return kind in (LookKind.OPENED, LookKind.LISTED)
         return path in around.foreign
     if kind is LookKind.LISTED:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.execution.reads.surroundings import (
     PathMap,
@@ -115,6 +116,7 @@ class ReadObservation:
         objects = {path for path, name in names.items() if "/.git/" in name and name.endswith(_OBJECTS)}
         stored = written_since((places[path][1] for path in objects), self._began)
         return Surroundings(
+            kernel=platform.kernel_paths(),
             names=names,
             changed=_with_names(names, changed),
             moving=_with_names(names, moving),
