@@ -18,8 +18,7 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings
 # A hook of which every Nth answer is the same.
 _HOOK = """\
 #!/bin/bash
-number=0
-[ -f number ] && read -r number < number
+read -r number 2>/dev/null < number || number=0
 echo $(( (number + 1) % {period} )) > number
 echo "attempt $number" >&2
 exit 2

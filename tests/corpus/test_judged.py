@@ -30,18 +30,6 @@ QUICK = (
     "two_counters_in_a_race.sh",
     "wraps_at_five.sh",
 )
-# These take most of the time.
-LONG = (
-    "commits_at_each_stop.sh",
-    "counts_every_stop.sh",
-    "fibonacci_pauses.js",
-    "highest_touched_number.js",
-    "keeps_its_pid.sh",
-    "list_of_twenty_attempts.js",
-    "logs_the_time_of_a_check.sh",
-    "sqlite_counter.py",
-    "temp_file_each_time.sh",
-)
 # Runs show less of these than their label says, or more.
 OPEN = {
     "commits_at_each_stop.sh": "what git keeps of a commit follows by no rule that is seen",
@@ -103,10 +91,7 @@ def test_some_hooks_are_judged_as_they_are(harness, name):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.nightly if name in LONG else pytest.mark.slow)
-        for name in sorted(KNOWN.keys() - set(QUICK))
-    ],
+    [pytest.param(name, marks=pytest.mark.nightly) for name in sorted(KNOWN.keys() - set(QUICK))],
 )
 def test_every_hook_is_judged_as_it_is(harness, name):
     """Every hook of the corpus is judged by its proved label, and one with a far end is left undecided."""

@@ -18,6 +18,8 @@ from pytest_hookharness.model.reads import FileWrite, LookKind, PathLook, Reads,
 
 from .toys import launch
 
+pytestmark = pytest.mark.slow
+
 SHELLS = ["sh", "bash"]
 INTERPRETERS = {
     "sh": ("sh", "-c", ":"),

@@ -238,6 +238,8 @@ from pytest_hookharness.execution.platform import linux_ptrace
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.model.processes import ProcessSpec, Tier
+
+pytestmark = pytest.mark.slow
 number, first = map(int, sys.argv[1:])
 refuse = linux_ptrace.REFUSE | 1
 linux_ptrace.install_filter([

@@ -16,6 +16,8 @@ AGENT = [{"prompt": "go"}, CALL, STOP]
 # writes on standard error, `(use NAME)` executes another program, and `(read)` reads the input.
 TOY = """#!/usr/bin/python3
 import pathlib, sys
+
+pytestmark = pytest.mark.slow
 def execute(path):
     try:
         lines = pathlib.Path(path).read_text().splitlines()

@@ -235,6 +235,7 @@ def test_time_can_pass_to_the_end_of_the_calendar(play):
 BUDGET = 4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keys",
     [
