@@ -1,9 +1,15 @@
 """What hooks read decides how good the proof of a loop is, with real hooks."""
 
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.judging.verdict.assumptions import CLOCK_READ, UNOBSERVED
 from pytest_hookharness.model.verdicts import Livelock, Terminated
+from pytest_hookharness.scenario_files import scenario_from, script_from
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"
@@ -138,3 +144,25 @@ def test_commands_of_the_agent_are_observed(play):
 
     assert (driven.verdict.evidence, driven.verdict.matters) == ("driven", ("workspace/log",))
     assert unread.verdict.evidence == "unread"
+
+
+def test_a_file_outside_that_changed_early_in_the_session_matters(harness):
+    """A file of the machine that changes in the first turn, before a repetition is observed, matters."""
+    with tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder:
+        file = Path(folder, "limit")
+        file.write_text("1\n")
+        made = scenario_from(
+            {"name": "test", "hooks": {"Stop": f"cat {file} >/dev/null; {REFUSE}"}, "env": OFF}
+        )
+        scenario = replace(made, script=script_from([], then="idle"), turns=8)
+
+        outcome = simulate(
+            scenario,
+            harness.settings,
+            harness.resources,
+            on_turn=lambda turn, _: file.write_text("2\n") if turn == 1 else None,
+        )
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    assert any(str(file) in words for words in outcome.verdict.matters)

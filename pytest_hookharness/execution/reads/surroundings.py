@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import next_tick
 
 OUTSIDE = "outside"
@@ -57,11 +56,6 @@ class PathMap:
     def is_own(self, path: str) -> bool:
         """Return whether a path lies in the simulation's own folder and not in what it covers."""
         return path.startswith(f"{self._base}/") and self.locate(path)[0] is None
-
-
-def file_time() -> int:
-    """Return the time that the kernel would now give to a file, in nanoseconds."""
-    return platform.files().file_clock()
 
 
 def begin_writing() -> int:

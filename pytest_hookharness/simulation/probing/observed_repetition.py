@@ -16,7 +16,6 @@ from pytest_hookharness.execution.reads.surroundings import (
     PathMap,
     begin_writing,
     exists,
-    file_time,
     written_since,
 )
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
@@ -40,17 +39,18 @@ _IDS = ("id", "uuid", "timestamp", "_at", "_ms")
 class ReadObservation:
     """Observes repetitions of one run."""
 
-    def __init__(self, testbed: Testbed, remaining: Callable[[], float]) -> None:
+    def __init__(self, testbed: Testbed, remaining: Callable[[], float], began: int) -> None:
         """
-        Prepare to observe a run that has not begun yet.
+        Prepare to observe a run.
 
         Args:
             testbed: Where it takes place.
             remaining: Returns the seconds of real time that are left.
+            began: The time that files got when the run began, in nanoseconds.
         """
         self._testbed = testbed
         self._remaining = remaining
-        self._began = file_time()
+        self._began = began
         # It remembers what the start of each interpreter looks at.
         self._observer = Observer()
 

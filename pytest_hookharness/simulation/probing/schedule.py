@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.probing import experiments
 from pytest_hookharness.judging.recurrence.cycle import Lasso, changes, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
@@ -76,6 +77,8 @@ class ProbeSchedule:
         self._for_turns = driver.testbed.settings.wall * (1 - _SHARE_OF_TURNS)
         self._on_probe = on_probe
         self._started = driver.testbed.workspace.clock.now
+        # Now, and not when a repetition is observed: files that changed since may change again.
+        self._began = platform.files().file_clock()
         # The threshold that the run is driven on to, which will confirm or refute it.
         self._awaited: Threshold | None = None
         # Two periods must be seen before the first probe.
@@ -181,7 +184,7 @@ class ProbeSchedule:
     def _observation(self) -> ReadObservation:
         from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
 
-        return ReadObservation(self._driver.testbed, self._remaining)
+        return ReadObservation(self._driver.testbed, self._remaining, self._began)
 
     def _observe(self, period: int) -> Influences:
         """Return what a cycle of that period reads that could matter; each is observed once."""
