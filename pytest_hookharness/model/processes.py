@@ -310,6 +310,11 @@ class ProcessResult:
     failure: StartFailure | None = None
     doubt: str = ""
 
+    @property
+    def own_ending(self) -> Exited | Signaled | TimedOut | NotStarted:
+        """How the process itself ended, whether or not another one kept its output open."""
+        return self.ending.exit if isinstance(self.ending, HeldOpen) else self.ending
+
 
 @dataclass(frozen=True, slots=True)
 class DoubleCall:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
-from pytest_hookharness.model.processes import Ending, Exited, HeldOpen, NotStarted, ProcessResult
+from pytest_hookharness.model.processes import Ending, Exited, NotStarted, ProcessResult
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply, Ruling
 
 # How a shell ends that cannot execute a command.
@@ -120,7 +120,7 @@ class HookRun:
             return True
         if self.run.failure is not None:
             return not self.run.failure.prevents
-        ending = self.run.ending.exit if isinstance(self.run.ending, HeldOpen) else self.run.ending
+        ending = self.run.own_ending
         return not (isinstance(ending, NotStarted) or ending in _NEVER_RAN)
 
     @property

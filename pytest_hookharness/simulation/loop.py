@@ -35,7 +35,6 @@ from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_ses
 from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
 from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
 from pytest_hookharness.simulation.probing.time_shift import TimeShift
-from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -98,7 +97,7 @@ class Loop:
             remaining=self._remaining,
             on_probe=on_probe,
         )
-        self._time_shift = TimeShift(self._history, CheckpointEditor(testbed))
+        self._time_shift = TimeShift(self._history, testbed)
         if by_ageing:
             self._driver.pass_time = self._time_shift.let_pass
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution.paths import PACKAGE
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
-from pytest_hookharness.execution.startup.process_trace import PACKAGE, trace
+from pytest_hookharness.execution.startup.process_trace import trace
 from pytest_hookharness.model.processes import Stdin, Tier
 
 from .toys import launch

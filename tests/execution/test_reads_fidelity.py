@@ -32,6 +32,8 @@ from pytest_hookharness.model.reads import LookKind, PathLook, Reads, SourceKind
 
 from .toys import launch
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -239,7 +241,6 @@ from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.reads.observer import Observer
 from pytest_hookharness.model.processes import ProcessSpec, Tier
 
-pytestmark = pytest.mark.slow
 number, first = map(int, sys.argv[1:])
 refuse = linux_ptrace.REFUSE | 1
 linux_ptrace.install_filter([

@@ -8,6 +8,8 @@ import pytest
 
 from pytest_hookharness.simulation.startup import start_check
 
+pytestmark = pytest.mark.slow
+
 STOP = {"stop": "Done."}
 CALL = {"run": "rm -rf build", "expect": "deny"}
 AGENT = [{"prompt": "go"}, CALL, STOP]
@@ -17,7 +19,6 @@ AGENT = [{"prompt": "go"}, CALL, STOP]
 TOY = """#!/usr/bin/python3
 import pathlib, sys
 
-pytestmark = pytest.mark.slow
 def execute(path):
     try:
         lines = pathlib.Path(path).read_text().splitlines()

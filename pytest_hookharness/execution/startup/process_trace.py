@@ -7,25 +7,15 @@ The program that traces is ``program_tracer``; this module starts it inside a sa
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import Any
 
+from pytest_hookharness.execution.processes.sandbox import library_paths, python_program
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdin
 
-# Makes the package importable without running its ``__init__``, which costs time.
-_PROGRAM = """\
-import sys, types
-package = types.ModuleType("pytest_hookharness")
-package.__path__ = [sys.argv[1]]
-sys.modules[package.__name__] = package
-from pytest_hookharness.execution.startup import program_tracer
-program_tracer.main()
-"""
-PACKAGE = Path(__file__).parents[2]
+_PROGRAM = "pytest_hookharness.execution.startup.program_tracer"
 _REPORT = 16 << 20
 
 Start = Callable[[Sequence[ProcessSpec]], Sequence[ProcessResult]]
@@ -129,9 +119,9 @@ def trace(start: Start, spec: ProcessSpec) -> ProcessTrace | None:
         "stdin": spec.stdin.data.decode("utf-8", "surrogateescape"),
     }
     program = ProcessSpec(
-        argv=(sys.executable, "-I", "-S", "-B", "-c", _PROGRAM, str(PACKAGE)),
+        argv=python_program(_PROGRAM, "-B"),
         cwd="/",
-        env={name: value for name, value in spec.env.items() if name.endswith("LIBRARY_PATH")},
+        env=library_paths(spec.env),
         stdin=Stdin(data=json.dumps(task).encode()),
         limit=spec.limit,
         hook_timeout=spec.hook_timeout,

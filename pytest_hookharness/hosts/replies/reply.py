@@ -31,7 +31,6 @@ from pytest_hookharness.hosts.rules.replies import (
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.processes import (
     Exited,
-    HeldOpen,
     NotStarted,
     ProcessResult,
     Signaled,
@@ -81,7 +80,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
 
 def _with_error(reader: AnswerReader, reply: Reply, run: ProcessResult) -> Reply:
     """Return a reply with the error that a hook printed before it let everything pass, if it could refuse."""
-    ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    ending = run.own_ending
     decided = reply.ruling is not Ruling.NONE or reply.halt is not None or reply.behaviour is not None
     decided = decided or bool(reply.context) or reply.updated_input is not None
     if ending != Exited(0) or decided or reply.fault or reader.event.power is Power.NOTHING:
@@ -100,7 +99,7 @@ def _with_failure(reply: Reply, failure: StartFailure | None) -> Reply:
 
 def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
     # A child that holds the output open changes nothing about the hook's own end.
-    ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    ending = run.own_ending
     if reader.event.role is Role.WORKTREE:
         return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
     match ending:

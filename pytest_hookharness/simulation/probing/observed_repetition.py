@@ -26,7 +26,7 @@ from pytest_hookharness.judging.recurrence.influences import Surroundings, find_
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.reads import Influences, Reads
-from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -161,7 +161,7 @@ def _paths_of(reads: Reads) -> Iterator[str]:
 
 def _changed_inputs(before: Collection[HookRun], steps: Collection[Step]) -> Iterator[str]:
     """Yield what differs between the inputs of two repetitions, apart from ids."""
-    after = [run for step in steps if isinstance(step.exchange, HookEvent) for run in step.exchange.hook_runs]
+    after = (run for _, run in Trace(steps=tuple(steps)).hook_runs())
     for one, other in zip(before, after, strict=False):
         for key in one.payload.keys() | other.payload.keys():
             if not key.endswith(_IDS) and one.payload.get(key) != other.payload.get(key):

@@ -21,7 +21,6 @@ from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding
-from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -58,6 +57,10 @@ def find_open_guards(driver: SessionDriver, trace: Trace) -> tuple[Finding, ...]
         (call.hook.command, str(call.run.payload.get("tool_input"))): call
         for call in _passed_calls(driver, trace)
     }
+    if not calls:
+        return ()
+    from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+
     found: list[Finding] = []
     for call in [*calls.values()][:_GUARD_LIMIT]:
         with Checkpoint(driver.testbed, driver.point) as checkpoint:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal
 
 from pytest_hookharness import hosts
@@ -45,7 +45,6 @@ class ProbeSchedule:
 
     Attributes:
         made: Their reports.
-        proposal: The cycle that was observed last; ``None`` if none was.
     """
 
     def __init__(
@@ -68,12 +67,13 @@ class ProbeSchedule:
             on_probe: Called after each probe.
         """
         self.made: list[ProbeReport] = []
-        self.proposal: ObservedCycle | None = None
         self._driver = driver
         self._history = history
         self._turn_limit = turn_limit
         self._remaining = remaining
         self._observed: dict[int, Influences] = {}
+        # The turn and the period of the cycle that was looked up last.
+        self._proposed: tuple[int, int] | None = None
         self._for_turns = driver.testbed.settings.wall * (1 - _SHARE_OF_TURNS)
         self._on_probe = on_probe
         self._started = driver.testbed.workspace.clock.now
@@ -195,9 +195,16 @@ class ProbeSchedule:
             if self._history.states[turn].agent != self._history.states[turn - period].agent:
                 found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
             self._observed[period] = found
-        found = self._observed[period]
-        self.proposal = ObservedCycle(stem=self._stem(turn, period), period=period, influences=found)
-        return found
+        self._proposed = turn, period
+        return self._observed[period]
+
+    @property
+    def proposal(self) -> ObservedCycle | None:
+        """The cycle that was observed last; ``None`` if none was."""
+        if self._proposed is None:
+            return None
+        turn, period = self._proposed
+        return ObservedCycle(stem=self._stem(turn, period), period=period, influences=self._observed[period])
 
     def _stem(self, turn: int, period: int) -> int:
         """Return the turn since which each turn is similar to the one a period later."""
@@ -223,15 +230,15 @@ class ProbeSchedule:
         if turn + period > self._turn_limit or self._remaining() < self._for_turns:
             return False
         left = hosts.refusals_left(session)
-        if left is not None and left < sum(self._refusals(turn, period)):
+        if left is not None and left < self._refusals(turn - period):
             return False
         return all(limit.turn > turn + period for limit in hosts.find_limits(session, turn, period))
 
-    def _refusals(self, turn: int, period: int) -> Iterator[int]:
-        for step in reversed(self._driver.steps):
-            if step.turn <= turn - period:
-                return
-            yield isinstance(step.exchange, HookEvent) and step.exchange.decision.refused
+    def _refusals(self, since: int = -1) -> int:
+        """Return the number of refusals after a turn; all of them if none is given."""
+        recent = takewhile(lambda step: step.turn > since, reversed(self._driver.steps))
+        events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
+        return sum(event.decision.refused for event in events)
 
     def _probe_patterns(self, turn: int, periods: Sequence[int]) -> ProbeReport | None:
         """
@@ -299,16 +306,11 @@ class ProbeSchedule:
         if isinstance(contents, str):
             return ()
         before, after = contents
-        refused = [
-            step.turn
-            for step in self._driver.steps
-            if isinstance(step.exchange, HookEvent) and step.exchange.decision.refused
-        ]
-        recently = sum(1 for number in refused if number > turn - period)
+        recently = self._refusals(turn - period)
         # A hook may count both, turns and refusals, in the transcript or in a log that is not covered.
         counted = (
             experiments.GrowingSize(turn, period),
-            *((experiments.GrowingSize(len(refused), recently),) if recently else ()),
+            *((experiments.GrowingSize(self._refusals(), recently),) if recently else ()),
         )
         return (*counted, *experiments.find_growing_sizes(before, after, self._history.states[turn].files))
 

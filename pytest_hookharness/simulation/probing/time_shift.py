@@ -15,8 +15,8 @@ from pytest_hookharness.judging.state_diff import Files, SessionClock, find_time
 from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
-from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
 from pytest_hookharness.simulation.session.history import History
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds between two turns of an agent that is slow, or left alone.
 SLOW = 3600.0
@@ -28,10 +28,10 @@ _SEARCH_LIMIT = 14
 class TimeShift:
     """Lets time pass by making everything older, for hooks that read the machine's clock."""
 
-    def __init__(self, history: History, editor: CheckpointEditor) -> None:
+    def __init__(self, history: History, testbed: Testbed) -> None:
         self._history = history
-        self._editor = editor
-        self._started = editor.now
+        self._testbed = testbed
+        self._started = testbed.workspace.clock.now
         self._turn = 0
         self._passed = 0.0
 
@@ -42,12 +42,15 @@ class TimeShift:
 
     def let_pass(self, seconds: float) -> None:
         """Make all files, and the timestamps in them, older."""
+        from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
+
+        editor = CheckpointEditor(self._testbed)
         # The known contents are those after the last turn, but time may pass several times after one turn.
         newest = max(self._history.states, default=0)
         self._passed = seconds + (self._passed if newest == self._turn else 0.0)
         self._turn = newest
-        self._editor.write(find_timestamps(self._written, self._clock).aged(self._passed))
-        self._editor.age(seconds)
+        editor.write(find_timestamps(self._written, self._clock).aged(self._passed))
+        editor.age(seconds)
         self._started -= seconds
 
     @property
@@ -56,7 +59,7 @@ class TimeShift:
 
     @property
     def _clock(self) -> SessionClock:
-        return SessionClock(started=self._started, now=self._editor.now)
+        return SessionClock(started=self._started, now=self._testbed.workspace.clock.now)
 
 
 def find_doubt(moved: Outcome, aged: Outcome) -> str:

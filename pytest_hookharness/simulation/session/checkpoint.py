@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 
 from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
-from pytest_hookharness.execution.workspace.workspace import OUTSIDE, WorkspaceError
-from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness.simulation.testbed.undo import SavedFiles, settle, unmounted
 
 
 class CheckpointEditor:
@@ -35,9 +34,9 @@ class CheckpointEditor:
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
         """Replace the contents of covered files; ``None`` removes a file."""
-        with self.unmounted(files):
+        with unmounted(self._testbed, files):
             self._contents.write(files)
-        self.settle()
+        settle(self._testbed)
 
     def wait(self, seconds: float) -> None:
         """Wait in real time, without the CPU slot."""
@@ -47,12 +46,12 @@ class CheckpointEditor:
     def age(self, seconds: float) -> None:
         """Move the times of all covered files back."""
         self._contents.age(seconds)
-        self.settle()
+        settle(self._testbed)
 
     def shift(self, seconds: float, since: float) -> None:
         """Move the times of the covered files that were written since a time by the hooks' clock."""
         self._testbed.workspace.clock.shift(seconds, since)
-        self.settle()
+        settle(self._testbed)
 
     def lengthen_transcript(self, times: int) -> None:
         """Make the transcript several times as long by repeating it."""
@@ -61,21 +60,7 @@ class CheckpointEditor:
         if transcript is not None and data:
             with transcript.open("ab") as file:
                 file.write(data * min(times - 1, LARGEST_STATE_FILE // len(data)))
-        self.settle()
-
-    def settle(self) -> None:
-        """Take the files as they are now for the last scan, and the reads of the harness for nobody's."""
-        self._testbed.scan()
-        self._testbed.scanner.settle()
-
-    @contextmanager
-    def unmounted(self, paths: Iterable[str]) -> Generator[None]:
-        """Close the sandbox for a block if one of the paths lies below its overlay."""
-        if any(path.startswith(f"{OUTSIDE}/") for path in paths):
-            with self._testbed.without_sandbox():
-                yield
-        else:
-            yield
+        settle(self._testbed)
 
 
 class Checkpoint(AbstractContextManager["Checkpoint"]):
@@ -93,10 +78,7 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         self._testbed = testbed
         self._point = point
         testbed.scan()
-        self._files = testbed.files
-        self._snapshot = testbed.snapshots.take()
-        # Taking the snapshot read the transcript; without this, a hook would seem to have read it.
-        testbed.scanner.settle()
+        self._saved = SavedFiles(testbed)
 
     def __exit__(self, *_: object) -> None:
         self.restore()
@@ -112,14 +94,6 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         Raises:
             SimulationError: The files differ afterwards. Nothing that follows could be trusted.
         """
-        testbed = self._testbed
         # First the settings and whether the transcript counts: they decide which files belong to the state.
-        SessionDriver.resume(testbed, self._point)
-        testbed.scan()
-        with self.editor.unmounted(change.path for change in changes(self._files, testbed.files)):
-            testbed.snapshots.restore(self._snapshot)
-        testbed.workspace.clock.accept()
-        self.editor.settle()
-        if testbed.files != self._files:
-            differing = ", ".join(change.path for change in changes(self._files, testbed.files)[:3])
-            raise SimulationError(f"a probe could not be undone, a defect of the harness: {differing}")
+        SessionDriver.resume(self._testbed, self._point)
+        self._saved.restore("a probe")

@@ -28,7 +28,7 @@ from pytest_hookharness.execution.workspace.session_records import SessionRecord
 from pytest_hookharness.hosts.rules.profile import CallRules
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun
 from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, RunCommand, Script, Stop
-from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Stdio
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdio
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, finished, linger
@@ -201,7 +201,7 @@ def _with_process(
     """Return a hook run with what its process showed; a hook without a process stays as it is."""
     if result is None or launch is None:
         return run
-    ending = result.ending.exit if isinstance(result.ending, HeldOpen) else result.ending
+    ending = result.own_ending
     size = len(launch.stdin.data)
     return replace(
         run,

@@ -22,7 +22,7 @@ from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_exc
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
-from pytest_hookharness.model.trace import HookEvent, HookRun, State, StateEntry, Step
+from pytest_hookharness.model.trace import HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
 # Why a state equals no other: its turns differ in nothing but the time.
@@ -186,9 +186,7 @@ class History:
     def last_repetition(self, driver: SessionDriver, period: int) -> Repetition:
         """Return the repetition that a driver has just completed."""
         steps = tuple(step for step in driver.steps if step.turn > driver.turn - period)
-        hook_runs = (
-            run for step in steps if isinstance(step.exchange, HookEvent) for run in step.exchange.hook_runs
-        )
+        hook_runs = (run for _, run in Trace(steps=steps).hook_runs())
         return Repetition(
             start=self.point(driver.turn - period),
             point=driver.point,

@@ -15,7 +15,7 @@ from pytest_hookharness.execution.paths import WorkspaceError, confine, lies_in,
 from pytest_hookharness.execution.startup.process_trace import TracedProcess
 from pytest_hookharness.execution.startup.programs import GARBAGE, PROBE_CODE, PROBES, Probe
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Tier
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Tier
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _LIMIT = 5.0
@@ -46,7 +46,7 @@ class Trial:
     @classmethod
     def of(cls, run: ProcessResult) -> Trial:
         """Return the end of a run."""
-        ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+        ending = run.own_ending
         return cls(ending.code if isinstance(ending, Exited) else None, run.stderr.text)
 
     @property

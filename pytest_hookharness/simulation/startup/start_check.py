@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
@@ -118,7 +118,7 @@ def _obstacle(testbed: Testbed, spec: ProcessSpec) -> str:
 
 def _failed(run: ProcessResult) -> int:
     """Return the exit code of a hook that failed or refused by its code alone; 0 for any other."""
-    ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    ending = run.own_ending
     answered = run.stdout.data.lstrip()[:1] == b"{"
     return 0 if answered or not isinstance(ending, Exited) else ending.code
 

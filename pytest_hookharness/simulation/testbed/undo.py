@@ -1,14 +1,67 @@
-"""Trials on a testbed that leave nothing behind."""
+"""Files of a testbed that are changed by trials and then restored."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+
+class SavedFiles:
+    """The files of a testbed at one moment, to which they can be restored any number of times."""
+
+    def __init__(self, testbed: Testbed) -> None:
+        """
+        Save the files; what changed before must have been scanned.
+
+        Raises:
+            SnapshotError: They cannot be saved; nothing was done.
+        """
+        self._testbed = testbed
+        self._files = testbed.files
+        self._snapshot = testbed.snapshots.take()
+        # Taking the snapshot read the transcript; without this, a hook would seem to have read it.
+        testbed.scanner.settle()
+
+    def restore(self, what: str) -> None:
+        """
+        Make the files as they were.
+
+        Args:
+            what: What changed them, for the error.
+
+        Raises:
+            SimulationError: The files differ afterwards. Nothing that follows could be trusted.
+        """
+        testbed = self._testbed
+        testbed.scan()
+        with unmounted(testbed, (change.path for change in changes(self._files, testbed.files))):
+            testbed.snapshots.restore(self._snapshot)
+        testbed.workspace.clock.accept()
+        settle(testbed)
+        if testbed.files != self._files:
+            differing = ", ".join(change.path for change in changes(self._files, testbed.files)[:3])
+            raise SimulationError(f"{what} could not be undone, a defect of the harness: {differing}")
+
+
+def settle(testbed: Testbed) -> None:
+    """Take the files as they are now for the last scan, and the reads of the harness for nobody's."""
+    testbed.scan()
+    testbed.scanner.settle()
+
+
+@contextmanager
+def unmounted(testbed: Testbed, paths: Iterable[str]) -> Generator[None]:
+    """Close the sandbox for a block if one of the paths lies below its overlay."""
+    if any(path.startswith(f"{OUTSIDE}/") for path in paths):
+        with testbed.without_sandbox():
+            yield
+    else:
+        yield
 
 
 @contextmanager
@@ -20,24 +73,11 @@ def undone(testbed: Testbed) -> Generator[None]:
         SnapshotError: The files cannot be saved; nothing was done.
         SimulationError: The files differ afterwards. Nothing that follows could be trusted.
     """
-    files = testbed.files
     answers, configuration = testbed.answers.given, testbed.configuration
     counts, clock = testbed.transcript_counts, testbed.workspace.clock.seconds
-    snapshot = testbed.snapshots.take()
-    testbed.scanner.settle()
+    saved = SavedFiles(testbed)
     try:
         yield
     finally:
         testbed.rewind(answers=answers, configuration=configuration, transcript_counts=counts, clock=clock)
-        testbed.scan()
-        if any(change.path.startswith(f"{OUTSIDE}/") for change in changes(files, testbed.files)):
-            with testbed.without_sandbox():
-                testbed.snapshots.restore(snapshot)
-        else:
-            testbed.snapshots.restore(snapshot)
-        testbed.workspace.clock.accept()
-        testbed.scan()
-        testbed.scanner.settle()
-    if testbed.files != files:
-        differing = ", ".join(change.path for change in changes(files, testbed.files)[:3])
-        raise SimulationError(f"a trial could not be undone, a defect of the harness: {differing}")
+        saved.restore("a trial")
