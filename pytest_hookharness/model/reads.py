@@ -93,6 +93,7 @@ class ProgramReads:
     Attributes:
         path: The program, without links; for a script its interpreter.
         script: The script that was executed; empty if the program itself was.
+        invoked: The program as it was named, with links: by these Python finds its virtual environment.
         looks: The paths, each look once, in order.
         sources: What else it asked.
         startup: Looks that an empty program of the same interpreter makes too; not in ``looks``.
@@ -100,6 +101,7 @@ class ProgramReads:
 
     path: str
     script: str = ""
+    invoked: str = ""
     looks: tuple[PathLook, ...] = ()
     sources: tuple[ReadSource, ...] = ()
     startup: tuple[PathLook, ...] = ()

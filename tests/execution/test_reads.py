@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -338,6 +339,32 @@ def test_an_unknown_interpreter_has_a_baseline_too(hook: Hook) -> None:
     (odd,) = (each for each in hook.reads(str(script)).programs if each.path == str(program))
     assert [(source.kind, source.times) for source in odd.sources] == [(SourceKind.CLOCK, 1)]
     assert odd.startup
+
+
+@pytest.mark.parametrize("how", ["by its shebang", "by a shell", "through env"])
+def test_the_start_in_a_virtual_environment_is_not_the_hooks_look(hook: Hook, how: str) -> None:
+    """The folders that Python searches because of its virtual environment are no look of the hook."""
+    programs = hook.folder / "venv" / "bin"
+    packages = hook.folder / "venv" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    programs.mkdir(parents=True)
+    packages.mkdir(parents=True)
+    real = Path(os.path.realpath(sys.executable))
+    (programs / "python3").symlink_to(real)
+    (programs.parent / "pyvenv.cfg").write_text(f"home = {real.parent}\n")
+    (packages / "more.pth").write_text(f"{hook.folder / 'more'}\n")
+    (hook.folder / "more").mkdir()
+    script = hook.folder / "hook.py"
+    first = f"#!{programs}/python3" if how == "by its shebang" else "#!/usr/bin/env python3"
+    script.write_text(f"{first}\nopen('asked', 'w')\n")
+    script.chmod(0o755)
+    words = ("sh", "-c", "python3 ./hook.py; :") if how == "by a shell" else (str(script),)
+
+    reads = hook.reads(*words, env={"PATH": f"{programs}:/usr/bin:/bin"})
+
+    own = [program for program in reads.programs if program.path == str(real)]
+    startup = {look.path for program in own for look in program.startup}
+    assert {str(packages), str(hook.folder / "more")} <= startup
+    assert not [look for look in reads.looks if look.path.startswith((str(packages), f"{hook.folder}/more"))]
 
 
 @pytest.mark.parametrize(

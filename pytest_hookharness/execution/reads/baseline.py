@@ -56,7 +56,7 @@ def empty_program(program: ProgramReads, hook: ProcessSpec) -> ProcessSpec | Non
         return None
     return replace(
         hook,
-        argv=(program.path, *(words or ("/dev/null",))),
+        argv=(program.invoked or program.path, *(words or ("/dev/null",))),
         stdin=Stdin(),
         limit=_LIMIT,
         hook_timeout=_LIMIT,
@@ -77,11 +77,11 @@ def without_startup(reads: Reads, baselines: Mapping[str, Sequence[Reads]]) -> R
 
     Args:
         reads: The record.
-        baselines: For each interpreter, by path, the records of empty programs.
+        baselines: For each interpreter, as it was invoked, the records of empty programs.
     """
     timed = any(mention.word in _CLOCK_WORDS for mention in reads.mentions)
     programs = tuple(
-        _subtract(program, baselines.get(program.path, ()), timed=timed) for program in reads.programs
+        _subtract(program, baselines.get(program.invoked, ()), timed=timed) for program in reads.programs
     )
     usual = frozenset(
         write for records in baselines.values() for write in (records[0].writes if records else ())

@@ -48,12 +48,14 @@ def decode_reads(values: tuple[Any, ...]) -> Reads:
 def _program(
     path: str,
     script: str,
+    invoked: str,
     looks: Sequence[tuple[str, str, bool, bool]],
     sources: Sequence[tuple[str, str, int]],
 ) -> ProgramReads:
     return ProgramReads(
         path=path,
         script=script,
+        invoked=invoked,
         looks=tuple(PathLook(path, LookKind(kind), existed, own) for path, kind, existed, own in looks),
         sources=tuple(ReadSource(SourceKind(kind), detail, times) for kind, detail, times in sources),
     )

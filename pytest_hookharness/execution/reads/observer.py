@@ -45,8 +45,8 @@ class Observer:
         baselines: dict[str, tuple[Reads, ...]] = {}
         for program in reads.programs:
             spec = empty_program(program, hook)
-            if spec is not None and program.path not in baselines:
-                baselines[program.path] = self._baseline(start, spec)
+            if spec is not None and program.invoked not in baselines:
+                baselines[program.invoked] = self._baseline(start, spec)
         return without_startup(reads, baselines)
 
     def _baseline(self, start: Starter, spec: ProcessSpec) -> tuple[Reads, ...]:

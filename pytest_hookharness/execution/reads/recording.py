@@ -32,11 +32,12 @@ platform.resolver()  # loaded now, for an item's namespaces may hide the package
 class Image:
     """One program from its start to its end, with its forked copies."""
 
-    __slots__ = ("looks", "path", "script", "sources")
+    __slots__ = ("invoked", "looks", "path", "script", "sources")
 
-    def __init__(self, path: str, script: str) -> None:
+    def __init__(self, path: str, script: str, invoked: str) -> None:
         self.path = path
         self.script = script
+        self.invoked = invoked
         self.looks: dict[tuple[str, str, bool, bool], None] = {}
         self.sources: dict[tuple[str, str], int] = {}
 
@@ -64,7 +65,8 @@ class Recording:
         self._seen: set[str] = set()
         self._entries = 0
         self._resolver = platform.resolver()
-        self._targets: dict[int, str] = {}
+        # For each task the program that it is about to become, without links and as it was named.
+        self._targets: dict[int, tuple[str, str]] = {}
 
     def miss(self, gap: str) -> None:
         """Note why the record is not complete; the first reason counts."""
@@ -76,8 +78,11 @@ class Recording:
 
     def begin(self, task: int, path: str, arguments: bytes) -> Image:
         """Note that a task has become another program."""
-        named = self._targets.pop(task, "")
-        image = Image(path, named if named and named != path else "")
+        named, invoked = self._targets.pop(task, (path, path))
+        if named != path:
+            # The kernel hands an interpreter its own name, as it stands in the first line of the script.
+            invoked = os.fsdecode(arguments.partition(b"\0")[0])
+        image = Image(path, "" if named == path else named, invoked if _names_program(invoked) else path)
         self._images.append(image)
         self._count()
         self._scan("", arguments)
@@ -110,7 +115,7 @@ class Recording:
         if what == "path":
             self._add(image, path, how, existed=existed)
             if how == "executed":
-                self._targets[task] = path
+                self._targets[task] = path, text
         elif what == "open":
             return self._open(image, path, how, status)
         elif what == "name":
@@ -247,7 +252,13 @@ class Recording:
     def report(self) -> tuple[Any, ...]:
         """Return the record as plain values."""
         images = [
-            (image.path, image.script, list(image.looks), [(*key, n) for key, n in image.sources.items()])
+            (
+                image.path,
+                image.script,
+                image.invoked,
+                [*image.looks],
+                [(*each, n) for each, n in image.sources.items()],
+            )
             for image in self._images
         ]
         writes = [
@@ -257,3 +268,8 @@ class Recording:
         if not self.observed:
             return self.gap, False, [], [], []
         return self.gap, True, images, writes, list(self._mentions)
+
+
+def _names_program(text: str) -> bool:
+    """Return whether a path names the same program in any process."""
+    return text.startswith("/") and not text.startswith(("/proc/", "/dev/"))
