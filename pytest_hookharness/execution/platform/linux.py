@@ -39,7 +39,7 @@ _CALLS = {
     },
 }  # fmt: skip
 _NAMES = _CALLS.get(os.uname().machine, {})
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
 _IS_LINUX = sys.platform == "linux"
@@ -236,6 +236,15 @@ def become_subreaper() -> None:
 
 def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "asking to die with the parent")
+
+
+def allow_dumps(allowed: bool) -> None:
+    if _IS_LINUX:
+        _prctl(_PR_SET_DUMPABLE, int(allowed), "deciding who may look into this process")
+
+
+def give_up_privileges() -> None:
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1, "giving up the privileges of other programs")
 
 
 def open_process(pid: int) -> int:

@@ -13,7 +13,7 @@ import os
 import socket
 import struct
 
-from pytest_hookharness.execution.platform.linux import check, libc
+from pytest_hookharness.execution.platform.linux import allow_dumps, check, give_up_privileges, libc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,18 +48,25 @@ def enter(network: bool) -> bool:
     # namespace grants it. User numbers are mapped to themselves, so a hook sees the user that it would see
     # otherwise.
     uid, gid = os.geteuid(), os.getegid()
+    # The files of a process that nobody may look into belong to root, also that of its user numbers.
+    allow_dumps(True)
     check(libc.unshare(flags | _NEWUSER), "unshare")
     # The kernel demands this before an unprivileged process may map groups.
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "wb", buffering=0) as file:
             file.write(text.encode())
+    allow_dumps(False)
+    # With one user in the namespace, a set-uid program cannot become another one anyway.
+    give_up_privileges()
     return True
 
 
 def set_up(network: bool) -> None:
     # Later mounts stay inside this namespace, and only its processes show.
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
-    _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "mounting /proc")
+    # Not only in /proc: each other process table, such as that of a changed root, shows all processes.
+    for place in ("/proc", *_other_process_tables()):
+        _mount("proc", place, "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, f"mounting {place}")
     if network:
         return
     # Programs expect the loopback device of a new network to be up.
@@ -130,17 +137,27 @@ def become_root(folder: str) -> None:
 
 
 def mounted() -> Iterator[tuple[str, bool]]:
+    found = {place: not closed and kind not in _NO_FILES for place, kind, closed in _table()}
+    found.pop("/", None)
+    yield from sorted(found.items())
+
+
+def _other_process_tables() -> list[str]:
+    """List where else than in /proc a process table is mounted."""
+    places = {place for place, kind, _ in _table() if kind == "proc"}
+    return sorted(place for place in places if not f"{place}/".startswith("/proc/") and os.path.isdir(place))
+
+
+def _table() -> Iterator[tuple[str, str, bool]]:
+    """Yield place and kind of each mount, and whether it is read-only."""
     with open("/proc/self/mountinfo", "rb") as table:
         lines = table.read().splitlines()
-    found: dict[str, bool] = {}
     for line in lines:
         before, _, after = line.partition(b" - ")
         place, options = before.split(b" ")[4:6]
         kind, _, rest = after.partition(b" ")
         closed = b"ro" in options.split(b",") or b"ro" in rest.rpartition(b" ")[2].split(b",")
-        found[_plain(place)] = not closed and kind.decode() not in _NO_FILES
-    found.pop("/", None)
-    yield from sorted(found.items())
+        yield _plain(place), kind.decode(), closed
 
 
 def _plain(place: bytes) -> str:

@@ -121,6 +121,13 @@ class Spawning(Protocol):
     def die_with_parent(self) -> None:
         """Have the kernel kill this process when its parent ends."""
 
+    def allow_dumps(self, allowed: bool) -> None:
+        """
+        Decide whether other processes of the user may read and write the memory of this one.
+
+        A program that it starts may be read and written again. Nothing happens where the system cannot.
+        """
+
     def open_process(self, pid: int) -> int:
         """Return a descriptor that becomes readable when a process ends; -1 if the system has none."""
         ...

@@ -50,7 +50,8 @@ def main(channel: str, pytest_pid: str) -> None:
 
 
 def _be_neutral() -> None:
-    """Reset the signal state that this process inherited and that no hook may inherit."""
+    """Reset what this process inherited and no hook may inherit, and keep hooks out of its memory."""
+    platform.spawning().allow_dumps(False)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE, signal.SIGXFSZ}:
         if signal.getsignal(number) == signal.SIG_IGN:
