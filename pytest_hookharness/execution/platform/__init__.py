@@ -2,16 +2,16 @@
 The operating system, behind one small protocol.
 
 Only this folder knows which system it runs on and calls the kernel past the standard library; the rest of
-the package calls the functions below. Each returns the implementation of a class of ``protocol`` or
-``observation``; for Linux that is a module. Another system adds its modules here, and a choice to each
-function.
+the package calls the functions below. Each returns the implementation of a class of ``protocol``,
+``confining`` or ``observation``; for Linux that is a module. Another system adds its modules here, and a
+choice to each function.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pytest_hookharness.execution.platform import observation, protocol
+    from pytest_hookharness.execution.platform import confining, observation, protocol
     from pytest_hookharness.model.reads import KernelPaths
 
 # Each part is imported when it is first asked for: the supervisor and the programs inside a sandbox start
@@ -39,7 +39,7 @@ def files() -> protocol.Files:
     return linux
 
 
-def isolation() -> protocol.Isolation:
+def isolation() -> confining.Isolation:
     """Return namespaces and mounts."""
     from pytest_hookharness.execution.platform import linux_namespaces
 

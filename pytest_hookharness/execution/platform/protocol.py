@@ -162,60 +162,6 @@ class Files(Protocol):
         """Exchange two files in one step."""
 
 
-class Isolation(Protocol):
-    """Namespaces and mounts. What the kernel refuses is an ``OSError``."""
-
-    def enter(self, network: bool) -> bool:
-        """
-        Leave the machine's namespaces; the next child is the first process of the new ones.
-
-        Args:
-            network: Whether the machine's network stays reachable.
-
-        Returns:
-            Whether a user namespace was needed, which gives no rights over the machine.
-        """
-        ...
-
-    def set_up(self, network: bool) -> None:
-        """Prepare the new namespaces from their first process: process table, mounts, loopback device."""
-
-    def hold(self, path: str) -> int:
-        """Open a path, so that it can be mounted even when something else covers it."""
-        ...
-
-    def bind(self, held: int, target: str) -> None:
-        """Show a held path at another place, with everything that is mounted below it."""
-
-    def forbid_writing(self, target: str) -> None:
-        """Make a mount read-only."""
-
-    def mount_full(self, target: str) -> None:
-        """Mount a file system without a free byte over an empty folder."""
-
-    def overlay(self, lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:
-        """
-        Show a folder so that every write in it goes to another one.
-
-        Args:
-            lower: The folder that is shown; it is never written to.
-            upper: The folder that takes the writes.
-            work: An empty folder beside ``upper``, for the kernel's own use.
-            target: Where it is mounted.
-            own_users: Whether this happens in a user namespace.
-        """
-
-    def detach(self, target: str) -> None:
-        """Remove a mount with everything below it."""
-
-    def become_root(self, folder: str) -> None:
-        """Make a mount the root of all paths, with everything that is mounted below it."""
-
-    def mounted(self) -> Iterator[tuple[str, bool]]:
-        """Yield what is mounted below the root: each place once, and whether files can be written there."""
-        ...
-
-
 class Tracing(Protocol):
     """Stops processes just before certain calls, or when they execute a program and when they end."""
 
