@@ -60,8 +60,10 @@ class Mask:
     A piece of the state that the author declares irrelevant.
 
     Attributes:
-        file: A glob over state paths, such as `workspace/.state/*.json`. ``**`` crosses folders.
-        keys: JSON keys, at any depth, whose values are ignored. Empty: the whole content is ignored.
+        file: A glob over state paths, such as `workspace/.state/*.json`; a folder stands for everything below
+            it. ``**`` crosses folders.
+        keys: JSON keys, at any depth, whose values are ignored. Empty: all of it is ignored, and also whether
+            it exists.
         text: A regular expression; its matches are ignored.
     """
 

@@ -74,12 +74,14 @@ class Capped:
         turn: The turn in which the cap ended it.
         cap: The cap.
         changed: Files that changed from turn to turn and prevented a proof.
+        masks: Masks with which the last turns repeat, as tried on the states of the run.
         status: The host's own word for such an end; empty if it has none.
     """
 
     turn: int
     cap: Cap
     changed: tuple[Change, ...] = ()
+    masks: tuple[str, ...] = ()
     status: str = ""
 
 
@@ -173,11 +175,13 @@ class Undecided:
         turn: The last turn.
         why: What ended the simulation.
         changed: Files that differed between the last turns, if no state occurred again.
+        masks: Masks with which the last turns repeat, as tried on the states of the run.
     """
 
     turn: int
     why: str
     changed: tuple[Change, ...] = ()
+    masks: tuple[str, ...] = ()
 
 
 Verdict: TypeAlias = Terminated | Capped | Livelock | Hung | Recursing | Lockout | Undecided

@@ -120,6 +120,7 @@ def conclude_session(
         initial=initial,
         wall=wall,
         probes=evidence.probes,
+        unmatched_masks=_unmatched_masks(testbed, evidence.end),
     )
 
 
@@ -170,6 +171,7 @@ def conclude_threads(
         initial=initial,
         wall=wall,
         background=background,
+        unmatched_masks=_unmatched_masks(testbed, end),
     )
 
 
@@ -202,6 +204,7 @@ def _build(
     wall: float,
     probes: tuple[ProbeReport, ...] = (),
     background: BackgroundReport = _NO_BACKGROUND,
+    unmatched_masks: Mapping[int, str],
 ) -> Outcome:
     outcome = Outcome(
         scenario=testbed.scenario,
@@ -218,8 +221,19 @@ def _build(
         background=background,
         folders=testbed.workspace.folders,
     )
-    broken = find_violations(outcome, initial=initial, final=testbed.files, final_text=testbed.read_text)
+    broken = find_violations(
+        outcome,
+        initial=initial,
+        final=testbed.files,
+        final_text=testbed.read_text,
+        unmatched_masks=unmatched_masks,
+    )
     return replace(outcome, violations=broken)
+
+
+def _unmatched_masks(testbed: Testbed, end: RunEnd) -> Mapping[int, str]:
+    # A run that was cut might have come to what they name.
+    return {} if end.how in ("interrupted", "wall") else testbed.scanner.unmatched
 
 
 def _settings_problems(testbed: Testbed) -> tuple[hosts.SettingsProblem, ...]:

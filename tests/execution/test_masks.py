@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_hookharness.execution.state.relevance import Masked, Masking, glob_pattern
+from pytest_hookharness.execution.state.masking import Masked, Masking, glob_pattern
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.scenario import Mask
 

@@ -17,7 +17,7 @@ import pytest
 
 from pytest_hookharness.execution.platform.linux_inotify import InotifyWatch
 from pytest_hookharness.execution.state import survey
-from pytest_hookharness.execution.state.relevance import Masking
+from pytest_hookharness.execution.state.masking import Masking
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask

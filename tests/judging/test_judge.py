@@ -176,7 +176,8 @@ def test_the_cap_makes_it_capped_and_names_what_changed() -> None:
     known = {1: state("a", log="1"), 2: state("b", log="2"), 3: state("c", log="3")}
     refused = asked(refused=True)
     seen = trace(PROMPT, STOP, refused, STOP, refused, STOP, asked(overridden=True), states=known)
-    expected = Capped(turn=3, cap=GUARD, changed=(Change(path="workspace/log", how="content"),))
+    changed = (Change(path="workspace/log", how="content"),)
+    expected = Capped(turn=3, cap=GUARD, changed=changed, masks=("workspace/log",))
     assert judge(JudgeInput(seen, RunEnd(how="capped", turn=3), cap=GUARD)) == expected
 
 

@@ -445,7 +445,12 @@ def test_the_most_severe_broken_expectation_comes_first() -> None:
         (Livelock(stem=1, period=1), trace(STOP), "which hook keeps it going"),
         (Capped(turn=1, cap=GUARD), trace(STOP, asked(overridden=True)), "Only the cap of claude-code"),
         (Capped(turn=1, cap=GUARD), trace(STOP, asked()), "no threshold of its own could have ended this"),
-        (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "`mask: [workspace/log]`"),
+        (
+            Undecided(turn=1, why="no end", changed=CHANGED, masks=("workspace/log", "workspace/[*] a")),
+            trace(STOP),
+            '`mask: [workspace/log, "workspace/[*] a"]`',
+        ),
+        (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "raise `turns`"),
         (
             Undecided(turn=1, why="the same state gave two answers"),
             trace(STOP),

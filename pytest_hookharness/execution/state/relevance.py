@@ -1,7 +1,7 @@
 """
 Relevance: which files, and which parts of their content, can influence later steps.
 
-The author masks what is irrelevant. Of git's own files, everything below a ``.git`` counts (HEAD, refs,
+Of git's own files, everything below a ``.git`` counts (HEAD, refs,
 configuration, hooks, an unfinished merge, a lock left behind, and files that are not git's own), with three
 exceptions. Objects under the names that git gives them do not count, for nothing refers to them until a ref
 does. Of a log of refs, the times in its lines do not count. Of the index only the entries count, for git
@@ -10,18 +10,9 @@ writes times into it whenever a program asks for the status.
 
 from __future__ import annotations
 
-import json
 import re
 import struct
-from collections.abc import Collection, Sequence
 from hashlib import blake2b, sha1
-from operator import itemgetter
-from typing import Any
-
-from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.regex import Regex
-from pytest_hookharness.model.scenario import Mask
 
 _FOLDERS = ("hooks", "info", "logs", "modules", "objects", "refs", "worktrees")
 _OF_A_REPOSITORY = frozenset(("HEAD", "config", "index", "packed-refs", *_FOLDERS))
@@ -152,139 +143,3 @@ def _check_extensions(body: bytes, position: int) -> None:
         if not name[:1].isupper():
             raise ValueError("an extension that changes what the entries mean")
         position += 8 + size
-
-
-TRANSCRIPT = "transcript"
-_LEFT_OUT = "(masked)"
-
-
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """
-    A file's content without what is masked.
-
-    Attributes:
-        data: What is left of it; ``None`` if nothing of it counts.
-        changed: Whether a mask left something out.
-        problem: Why a mask that names the file could not be applied; empty if all could.
-    """
-
-    data: bytes | None
-    changed: bool = False
-    problem: str = ""
-
-
-class Hidden:
-    """
-    Records where masks hid a difference: the content differed, but what the masks left of it did not.
-
-    Attributes:
-        paths: State paths where that happened, whatever became of them later.
-    """
-
-    def __init__(self) -> None:
-        self.paths: set[str] = set()
-        self._seen: dict[tuple[str, str], str] = {}
-
-    def note(self, path: str, whole: str, left: str) -> None:
-        """Record the digests of a file's whole content and of what the masks left of it."""
-        if self._seen.setdefault((path, left), whole) != whole:
-            self.paths.add(path)
-
-
-class Masking:
-    """The masks of a scenario, compiled."""
-
-    def __init__(self, masks: Sequence[Mask], transcripts: Collection[str] = ()) -> None:
-        self._masks = [(_files_of(mask, transcripts), mask, _expression_of(mask)) for mask in masks]
-
-    def __bool__(self) -> bool:
-        return bool(self._masks)
-
-    def naming(self, path: str) -> list[tuple[Mask, Regex]]:
-        """List the masks that name a state path."""
-        return [(mask, text) for files, mask, text in self._masks if files.fullmatch(path)]
-
-    def apply(self, path: str, data: bytes) -> Masked:
-        """Remove what the masks of a file hide from its content."""
-        masks = self.naming(path)
-        if not masks:
-            return Masked(data)
-        if any(not mask.keys and not mask.text for mask, _ in masks):
-            return Masked(None, changed=True)
-        result, changed = data, False
-        # Text first: its expressions were written for the unchanged file.
-        for mask, pattern in masks:
-            if mask.text:
-                text, removed = pattern.subn(_LEFT_OUT, result.decode("utf-8", "surrogateescape"))
-                result, changed = text.encode("utf-8", "surrogateescape"), changed or removed > 0
-        keys = frozenset(key for mask, _ in masks for key in mask.keys)
-        if not keys:
-            return Masked(result, changed)
-        try:
-            result, removed = _without_values(result, keys)
-        except ValueError as error:
-            problem = f"{path} is not JSON, so {', '.join(sorted(keys))} could not be masked in it: {error}"
-            return Masked(result, changed, problem)
-        return Masked(result, changed or removed)
-
-
-def _files_of(mask: Mask, transcripts: Collection[str]) -> Regex:
-    if mask.file == TRANSCRIPT:
-        return Regex("|".join(map(re.escape, transcripts)) or "(?!)", quick=True)
-    return glob_pattern(mask.file)
-
-
-def _expression_of(mask: Mask) -> Regex:
-    try:
-        return Regex(mask.text)
-    except re.error as error:
-        problem = f"{mask.text!r} is not a regular expression: {error}"
-        raise WorkspaceError(f"mask of {mask.file}", problem) from error
-
-
-def glob_pattern(glob: str) -> Regex:
-    """Return a glob over state paths as a regular expression: only ``**`` crosses folders."""
-    tokens = re.findall(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|.", glob, re.DOTALL)
-    # With one star, each place of a path is tried once.
-    quick = sum(token.startswith("*") for token in tokens) <= 1
-    return Regex("".join(map(_expression, tokens)), dotall=True, quick=quick)
-
-
-def _expression(token: str) -> str:
-    match token:
-        case "**/":
-            return "(?:.*/)?"
-        case "**":
-            return ".*"
-        case "*":
-            return "[^/]*"
-        case "?":
-            return "[^/]"
-        case _ if len(token) > 1:
-            inner = token[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-            return f"[^/{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
-        case _:
-            return re.escape(token)
-
-
-def _without_values(data: bytes, keys: frozenset[str]) -> tuple[bytes, bool]:
-    found = 0
-
-    # Pairs and not mappings: a mapping keeps only the last value of a key that is written twice.
-    def leave_out(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal found
-        found += sum(key in keys for key, _ in pairs)
-        kept = [(key, _LEFT_OUT if key in keys else value) for key, value in pairs]
-        return {"pairs": sorted(kept, key=itemgetter(0))}
-
-    try:
-        # Numbers as they are written: a file with 0.1 and one with 0.10 differ.
-        value = json.loads(
-            data.decode("utf-8"), object_pairs_hook=leave_out, parse_float=lambda text: {"number": text}
-        )
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-    if not found:
-        return data, False
-    return json.dumps(value, separators=(",", ":")).encode(), True

@@ -10,12 +10,13 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.platform.protocol import TouchedPaths, Watch, WatchPool
-from pytest_hookharness.execution.state.relevance import Hidden, Masking
+from pytest_hookharness.execution.state.masking import Hidden, Masking, glob_pattern
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import StateEntry
@@ -70,6 +71,8 @@ class Scanner:
         self._readable: dict[str, bool] = {}
         self._written: Mapping[str, int] | None = None
         self._published: tuple[frozenset[str], Mapping[str, StateEntry]] | None = None
+        # What masks leave out altogether, as of the last scan; nothing is known of it before the first.
+        self._left_out: Mapping[str, StateEntry] | None = None
         self.settle()
 
     @property
@@ -80,7 +83,7 @@ class Scanner:
     @property
     def opaque(self) -> str:
         """Why the covered files are not known completely; empty if they are."""
-        return "; ".join(dict.fromkeys([*sorted(self._survey.unreadable.values()), *self._unreadable]))
+        return "; ".join(dict.fromkeys([*self._unreadable_of(self._survey), *self._unreadable]))
 
     @property
     def masked(self) -> frozenset[str]:
@@ -91,6 +94,25 @@ class Scanner:
     def unapplied(self) -> tuple[str, ...]:
         """Which masks could not be applied to a file that they name, and why."""
         return tuple(self._survey.unapplied[name] for name in sorted(self._survey.unapplied))
+
+    @property
+    def unmatched(self) -> Mapping[int, str]:
+        """The masks that left nothing out so far, by position, with what is there instead, in words."""
+        known = [*self._survey.entries]
+        found: dict[int, str] = {}
+        for place, mask in self._masking.unused.items():
+            files = glob_pattern(mask.file.rstrip("/"), below=True)
+            named = min(filter(files.fullmatch, known), default="")
+            similar = [] if "*" in mask.file else get_close_matches(mask.file, known, n=1)
+            if named:
+                found[place] = f"{named} has no such {'key' if mask.keys else 'text'}"
+            else:
+                found[place] = f"no such path{f'; did you mean {similar[0]}?' if similar else ''}"
+        return found
+
+    def is_masked(self, path: str) -> bool:
+        """Return whether a mask leaves a state path out altogether."""
+        return bool(self._masking) and self._masking.hides(path)
 
     def unmasked(self, path: str, data: bytes) -> bytes | None:
         """Return what the masks leave of the content of a covered file; ``None`` for nothing."""
@@ -129,9 +151,16 @@ class Scanner:
         survey = Survey(self._masking, self._skip, self._hidden)
         for name, root in self._roots.items():
             survey.walk(root, name, _do_not_watch, without)
-        self._unreadable = tuple(sorted(survey.unreadable.values()))
+        self._unreadable = tuple(self._unreadable_of(survey))
         self._ignore_own_reading()
-        return MappingProxyType({name: survey.entries[name] for name in survey.entries.keys() - set(without)})
+        left_out = set(without)
+        return MappingProxyType(
+            {
+                name: entry
+                for name, entry in survey.entries.items()
+                if name not in left_out and not self.is_masked(name)
+            }
+        )
 
     def opened(self, path: Path) -> bool | None:
         """
@@ -250,9 +279,21 @@ class Scanner:
             entries = dict(self._survey.entries)
             for name in left_out:
                 entries.pop(name, None)
+            if self._masking:
+                self._leave_out(entries)
             self._published = (left_out, MappingProxyType(entries))
             self._survey.changed = False
         return self._published[1]
+
+    def _leave_out(self, entries: dict[str, StateEntry]) -> None:
+        """Remove what masks leave out altogether, and record what of it differs from the last time."""
+        hidden = {name: entries.pop(name) for name in [*entries] if self._masking.hides(name)}
+        if self._left_out is not None:
+            self._hidden.compare(self._left_out, hidden)
+        self._left_out = hidden
+
+    def _unreadable_of(self, survey: Survey) -> list[str]:
+        return [why for name, why in sorted(survey.unreadable.items()) if not self.is_masked(name)]
 
     def _name(self, path: str) -> str | None:
         for name, root in self._roots.items():

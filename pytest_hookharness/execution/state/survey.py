@@ -22,9 +22,8 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 from pytest_hookharness.execution.state.file_contents import RACY, attributes_of, content_of, kind_of
+from pytest_hookharness.execution.state.masking import Hidden, Masking
 from pytest_hookharness.execution.state.relevance import (
-    Hidden,
-    Masking,
     counts,
     head_of_log,
     index_digest,
@@ -196,7 +195,7 @@ class Survey:
         return StateEntry(kind_of(mode), stat.S_IMODE(mode), content)
 
     def _digest_for(self, real: str, name: str) -> Callable[[bytes], str] | None:
-        if self._masking and self._masking.naming(name):
+        if self._masking and self._masking.names(name):
             return partial(self._masked_digest, name)
         if is_index(name):
             return index_digest

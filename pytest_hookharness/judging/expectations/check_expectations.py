@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from types import MappingProxyType
 
 from pytest_hookharness.judging.expectations import end_of_run, events
 from pytest_hookharness.model.expectations import CapExpectation, Expectation
@@ -26,6 +27,7 @@ def find_violations(
     initial: Mapping[str, StateEntry],
     final_text: Callable[[str], str | None],
     final: Mapping[str, StateEntry] | None = None,
+    unmatched_masks: Mapping[int, str] = MappingProxyType({}),
 ) -> tuple[Violation, ...]:
     """
     Return the broken expectations, in the order of the keys; their paths are as written in the file.
@@ -36,6 +38,7 @@ def find_violations(
         final_text: Returns the text of a file at the end by its path relative to the workspace, and
             ``None`` if there is no such file. Its exceptions are not caught.
         final: The entries at the end, by state path; if omitted, those of the last state.
+        unmatched_masks: The masks that left nothing out, by position, with what is there instead.
     """
     states = outcome.trace.states
     if final is None:
@@ -61,6 +64,7 @@ def find_violations(
         end_of_run.broken_paths(outcome, expect),
         events.broken_sessions(outcome, expect),
         events.broken_calls(outcome),
+        end_of_run.broken_masks(outcome, unmatched_masks),
     )
     mark = outcome.scenario.mark
     return tuple(Violation(mark(item.path), item.expected, item.seen) for item in broken)

@@ -1,5 +1,5 @@
 """
-Expectations about the end of a run: files, findings, processes, times, and paths of an exploration.
+Expectations about the end of a run: files, findings, processes, times, masks, and paths of an exploration.
 
 Findings and leftover processes are never allowed unless they are expected. A time limit applies to each hook
 run; with 20 or more runs, one in 20 may be slower, so that one slow moment of the machine breaks nothing.
@@ -125,6 +125,14 @@ def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violatio
         more = f" and {len(left) - 3} more" if len(left) > 3 else ""
         seen = f"{len(left)}: {commands}{more}" if left else "0"
         yield Violation("expect.leftovers", f"{allowed} leftover processes", seen)
+
+
+def broken_masks(outcome: Outcome, unmatched: Mapping[int, str]) -> Iterator[Violation]:
+    """Report masks that left nothing out, and so would hide a mistake in their names."""
+    for place, seen in unmatched.items():
+        mask = outcome.scenario.masks[place]
+        within = f"{' or '.join(mask.keys) or mask.text!r} in " if mask.keys or mask.text else ""
+        yield Violation(f"mask[{place}]", f"something to mask: {within}{mask.file}", seen)
 
 
 def broken_times(outcome: Outcome, expected: Mapping[str, int]) -> Iterator[Violation]:

@@ -33,6 +33,8 @@ from pytest_hookharness.model.reads import ObservedCycle
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
 _NO_EXPECTATION = Expectation()
+# Masked paths that are named.
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,20 @@ def _capped(case: JudgeInput) -> verdicts.Verdict:
     elif own:
         cap = replace(cap, why=reported.why)
     status = case.end.status if own else ""
-    return verdicts.Capped(turn=turn, cap=cap, changed=newest_difference(case.trace).files, status=status)
+    return verdicts.Capped(
+        turn=turn,
+        cap=cap,
+        changed=newest_difference(case.trace).files,
+        masks=_masks(case),
+        status=status,
+    )
+
+
+def _masks(case: JudgeInput) -> tuple[str, ...]:
+    # Most runs end, so what tries masks is imported only for the others.
+    from pytest_hookharness.judging.verdict.mask_trial import find_masks
+
+    return find_masks(case.trace.states, case.probing)
 
 
 def _cap_of(end: RunEnd, hooked: HookEvent | None) -> verdicts.Cap:
@@ -218,8 +233,9 @@ def _livelock(
     case: JudgeInput, stem: int, period: int, level: Literal["closed", "unread"]
 ) -> verdicts.Livelock:
     unprobed = case.probing.limits if case.probing is not None else ()
-    listed = ", ".join(sorted(case.masked))
-    masked = (f"The scenario masks these differences: {listed}.",) if case.masked else ()
+    listed = ", ".join(sorted(case.masked)[:_SHOWN])
+    more = f" and {len(case.masked) - _SHOWN} more" if len(case.masked) > _SHOWN else ""
+    masked = (f"The scenario masks these differences: {listed}{more}.",) if case.masked else ()
     matters = _matters(case)
     clock = () if matters or not _reads_clock(case) else (CLOCK_READ,)
     found = verdicts.Livelock(
@@ -247,7 +263,10 @@ def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
         reasons.append("no file differs, but " + " and ".join(difference.other_parts))
     if difference.unknown:
         reasons.append(f"the state is not known completely: {difference.unknown}")
-    return verdicts.Undecided(turn=case.end.turn, why="; ".join(reasons), changed=difference.files)
+    masks = () if conflict is not None else _masks(case)
+    return verdicts.Undecided(
+        turn=case.end.turn, why="; ".join(reasons), changed=difference.files, masks=masks
+    )
 
 
 def _doubts(case: JudgeInput, conflict: cycle.Contradiction | None) -> Iterator[str]:

@@ -6,12 +6,14 @@ The first line must be enough for a reader who reads nothing else. Advice on fin
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
-from pytest_hookharness.model.trace import Change, HookEvent
+from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.model.verdicts import (
     Capped,
     Hung,
@@ -38,6 +40,8 @@ _LOCKOUT_ADVICE = (
 # Fields in which hosts report an earlier refusal to a hook.
 _SIGNS = ("stop_hook_active", "loop_count")
 _MOST_HOOKS = 4
+# Texts that stand in a YAML list as they are.
+_PLAIN_YAML = re.compile(r"\w[\w./-]*")
 _STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
@@ -182,7 +186,7 @@ def advice(outcome: Outcome) -> str:
         case Livelock():
             return _set_of_hooks(outcome, verdict) or _loop(outcome, verdict)
         case Capped():
-            proof = f" {_mask(verdict.changed)}" if verdict.changed else ""
+            proof = f" {_mask(verdict.masks)}" if verdict.masks else ""
             only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
             return f"{only} {_allow(outcome)}{proof}"
         case Hung(asked=True):
@@ -265,8 +269,12 @@ def _allow(outcome: Outcome) -> str:
     return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
 
 
-def _mask(changed: tuple[Change, ...]) -> str:
-    return f"If the changing file decides nothing, declare it: `mask: [{plain(changed[0].path, 60)}]`."
+def _mask(masks: tuple[str, ...]) -> str:
+    listed = ", ".join(mask if _PLAIN_YAML.fullmatch(mask) else json.dumps(mask) for mask in masks)
+    return (
+        f"With `mask: [{listed}]` the last turns repeat, as tried on the states of this run; declare that if "
+        "these parts decide nothing."
+    )
 
 
 def _beyond(outcome: Outcome) -> str:
@@ -287,7 +295,7 @@ def _uncovered(outcome: Outcome) -> str:
     return (
         "Explore more (`explore: {states: ..., time: ...}`, within the time budget), or name the moves that "
         "matter (`explore: {moves: [...]}`). Where a file only counts or grows, no number of states is "
-        "enough: if it decides nothing, declare it (`mask`)."
+        "enough."
     )
 
 
@@ -299,6 +307,8 @@ def _unknown(verdict: Undecided) -> str:
         )
     if verdict.why.startswith("interrupted"):
         return ""
+    if verdict.masks:
+        return f"{_mask(verdict.masks)} If they are a threshold of the hook, raise `turns` to reach it."
     if verdict.changed:
-        return f"{_mask(verdict.changed)} If it is a threshold of the hook, raise `turns` to reach it."
+        return "If the changing files are a threshold of the hook, raise `turns` to reach it."
     return "Give the run more turns or time, or extend the script until the agent tries to stop."

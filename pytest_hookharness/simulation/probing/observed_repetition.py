@@ -112,6 +112,8 @@ class ReadObservation:
         own = {path for path in rest if paths.is_around(path) or paths.is_own(path)}
         # Git names an object by its content.
         own |= {path for path in rest if (name := places[path][0]) is not None and not counts(name)}
+        # What a mask leaves out is irrelevant, as its author says.
+        own |= {path for path, (name, _) in places.items() if name and testbed.scanner.is_masked(name)}
         # Which objects there are is not part of the state.
         objects = {path for path, name in names.items() if "/.git/" in name and name.endswith(_OBJECTS)}
         stored = written_since((places[path][1] for path in objects), self._began)
