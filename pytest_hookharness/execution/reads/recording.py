@@ -82,7 +82,7 @@ class Recording:
         if named != path:
             # The kernel hands an interpreter its own name, as it stands in the first line of the script.
             invoked = os.fsdecode(arguments.partition(b"\0")[0])
-        image = Image(path, "" if named == path else named, invoked if _names_program(invoked) else path)
+        image = Image(path, "" if named == path else named, invoked if invoked.startswith("/") else path)
         self._images.append(image)
         self._count()
         self._scan("", arguments)
@@ -268,8 +268,3 @@ class Recording:
         if not self.observed:
             return self.gap, False, [], [], []
         return self.gap, True, images, writes, list(self._mentions)
-
-
-def _names_program(text: str) -> bool:
-    """Return whether a path names the same program in any process."""
-    return text.startswith("/") and not text.startswith(("/proc/", "/dev/"))
