@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Payload
 
-LoopName: TypeAlias = Literal["repetition", "cycle", "failures"]
+LoopName: TypeAlias = Literal["repetition", "cycle", "failures", "refusals"]
 
 
 class ActionResult(enum.Enum):
@@ -20,6 +20,24 @@ class ActionResult(enum.Enum):
     FAILED = "failed"
     REFUSED = "refused"
     UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookRefusal:
+    """
+    A refusal by a hook, as a transcript tells it.
+
+    Attributes:
+        event: The host's name of the event.
+        hook: The hook's command, or where it is configured; empty if the transcript does not say it.
+        reason: Text for the agent; empty if the transcript does not contain it.
+        doubt: Why it may be something else; empty if the transcript names it a refusal.
+    """
+
+    event: str
+    hook: str = ""
+    reason: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +52,10 @@ class Action:
         result: Text for the agent; the error or the reason, if the call failed or was refused.
         agent: Name of the agent; empty for the main one.
         place: Where it was read, in words; empty if unknown.
+        message: The message that contains the call; calls with the same one were made at once. Empty: alone.
+        say: Text of the agent before the call.
+        at: Time in seconds since 1970; 0 if unknown.
+        refusals: Refusals of the call, or of its result, by hooks.
     """
 
     tool: str
@@ -42,6 +64,10 @@ class Action:
     result: str = ""
     agent: str = ""
     place: str = ""
+    message: str = ""
+    say: str = ""
+    at: float = 0.0
+    refusals: tuple[HookRefusal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +76,20 @@ class Break:
     An interruption of an agent's stream: somebody else spoke, or the agent wanted to stop.
 
     Attributes:
-        why: The reason, such as ``prompt``.
+        why: The reason, such as ``prompt`` or ``stop``.
         agent: Name of the agent.
+        text: The prompt, or the agent's last words.
+        place: Where it was read, in words.
+        at: Time in seconds since 1970; 0 if unknown.
+        refusals: Refusals of a stop by hooks.
     """
 
     why: str
     agent: str = ""
+    text: str = ""
+    place: str = ""
+    at: float = 0.0
+    refusals: tuple[HookRefusal, ...] = ()
 
 
 StreamItem: TypeAlias = Action | Break
@@ -68,11 +102,12 @@ class DetectedLoop:
 
     Attributes:
         name: ``repetition``, ``cycle`` or ``failures``.
-        period: Number of actions in one repetition; 0 for failures, which need not be alike.
-        count: Number of repetitions, or of failures.
+        period: Number of actions in one repetition; 0 for failures and refusals, which need not be alike.
+        count: Number of repetitions, failures or refusals.
         repetition: The actions of one repetition, each in a few words.
         drifting: Whether repetitions differ in irrelevant details, such as times.
-        error: Error text of the failures.
+        error: Error text of the failures; the reason of refusals.
+        refusal: The refusal that is repeated; ``None`` for other loops.
         agent: Name of the agent; empty for the main one.
         first: Where it started, in words.
         last: Where it was last observed, in words.
@@ -86,6 +121,7 @@ class DetectedLoop:
     repetition: tuple[str, ...] = ()
     drifting: bool = False
     error: str = ""
+    refusal: HookRefusal | None = None
     agent: str = ""
     first: str = ""
     last: str = ""
@@ -95,6 +131,8 @@ class DetectedLoop:
     @property
     def title(self) -> str:
         """The loop as scenario files name it, such as ``cycle of 4``."""
+        if self.refusal is not None:
+            return f"refusals of {self.refusal.event}"
         return f"{self.name} of {self.period}" if self.name == "cycle" else self.name
 
 

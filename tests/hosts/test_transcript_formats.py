@@ -11,7 +11,11 @@ from pytest_hookharness.hosts.rules.tools_and_transcript import (
     result_message,
     user_message,
 )
-from pytest_hookharness.hosts.transcript_formats import FORMATS, UnknownTranscript, read_transcript
+from pytest_hookharness.hosts.transcripts.transcript_formats import (
+    FORMATS,
+    UnknownTranscript,
+    read_transcript,
+)
 from pytest_hookharness.model.actions import Action, ActionResult, Break
 
 LINE = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t")
@@ -141,13 +145,10 @@ def test_actions_of_subagents_are_marked():
 
 
 def test_lines_of_the_host_are_no_prompts():
-    """A line that the host marks as its own is no break, unless it refuses a stop."""
-    meta = {"isMeta": True}
-    said = LINE.put_message("user", user_message("Caveat: ..."), meta)
-    refused = LINE.put_message("user", user_message("Stop hook feedback:\nnot yet"), meta)
+    """A line that the host marks as its own is no prompt."""
+    said = LINE.put_message("user", user_message("Caveat: ..."), {"isMeta": True})
 
     assert read(said).items == []
-    assert read(refused).items == [Break(why="prompt")]
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pytest_hookharness.campaigns.reproduce.session_files import read_session
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.option_types import require_new, whole_number
 from pytest_hookharness.frontends.output.simulation_files import SUFFIX, read_file
-from pytest_hookharness.hosts.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
-from pytest_hookharness.judging.detectors.streams import detect, is_guard_refusal
+from pytest_hookharness.judging.detectors.refusal_rows import detect_all
+from pytest_hookharness.judging.detectors.streams import is_guard_refusal
 from pytest_hookharness.model.actions import Action, ActionResult, Analysis
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
@@ -24,7 +25,6 @@ from pytest_hookharness.reports.safe_text import plain, plain_lines
 from pytest_hookharness.reports.terminal import loops
 from pytest_hookharness.reports.terminal.table import render_table
 from pytest_hookharness.reports.trace.read import TraceRun, row
-from pytest_hookharness.scenario_files.json_records import Records, UnreadableRecords
 
 
 def analyze(path: Path, limits: Limits | None = None) -> Analysis:
@@ -34,22 +34,17 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
     Raises:
         UnreadableRecords: It cannot be read, is empty, or has an unknown form.
     """
-    records = Records(path)
-    try:
-        stream = read_transcript(records.read())
-    except UnknownTranscript as error:
-        malformed = ", ".join(f"{count} x {why}" for why, count in records.malformed.items())
-        left_out = f"; left out: {malformed}" if malformed else ""
-        raise UnreadableRecords(f"{path}: {error}{left_out}") from error
+    session = read_session(path)
+    stream = session.stream
     actions = [event for event in stream.items if isinstance(event, Action)]
     return Analysis(
         source=str(path),
         form=stream.form,
         actions=len(actions),
         unanswered=sum(action.outcome is ActionResult.UNKNOWN for action in actions),
-        unread={**records.malformed, **stream.left_out},
+        unread=session.unread,
         own=sum(map(is_guard_refusal, actions)),
-        loops=detect(stream.items, limits),
+        loops=detect_all(stream.items, limits),
     )
 
 
@@ -61,8 +56,9 @@ _DESCRIPTION = (
     "Exit status: 0 all runs passed, 1 a run failed, 2 a run has no end or a file cannot be read."
 )
 _ANALYZE = (
-    "Reads a transcript of Claude Code, Codex or OpenHands, recognised by its content, and reports loops of "
-    "the agent's own moves; docs/loop-detection.md defines them. Exit status: 0 none, 1 loops, 2 unreadable."
+    "Reads a transcript of Claude Code, Codex, OpenHands, Gemini CLI or Qwen Code, recognised by its content, "
+    "and the files of its subagents. Reports loops of the agent's own moves, and hooks that refuse again and "
+    "again with the same text; docs/loop-detection.md defines them. Exit status: 0 none, 1 loops, 2 unreadable."
 )
 
 

@@ -111,8 +111,22 @@ def _seen(loop: DetectedLoop) -> str:
         case "failures":
             calls = "; ".join(loop.repetition)
             return f'{loop.count} calls in a row failed with one error, "{loop.error}": {calls}.'
+        case "refusals":
+            return _seen_refusals(loop)
         case _:
             assert_never(loop.name)
+
+
+def _seen_refusals(loop: DetectedLoop) -> str:
+    assert loop.refusal is not None  # noqa: S101 - a row of refusals has one
+    one = loop.refusal
+    text = f': "{" ".join(one.reason.split())}"' if one.reason else ""
+    if one.doubt:
+        again = "the same text" if one.reason else "no prompt"
+        return f"{loop.count} ends of a turn in a row were followed by {again}{text}. {one.doubt}"
+    by = f" by {one.hook}" if one.hook else ""
+    end = "" if text else "."
+    return f"{one.event} refused {loop.count} times in a row{by}{text}{end}"
 
 
 def _step(loop: DetectedLoop) -> str:
@@ -132,6 +146,8 @@ def _step(loop: DetectedLoop) -> str:
                 "the cause lies outside of these calls. Read the file or the log that the error is "
                 "about before you try again, or say what is missing and stop."
             )
+        case "refusals":
+            return "play the session against the hook: `hookharness reproduce FILE --project DIR`."
         case _:
             assert_never(loop.name)
 
@@ -141,7 +157,7 @@ def refusal_for(loop: DetectedLoop) -> Refusal:
     match loop.name:
         case "repetition" | "cycle":
             return Refusal(why=f"this call would close a loop. {loop.text}", step=loop.advice)
-        case "failures":
+        case "failures" | "refusals":
             return Refusal(why=loop.text, step=loop.advice)
         case _:
             assert_never(loop.name)

@@ -157,6 +157,10 @@ _LEVELS: Mapping[str, Callable[[str], str]] = {"raw": str, "times": mask_times, 
 _SHOWN = 160
 
 
+# Stands for the result of a failure without words.
+WORDLESS = "wordless"
+
+
 @dataclass(frozen=True, slots=True)
 class ActionSignature:
     """
@@ -176,7 +180,10 @@ class ActionSignature:
 
     def alike(self, other: ActionSignature) -> bool:
         """Return whether both are the same call with the same result."""
-        return self.call == other.call and self.result == other.result
+        if self.call != other.call:
+            return False
+        # A failure without words is like any failure of the same call: the host has lost the rest.
+        return self.result == other.result or WORDLESS in (self.result, other.result)
 
 
 def signature_of(action: Action) -> ActionSignature:
@@ -187,9 +194,23 @@ def signature_of(action: Action) -> ActionSignature:
     outcome = mask_numbers(action.result) if failed else mask_result(action.result)
     return ActionSignature(
         call=_call_digest(action.tool, text, _level(action)),
-        result=digest(action.outcome.value, outcome),
+        result=WORDLESS if failed and not error else digest(action.outcome.value, outcome),
         error=digest(error) if error else "",
         text=_short_call(action.tool, text),
+    )
+
+
+def joined_signature(signatures: Sequence[ActionSignature]) -> ActionSignature:
+    """Return the signature of actions that were made at once, in any order."""
+    first, *others = signatures
+    if not others:
+        return first
+    ordered = sorted(signatures, key=lambda one: (one.call, one.result))
+    return ActionSignature(
+        call=digest(*(one.call for one in ordered)),
+        result=digest(*(one.result for one in ordered)),
+        error=first.error if all(one.error == first.error for one in others) else "",
+        text=" and ".join(dict.fromkeys(one.text for one in signatures)),
     )
 
 

@@ -12,7 +12,7 @@ period.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -21,6 +21,7 @@ from pytest_hookharness.judging.detectors.signatures import (
     ActionKind,
     ActionSignature,
     intended_calls,
+    joined_signature,
     kind_of,
     signature_of,
 )
@@ -115,11 +116,18 @@ class Memory:
 
     def follow(self, action: Action, limits: Limits) -> Memory:
         """Return the memory after one more action; waiting, or a refusal by the guard itself, clears it."""
-        if is_guard_refusal(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT:
+        return self.follow_batch((action,), limits)
+
+    def follow_batch(self, actions: Sequence[Action], limits: Limits) -> Memory:
+        """Return the memory after actions that were made at once; they count as one."""
+        if any(
+            is_guard_refusal(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT
+            for action in actions
+        ):
             return Memory()
-        new = signature_of(action)
+        new = joined_signature([signature_of(action) for action in actions])
         return Memory(
-            self.repetitions.follow(new, limits), self.streak.follow(new, _first_words(action.result))
+            self.repetitions.follow(new, limits), self.streak.follow(new, _first_words(actions[0].result))
         )
 
     def found(self, limits: Limits) -> DetectedLoop | None:
@@ -240,11 +248,13 @@ def detect(stream: Iterable[StreamItem], limits: Limits | None = None) -> tuple[
             agent_stream = agent_streams[item.agent] = _AgentStream(limits, found)
         match item:
             case Action():
-                agent_stream.follow(item)
+                agent_stream.add(item)
             case Break():
-                agent_stream.memory, agent_stream.open = Memory(), None
+                agent_stream.interrupt()
             case _:
                 assert_never(item)
+    for agent_stream in agent_streams.values():
+        agent_stream.interrupt()
     return tuple(found)
 
 
@@ -257,9 +267,10 @@ class _AgentStream:
         memory: What the detectors remember.
         places: Where the newest actions were read.
         open: Index of the loop that the newest action belongs to.
+        batch: Actions of the newest message, made at once.
     """
 
-    __slots__ = ("found", "limits", "memory", "open", "places")
+    __slots__ = ("batch", "found", "limits", "memory", "open", "places")
 
     def __init__(self, limits: Limits, found: list[DetectedLoop]) -> None:
         self.limits = limits
@@ -267,16 +278,31 @@ class _AgentStream:
         self.memory = Memory()
         self.places: deque[str] = deque(maxlen=limits.window)
         self.open: int | None = None
+        self.batch: list[Action] = []
 
-    def follow(self, action: Action) -> None:
+    def add(self, action: Action) -> None:
         """Add one more action."""
-        self.memory = self.memory.follow(action, self.limits)
-        self.places.append(action.place)
+        if self.batch and not (action.message and action.message == self.batch[0].message):
+            self._follow()
+        self.batch.append(action)
+
+    def interrupt(self) -> None:
+        """Forget the actions so far, because somebody else acted."""
+        self._follow()
+        self.memory, self.open = Memory(), None
+
+    def _follow(self) -> None:
+        """Look for a loop that the actions of the newest message close or continue."""
+        if not self.batch:
+            return
+        actions, self.batch = self.batch, []
+        self.memory = self.memory.follow_batch(actions, self.limits)
+        self.places.append(actions[0].place)
         loop = self.memory.found(self.limits)
         if loop is None:
             self.open = None
             return
-        loop = replace(loop, agent=action.agent, last=action.place)
+        loop = replace(loop, agent=actions[0].agent, last=actions[-1].place)
         known = self.found[self.open] if self.open is not None else None
         if self.open is not None and known is not None and known.title == loop.title:
             # The loop continues: it keeps its start and the text of its first repetitions.

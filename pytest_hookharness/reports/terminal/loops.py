@@ -61,9 +61,17 @@ def as_json(analysis: Analysis) -> Payload:
                 "drifting": loop.drifting,
                 "repetition": list(loop.repetition),
                 "error": loop.error,
+                "refusal": _refusal(loop),
                 "text": loop.text,
                 "advice": loop.advice,
             }
             for loop in analysis.loops
         ],
     }
+
+
+def _refusal(loop: DetectedLoop) -> Payload | None:
+    if loop.refusal is None:
+        return None
+    one = loop.refusal
+    return {"event": one.event, "hook": one.hook, "reason": one.reason, "doubt": one.doubt}

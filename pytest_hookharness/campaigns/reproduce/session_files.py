@@ -1,0 +1,90 @@
+"""
+The files of one real session: its transcript, and those of its subagents, which some hosts write beside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
+from pytest_hookharness.hosts.transcripts.transcript_formats import UnknownTranscript, read_transcript
+from pytest_hookharness.model.actions import Action
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Json
+from pytest_hookharness.scenario_files.json_records import Records, UnreadableRecords
+
+# More files of subagents than this are counted and left out.
+_MOST_SUBAGENTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFiles:
+    """
+    A session as it was read.
+
+    Attributes:
+        stream: The moves of the main agent, followed by those of each subagent.
+        unread: Number of parts that could not be read, by reason.
+        subagents: Number of files of subagents that were read.
+    """
+
+    stream: SessionStream
+    unread: Counter[str]
+    subagents: int = 0
+
+
+def read_session(path: Path) -> SessionFiles:
+    """
+    Return a session with its subagents.
+
+    Raises:
+        UnreadableRecords: The transcript cannot be read, is empty, has an unknown form, or nothing in it was
+            understood.
+    """
+    stream, unread = _read(path)
+    if stream.messages and not any(isinstance(item, Action) or item.why == "stop" for item in stream.items):
+        raise UnreadableRecords(
+            f"{path}: has the form of {stream.form} and {stream.messages} messages, but no call and no end "
+            "of a turn was understood; the session may have ended before the agent did anything, or this "
+            "version of the host may write another form"
+        )
+    read = 0
+    for file in _subagents(path):
+        if read == _MOST_SUBAGENTS:
+            unread["more files of subagents"] += 1
+            continue
+        try:
+            below, malformed = _read(file, f"{file.name} ")
+        except UnreadableRecords:
+            unread["a file of a subagent"] += 1
+            continue
+        read += 1
+        unread += malformed
+        stream.items += below.items
+    return SessionFiles(stream, unread, read)
+
+
+def _read(path: Path, prefix: str = "") -> tuple[SessionStream, Counter[str]]:
+    records = Records(path)
+
+    def placed() -> Iterator[tuple[str, Json]]:
+        for place, value in records.read():
+            yield f"{prefix}{place}", value
+
+    try:
+        stream = read_transcript(placed())
+    except UnknownTranscript as error:
+        malformed = ", ".join(f"{count} x {why}" for why, count in records.malformed.items())
+        left_out = f"; left out: {malformed}" if malformed else ""
+        raise UnreadableRecords(f"{path}: {error}{left_out}") from error
+    return stream, records.malformed + stream.left_out
+
+
+def _subagents(path: Path) -> Iterator[Path]:
+    """Yield the files of subagents: Claude Code and Qwen Code name their folder after the session."""
+    if not path.is_file():
+        return
+    for folder in (path.with_suffix("") / "subagents", path.parent.parent / "subagents" / path.stem):
+        yield from sorted(folder.glob("agent-*.jsonl"))

@@ -1,0 +1,125 @@
+"""
+Rows of refusals: hooks that refuse one agent again and again with the same text.
+
+A row of refused stops ends with a stop that no hook refused in this way, or with a prompt; a row of refused
+calls ends with a call that was not refused in this way, with a stop, or with a prompt. Calls that were made
+at once count as one. Numbers, times and ids in a reason are left out before two reasons are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, replace
+
+from pytest_hookharness.judging.detectors.messages import Limits, with_text
+from pytest_hookharness.judging.detectors.signatures import mask_numbers
+from pytest_hookharness.judging.detectors.streams import detect, is_guard_refusal
+from pytest_hookharness.model.actions import Action, Break, DetectedLoop, HookRefusal, StreamItem
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+_Key = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class _Row:
+    """
+    Refusals in a row.
+
+    Attributes:
+        refusal: The first one.
+        items: Indexes of the refused items in the stream.
+    """
+
+    refusal: HookRefusal
+    items: list[int] = field(default_factory=list[int])
+
+
+def detect_all(stream: Sequence[StreamItem], limits: Limits | None = None) -> tuple[DetectedLoop, ...]:
+    """
+    Return the loops of a transcript: rows of refusals, and the agent's own.
+
+    A loop of calls that hooks refuse one by one is told once, as a row of refusals.
+    """
+    limits = limits or Limits()
+    rows = find_rows(stream, limits.repetitions)
+    refused = {(stream[index].agent, stream[index].place) for row in rows for index in row.items}
+    own = [
+        loop
+        for loop in detect(stream, limits)
+        if not {(loop.agent, loop.first), (loop.agent, loop.last)} <= refused
+    ]
+    return (*(_loop(stream, row) for row in rows), *own)
+
+
+def find_rows(stream: Sequence[StreamItem], least: int) -> list[_Row]:
+    """Return the rows of at least so many refusals, in the order of their beginning."""
+    agents = dict.fromkeys(item.agent for item in stream)
+    found = [row for agent in agents for row in _rows(stream, agent) if len(row.items) >= least]
+    return sorted(found, key=lambda row: row.items[0])
+
+
+def _rows(stream: Sequence[StreamItem], agent: str) -> Iterator[_Row]:
+    calls: dict[_Key, _Row] = {}
+    stops: dict[_Key, _Row] = {}
+    for first, items in _steps(stream, agent):
+        item = items[0]
+        if isinstance(item, Break) and item.why != "stop":
+            yield from (*calls.values(), *stops.values())
+            calls, stops = {}, {}
+            continue
+        refusals = {_key(one): one for each in items for one in _counted(each)}
+        if isinstance(item, Break):
+            yield from calls.values()
+            calls = {}
+            yield from (row for key, row in stops.items() if key not in refusals)
+            stops = _continued(stops, refusals, first)
+        else:
+            yield from (row for key, row in calls.items() if key not in refusals)
+            calls = _continued(calls, refusals, first)
+    yield from (*calls.values(), *stops.values())
+
+
+def _steps(stream: Sequence[StreamItem], agent: str) -> Iterator[tuple[int, list[StreamItem]]]:
+    """Yield the items of one agent after the index of the first; calls of one message together."""
+    batch: list[StreamItem] = []
+    start, message = 0, ""
+    for index, item in enumerate(stream):
+        if item.agent != agent:
+            continue
+        if batch and isinstance(item, Action) and item.message and item.message == message:
+            batch.append(item)
+            continue
+        if batch:
+            yield start, batch
+        start, batch = index, [item]
+        message = item.message if isinstance(item, Action) else ""
+    if batch:
+        yield start, batch
+
+
+def _counted(item: StreamItem) -> Iterable[HookRefusal]:
+    return () if isinstance(item, Action) and is_guard_refusal(item) else item.refusals
+
+
+def _key(refusal: HookRefusal) -> _Key:
+    return refusal.event, refusal.hook, mask_numbers(refusal.reason)
+
+
+def _continued(rows: dict[_Key, _Row], refusals: dict[_Key, HookRefusal], index: int) -> dict[_Key, _Row]:
+    return {
+        key: _Row(rows[key].refusal, [*rows[key].items, index]) if key in rows else _Row(refusal, [index])
+        for key, refusal in refusals.items()
+    }
+
+
+def _loop(stream: Sequence[StreamItem], row: _Row) -> DetectedLoop:
+    first, last = stream[row.items[0]], stream[row.items[-1]]
+    loop = DetectedLoop(
+        name="refusals",
+        period=0,
+        count=len(row.items),
+        error=row.refusal.reason,
+        refusal=row.refusal,
+        agent=first.agent,
+    )
+    return with_text(replace(loop, first=first.place, last=last.place))
