@@ -56,9 +56,10 @@ _DESCRIPTION = (
     "Exit status: 0 all runs passed, 1 a run failed, 2 a run has no end or a file cannot be read."
 )
 _ANALYZE = (
-    "Reads a transcript of Claude Code, Codex, OpenHands, Gemini CLI or Qwen Code, recognised by its content, "
-    "and the files of its subagents. Reports loops of the agent's own moves, and hooks that refuse again and "
-    "again with the same text; docs/loop-detection.md defines them. Exit status: 0 none, 1 loops, 2 unreadable."
+    "Reads a transcript of Claude Code, Codex, OpenHands, Gemini CLI or Qwen Code, recognised by its "
+    "content, and the files of its subagents. Reports loops of the agent's own moves, and hooks that refuse "
+    "again and again with the same text; docs/loop-detection.md defines them. "
+    "Exit status: 0 no loops, 1 loops, 2 unreadable."
 )
 
 
