@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
-from pytest_hookharness.campaigns.check.discovery import copyable
+from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.frontends.harness import Harness
@@ -80,7 +80,7 @@ def problem_command(problem: Problem, path: Path, host: str, settings: Settings)
 
 def status_of(reports: Sequence[CheckReport]) -> int:
     """Return the exit status of some checks."""
-    if any(report.interrupted for report in reports):
+    if any(report.interrupted or report.failed for report in reports):
         return UNKNOWN
     if any(report.problems for report in reports):
         return FOUND

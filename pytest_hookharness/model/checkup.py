@@ -24,6 +24,7 @@ class HookSet:
         only: The only settings file that is read; empty for all of the host's places.
         plugin: Whether the folder is a plugin.
         hooks: The hooks.
+        shared: Hooks of other files that this host reads too, which are checked with another host.
         flaws: Problems in the settings, in sentences.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         git: Whether Git is installed, so that copies of the project can be repositories.
@@ -35,6 +36,7 @@ class HookSet:
     only: str = ""
     plugin: bool = False
     hooks: tuple[Hook, ...] = ()
+    shared: tuple[Hook, ...] = ()
     flaws: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     git: bool = True
@@ -131,6 +133,7 @@ class CheckReport:
         open: Inconclusive results, in sentences.
         undecided: Why the check does not prove that the hooks are correct, in sentences; empty if it does.
         interrupted: Whether Ctrl-C ended it.
+        failed: Whether an error of the harness ended it.
         seconds: Duration.
     """
 
@@ -142,4 +145,5 @@ class CheckReport:
     open: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     interrupted: bool = False
+    failed: bool = False
     seconds: float = 0.0

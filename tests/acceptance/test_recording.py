@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from pytest_hookharness import scenario_files
 from pytest_hookharness.frontends.cli import main
 from pytest_hookharness.frontends.cli.guardian import RECORDER
 
@@ -83,9 +84,27 @@ def test_first_scenarios_play(project):
         for _ in range(2)
     )
 
-    assert (first.stdout.count("wrote "), second.stdout.count("kept ")) == (3, 3)
-    assert "git: true" in (project.path / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
-    project.run("--hook-scenarios").assert_outcomes(passed=3)
+    assert (first.stdout.count("wrote "), second.stdout.count("kept ")) == (1, 1)
+    assert "git: true" in (project.path / "scenarios" / "claude-code.scenario.yaml").read_text()
+    project.run("--hook-scenarios").assert_outcomes(passed=4)
+
+
+def test_first_scenarios_of_a_plugin_in_a_repository(project):
+    """A plugin below the top of a repository gets a scenario beside its files, and no advice to call git."""
+    subprocess.run(["git", "init", "-q", project.path], check=True)
+    project.write("plugins/one/.claude-plugin/plugin.json", '{"name": "one"}')
+    project.write(
+        "plugins/one/hooks/hooks.json",
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/stop.sh"}]}]}}',
+    )
+    project.write("plugins/one/stop.sh", "exit 0\n")
+
+    assert main.main(["init", str(project.path / "plugins" / "one")]) == 0
+
+    file = project.path / "plugins" / "one" / "claude-code-plugin.scenario.yaml"
+    (scenario, *variants) = scenario_files.load(file)
+    assert scenario.plugin == file.parent
+    assert [variant.variant for variant in variants] == ["obedient", "editing", "repeating"]
 
 
 @pytest.fixture
@@ -106,7 +125,7 @@ def test_first_scenarios_leave_out_ignored_hooks(ignoring, capsys):
     assert main.main(["init", str(ignoring)]) == 0
 
     assert "left out: the hooks of .claude/settings.local.json" in capsys.readouterr().out
-    text = (ignoring / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
+    text = (ignoring / "scenarios" / "claude-code.scenario.yaml").read_text()
     assert "The hooks of .claude/settings.json let an agent stop" in text
 
 

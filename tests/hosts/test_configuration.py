@@ -276,7 +276,7 @@ def test_settings_without_hooks_are_no_problem(profile):
 
 
 def test_a_plugin_knows_its_folder(profile):
-    """The hooks of a plugin get its folder as a variable, and in place of the variable's name."""
+    """A plugin's hooks get its folder as a variable, and are the same wherever the plugin lies."""
     configuration = hosts.configure(
         profile,
         {},
@@ -285,7 +285,8 @@ def test_a_plugin_knows_its_folder(profile):
     )
 
     (hook,) = configuration.hooks
-    assert (hook.command, hook.env) == ("/plugins/p/x.sh", {"CLAUDE_PLUGIN_ROOT": "/plugins/p"})
+    assert hook.command == "${CLAUDE_PLUGIN_ROOT}/x.sh"
+    assert (hook.plugin, hook.env) == ("/plugins/p", {"CLAUDE_PLUGIN_ROOT": "/plugins/p"})
 
 
 @pytest.mark.parametrize(

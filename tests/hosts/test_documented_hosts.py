@@ -181,6 +181,20 @@ def test_what_answers_mean(ended, name, event, code, out, ruling):
 
 
 @pytest.mark.parametrize(
+    ("event", "answer", "silent"),
+    [
+        ("beforeReadFile", {"permission": "deny", "user_message": "secret"}, False),
+        ("beforeReadFile", {"permission": "deny"}, True),
+        ("preToolUse", {"permission": "deny", "user_message": "secret"}, True),
+        ("preToolUse", {"permission": "deny", "agent_message": "secret"}, False),
+    ],
+)
+def test_a_reason_for_the_user_alone(ended, event, answer, silent):
+    """Where the only reason that Cursor reads is for the user, a refusal with it is not silent."""
+    assert read(ended, "cursor", event, out=answer).silent is silent
+
+
+@pytest.mark.parametrize(
     "name, event, code, out, refuses",
     [
         ("cursor", "preToolUse", 1, "", True),
@@ -275,7 +289,7 @@ def test_hooks_of_goose_are_in_plugins():
     )
 
     (hook,) = configuration.hooks
-    assert (hook.command, hook.env["PLUGIN_ROOT"]) == ("/p/x", "/p")
+    assert (hook.command, hook.env["PLUGIN_ROOT"]) == ("${PLUGIN_ROOT}/x", "/p")
 
 
 def test_variables_of_one_handler():

@@ -32,6 +32,17 @@ def test_a_command_line_is_given_to_the_shell(launch):
     assert given.hook_timeout == 10.0
 
 
+@pytest.mark.parametrize("command", ["${CLAUDE_PLUGIN_ROOT}/x.sh", "echo '${CLAUDE_PLUGIN_ROOT}'"])
+def test_the_folder_of_a_plugin_stands_in_its_commands(launch, command):
+    """The host puts a plugin's folder in the place of its variable, also where no shell would."""
+    hook = Hook(event="Stop", command=command, plugin="/p", env={"CLAUDE_PLUGIN_ROOT": "/p"})
+    filled = command.replace("${CLAUDE_PLUGIN_ROOT}", "/p")
+
+    assert launch(hook).argv == ("/bin/sh", "-c", filled)
+    assert launch(replace(hook, args=(command,))).argv == (filled, filled)
+    assert launch(Hook(event="Stop", command=command)).argv == ("/bin/sh", "-c", command)
+
+
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_another_process_group_is_said_to_be_one(profile):
     """A profile says that a hook leads a process group here exactly where its host does not give it one."""

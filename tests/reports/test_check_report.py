@@ -79,6 +79,7 @@ def test_an_interrupted_check_up_is_unknown():
     found = CheckReport(place=PLACE, problems=(problem("./a.sh"),))
     assert status_of([found]) == FOUND
     assert status_of([found, replace(found, interrupted=True)]) == UNKNOWN
+    assert status_of([replace(found, failed=True)]) == UNKNOWN
 
 
 def test_all_files_are_played_by_one_command():

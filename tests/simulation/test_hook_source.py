@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.simulation.testbed.hook_source import split_code, started
+from pytest_hookharness.simulation.testbed.hook_source import looked_at, made, split_code, started
 
 PYTHON = b"""#!/usr/bin/env python3
 import subprocess as file  # yes
@@ -61,3 +61,10 @@ def test_a_long_source_takes_no_time(text):
     """A source of many openings without an end is searched in linear time, and starts nothing."""
     assert [*started(text * 5000)] == []
     assert len([*split_code(text * 5000)]) == 1
+
+
+def test_a_word_on_the_next_line_is_no_file():
+    """A command at the end of a line makes, removes or tests nothing that stands on the next line."""
+    source = "case $word in rm)\nexit 2;; touch)\nfoo;; esac\n[ -f\tmarker ] && rm -f lock\n"
+    assert [*looked_at(source)] == ["marker", "lock"]
+    assert [*made("echo rm\nexit 2\ntouch\nexit\ntouch done\n")] == ["done"]

@@ -8,8 +8,10 @@ seen before Ctrl-C, or before the time budget ended, is reported.
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
@@ -18,6 +20,8 @@ from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEv
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.execution.exhaustion import Exhausted
+from pytest_hookharness.execution.processes.sandbox import ExecutionError
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
@@ -25,7 +29,9 @@ from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet,
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.conclude import conclude_event
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.simulate import Resources, TrialRunner
@@ -43,6 +49,8 @@ _LEAST = 1.0
 _MOST_REFUSED = 4
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
+# Errors that say what a person can do; any other is a defect of the harness.
+_KNOWN = (SimulationError, WorkspaceError, ExecutionError, Exhausted, SlowPattern, BudgetEnded)
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -72,7 +80,7 @@ class CheckRun:
 
     def run(self) -> CheckReport:
         """Play everything, and return the report; after Ctrl-C, of what was seen so far."""
-        interrupted = False
+        interrupted = failed = False
         try:
             self._search()
         except KeyboardInterrupt:
@@ -80,6 +88,9 @@ class CheckRun:
             self._undecided.append(_INTERRUPTED)
             shown = {problem.id for problem in self._problems}
             self._problems += [one.problem for one in self._wanted() if one.id not in shown]
+        except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
+            failed = True
+            self._undecided.append(f"The check ended early: {_describe_error(error)}.")
         summary = summarise(self.place, self._played)
         problems = [*self._problems, *summary.problems]
         checkup = CheckReport(
@@ -91,6 +102,7 @@ class CheckRun:
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
             undecided=(*self._undecided, *summary.undecided),
             interrupted=interrupted,
+            failed=failed or any(played.failed for played in self._played),
             seconds=time.monotonic() - self._began,
         )
         # Once the wanted problem is found, the rest was not tried, so it says nothing.
@@ -130,7 +142,7 @@ class CheckRun:
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         self._play("other sessions", [*behaviours[:1], *further])
         yield
-        moves = [*dict.fromkeys(self._refused().values())][:_MOST_REFUSED]
+        moves = self._refused()
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
@@ -167,8 +179,8 @@ class CheckRun:
                 self._open += allowed_as_code(outcome, commands)
         self._play("wordings", [*checkups.plan_proofs(self.place, suspects)])
 
-    def _refused(self) -> dict[str, Act]:
-        """Return one refused call for each hook that refused any, preferably a shell command."""
+    def _refused(self) -> list[Act]:
+        """Return a refused call of each hook that refused any, preferably a shell command; each call once."""
         found: dict[str, Act] = {}
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
             for hook, move in checkups.refused_moves(outcome):
@@ -176,7 +188,10 @@ class CheckRun:
                     isinstance(move, RunCommand) and not isinstance(found[hook], RunCommand)
                 ):
                     found[hook] = move
-        return found
+        # Calls have inputs, so they cannot be keys of a dictionary.
+        moves: list[Act] = []
+        moves += [move for move in found.values() if move not in moves]
+        return moves[:_MOST_REFUSED]
 
     def _is_written_before_calls(self) -> bool:
         """Return whether hooks that run before tool calls write files of the project."""
@@ -203,8 +218,10 @@ class CheckRun:
                 return PlayedSession(session, why=_NO_TIME)
             try:
                 return PlayedSession(session, self._simulate(session, wall, runner.resources))
-            except (SimulationError, WorkspaceError) as error:
-                return PlayedSession(session, why=str(error))
+            except Exception as error:  # noqa: BLE001 -- what the other sessions show must not be lost
+                return PlayedSession(
+                    session, why=_describe_error(error), failed=not isinstance(error, _KNOWN)
+                )
 
         return play
 
@@ -214,7 +231,7 @@ class CheckRun:
         """
         if not self._played:
             return _FIRST
-        return _LATER if group(self._played, mark=corpora.MARKER) else _LAST
+        return _LATER if group(self.place, self._played, mark=corpora.MARKER) else _LAST
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
@@ -233,7 +250,9 @@ class CheckRun:
         yield from (result for _, result in runner.side_by_side(jobs, self.settings))
 
     def _wanted(self) -> list[SymptomEvidence]:
-        return [one for one in group(self._played, mark=corpora.MARKER) if self.only in ("", one.id)]
+        return [
+            one for one in group(self.place, self._played, mark=corpora.MARKER) if self.only in ("", one.id)
+        ]
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
@@ -295,3 +314,12 @@ class CheckRun:
         except (SimulationError, WorkspaceError):
             return False
         return not outcome.passed and any(one.cause == wanted.cause for one in find_symptoms(outcome))
+
+
+def _describe_error(error: Exception) -> str:
+    """Return the message of an error, and for a defect of the harness where it occurred."""
+    if isinstance(error, _KNOWN):
+        return str(error)
+    *_, last = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(last.filename).name}, line {last.lineno}"
+    return f"an error of hookharness, which please report: {type(error).__name__}: {error} ({place})"

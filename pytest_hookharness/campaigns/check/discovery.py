@@ -1,7 +1,8 @@
 """
-Where hosts find hooks in a project, and copies of projects with files that cannot be copied.
+Where hosts find hooks in a project.
 
-A settings file that several hosts read belongs to the first of them. Files in the person's home are not read.
+A settings file that several hosts read is checked with the first of them; the others run its hooks too, as
+they really do, but report nothing about them. Files in the person's home are not read.
 """
 
 from __future__ import annotations
@@ -9,16 +10,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import stat
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, stays_below
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -112,12 +109,22 @@ def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
         if profile.name in seen:
             continue
         seen.add(profile.name)
+        imported = [path for one in profile.config.imports for path in one.paths]
+        readable = [*_files(root, profile.config.paths), *_files(root, imported)]
         files = [file for file in _files(root, profile.config.paths) if file not in claimed]
+        if files:
+            shared = [file for file in readable if file in claimed]
+            yield _with_shared(_read(profile, root, files), shared)
         claimed.update(files)
-        hook_set = _read(profile, root, files) if files else None
-        if hook_set is not None:
-            yield hook_set
     yield from _plugins(root, host)
+
+
+def _with_shared(hook_set: HookSet, files: Sequence[str]) -> HookSet:
+    """Return a hook set with the hooks of files that are checked with another host, and run here as well."""
+    if not files:
+        return hook_set
+    whole = _read(hosts.find(hook_set.host), hook_set.root, [*hook_set.files, *files])
+    return replace(hook_set, shared=tuple(hook for hook in whole.hooks if hook.source in files))
 
 
 def _plugins(root: Path, host: str) -> Iterator[HookSet]:
@@ -179,54 +186,3 @@ def _sources(root: Path, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
         data = path.read_bytes() if path.stat().st_size <= _LONGEST else b""
         if data and b"\0" not in data:
             yield name, data.decode("utf-8", "replace")
-
-
-_SHOWN = 3
-
-
-@contextmanager
-def copyable(hook_set: HookSet) -> Generator[tuple[HookSet, str]]:
-    """
-    Yield a hook set whose project can be copied, and a sentence about what is left out; empty for nothing.
-
-    A virtual environment has links to an interpreter elsewhere, and a server leaves its socket. Neither can
-    be copied, so what hooks do with them is not tested.
-    """
-    with TemporaryDirectory(prefix="hookharness-check-") as folder:
-        # Files that git ignores are not copied anyway.
-        odd = {*_uncopyable(hook_set.root, IgnoredFiles.of(hook_set.root, Path(folder)).paths)}
-        if not odd:
-            yield hook_set, ""
-            return
-        root = Path(folder, hook_set.root.name)
-        shutil.copytree(hook_set.root, root, symlinks=True, ignore=_leave_out(hook_set.root, odd))
-        yield replace(hook_set, root=root), _describe_left_out(hook_set.root, odd)
-
-
-def _uncopyable(root: Path, ignored: Collection[Path]) -> Generator[Path]:
-    for folder, folders, files in os.walk(root):
-        left_out = {root / ".git", *ignored}
-        folders[:] = [name for name in folders if Path(folder, name) not in left_out]
-        files[:] = [name for name in files if Path(folder, name) not in left_out]
-        inside = Path(folder).relative_to(root).parts
-        for path in (Path(folder, name) for name in (*folders, *files)):
-            mode = path.lstat().st_mode
-            if stat.S_ISLNK(mode):
-                if not stays_below(root, inside, str(path.readlink())):
-                    yield path
-            elif not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-                yield path
-
-
-def _leave_out(root: Path, odd: Collection[Path]) -> Callable[[str, list[str]], list[str]]:
-    def choose(folder: str, names: list[str]) -> list[str]:
-        top = Path(folder) == root
-        return [name for name in names if Path(folder, name) in odd or (top and name == ".git")]
-
-    return choose
-
-
-def _describe_left_out(root: Path, odd: Collection[Path]) -> str:
-    names = sorted(str(path.relative_to(root)) for path in odd)
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"Left out of the copies, because they lead out of the project: {', '.join(names[:_SHOWN])}{more}."

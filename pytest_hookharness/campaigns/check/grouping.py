@@ -28,11 +28,12 @@ _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 @dataclass(frozen=True, slots=True)
 class PlayedSession:
-    """A session with its outcome, or why it could not be played."""
+    """A session with its outcome, or why it could not be played; ``failed`` for a defect of the harness."""
 
     session: CheckSession
     outcome: Outcome | None = None
     why: str = ""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +97,12 @@ class Summary:
     undecided: tuple[str, ...]
 
 
-def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[SymptomEvidence, ...]:
+def group(hook_set: HookSet, played: Sequence[PlayedSession], *, mark: str) -> tuple[SymptomEvidence, ...]:
     """
-    Return the symptoms of some sessions, each cause once.
+    Return the symptoms of some sessions, each cause once, without those of hooks checked with another host.
 
     Args:
+        hook_set: The hooks.
         played: The sessions.
         mark: Name of a file that appears only if a hook executes its input.
     """
@@ -109,12 +111,20 @@ def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[SymptomEvidenc
         if one.outcome is None:
             continue
         for symptom in find_symptoms(one.outcome, mark=mark, harmless=one.session.harmless):
-            causes.setdefault(symptom.cause, []).append((one.session, one.outcome, symptom))
+            if not _is_of_others(hook_set, symptom):
+                causes.setdefault(symptom.cause, []).append((one.session, one.outcome, symptom))
     found: dict[str, SymptomEvidence] = {}
     for seen in causes.values():
         evidence = _evidence(seen, found)
         found[evidence.id] = evidence
     return tuple(found.values())
+
+
+def _is_of_others(hook_set: HookSet, symptom: Symptom) -> bool:
+    """Return whether a symptom concerns only hooks that are checked with another host."""
+    own = {hook.command for hook in hook_set.hooks}
+    commands = {hook.command for hook in hook_set.shared} - own
+    return bool(symptom.hook) and {*symptom.hook.split(", ")} <= commands
 
 
 def _evidence(

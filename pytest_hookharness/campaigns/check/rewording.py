@@ -87,6 +87,8 @@ def _texts(outcome: Outcome, *, refused: bool) -> Iterator[str]:
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # A line of a script that compares the tool name, and the string literals in it.
 _COMPARED = re.compile(r"^.*\btool_?name\b.*$", re.IGNORECASE | re.MULTILINE)
+# What stands for any word in a matcher.
+_WILDCARD = re.compile(r"\[\^?[^]]*\][*+]?|\\w[*+]|\.[*+]\??|\(\?:")
 _TEXT = re.compile(r"""(["'])([A-Za-z_]\w*)\1""")
 _KEY = re.compile(r"tool_?\w*", re.IGNORECASE)
 _USUAL = (
@@ -118,6 +120,29 @@ def matched_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
         return ()
     parts = re.split(r"[|,]", hook.matcher)
     return tuple(part.strip() for part in parts if _NAME.fullmatch(part.strip()))
+
+
+def called_tools(hook_set: HookSet) -> tuple[str, ...]:
+    """
+    Return names of tools for which hooks wait and that a usual session does not call, each once.
+
+    A matcher that is a regular expression stands for one name that it matches.
+    """
+    profile = hosts.find(hook_set.host)
+    usual = {*_usual_tools(profile)}
+    known = {name.casefold(): name for name in known_tools(hook_set.host)}
+    found: list[str] = []
+    for hook in hook_set.hooks:
+        rule = profile.events.get(hook.event)
+        if rule is None or rule.target != "tool_name" or hook.matcher is None:
+            continue
+        for part in re.split(r"[|,]", hook.matcher.strip("^$()")):
+            name = _WILDCARD.sub("sample", part.strip().strip("^$()"))
+            # A known name in other letters matches nothing; `misnamed_tools` is about those.
+            is_name = bool(_NAME.fullmatch(name)) and known.get(name.casefold(), name) == name
+            if is_name and name not in usual and hosts.select(profile, (hook,), hook.event, name):
+                found.append(name)
+    return tuple(dict.fromkeys(found))
 
 
 def misnamed_tools(hook_set: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.rewording import known_tools, matched_tools, reword
+from pytest_hookharness.campaigns.check.rewording import called_tools, reword
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
@@ -97,7 +97,7 @@ def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
     found = roles(hook_set)
     steps = corpora.work_in_steps() if hosts.Role.AFTER_TOOL in found else ()
     acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *steps, *_unknown_tools(hook_set)]
-    if found & _SUBAGENT:
+    if found & _SUBAGENT or hosts.find(hook_set.host).tools.subagent in called_tools(hook_set):
         acts.append(Subagent(prompt="Look into it."))
     if found & _COMPACTION:
         acts.append(Compact())
@@ -309,8 +309,7 @@ def _fake_agents(hook_set: HookSet) -> dict[str, Double]:
 
 
 def _unknown_tools(hook_set: HookSet) -> Iterator[Tools]:
-    """Yield calls of the tools that only matchers name."""
-    known = {name.casefold() for name in known_tools(hook_set.host)}
-    for name in dict.fromkeys(name for hook in hook_set.hooks for name in matched_tools(hook_set, hook)):
-        if name.casefold() not in known:
+    """Yield calls of the tools that matchers name and no other move calls."""
+    for name in called_tools(hook_set):
+        if name != hosts.find(hook_set.host).tools.subagent:
             yield Tools(calls=(ToolCall(name=name, input=_INPUT, given=corpora.GIVEN),))

@@ -177,17 +177,21 @@ def _check(
     hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, share: Settings
 ) -> int:
     """Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it."""
-    if arguments.write_scenarios is not None:
-        make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
+    folder: Path | None = arguments.write_scenarios
+    is_new = folder is not None and not folder.exists()
+    if folder is not None:
+        make_folder(str(folder), "--write-scenarios", below=Path.cwd())
     found: list[CheckReport] = []
     line = shell_line(sys.stderr)
     with Harness(share) as harness:
         for hook_set in hook_sets:
             with line.about(hook_set.host) as progress:
-                report = check(hook_set, harness, arguments.only, arguments.write_scenarios, progress.step)
+                report = check(hook_set, harness, arguments.only, folder, progress.step)
             found = [report] if arguments.only and report.problems else [*found, report]
             if report.interrupted or (arguments.only and report.problems):
                 break
+    if is_new and folder is not None and not any(folder.iterdir()):
+        folder.rmdir()
 
     def replay(problem: Problem) -> str:
         return problem_command(problem, Path(arguments.path), arguments.host, settings)
@@ -232,5 +236,6 @@ def _consents() -> Path:
 def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:
     parts = [str(path.resolve())]
     for hook_set in hook_sets:
-        parts += [hook_set.host, *(repr((hook.event, hook.command, hook.args)) for hook in hook_set.hooks)]
+        hooks = (*hook_set.hooks, *hook_set.shared)
+        parts += [hook_set.host, *(repr((hook.event, hook.command, hook.args)) for hook in hooks)]
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import list_ignored
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Edit, Read, RunCommand, Script, Stop
-from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE
+from pytest_hookharness.scenario_files.schema.texts import REPOSITORY
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _DESCRIPTION = (
-    "Finds the hooks that a project configures, for every host, and writes scenarios in which an agent works "
-    "and stops with them. No hook is run and no file is overwritten; `pytest --hook-scenarios` plays them."
+    "Finds the hooks that a project or a plugin configures, for every host, and writes a scenario in which "
+    "an agent works and stops with them, with variants for other agents. No hook is run and no file is "
+    "overwritten; `pytest --hook-scenarios` plays them."
 )
 SUFFIX = ".scenario.yaml"
-_WORK: tuple[Act, ...] = (
-    FIRST_PROMPT,
-    RunCommand(command="git status"),
-    Edit(file="notes.md", text="A first note.\n"),
-    Read(file="notes.md"),
-    Stop(text="Done."),
-)
-# Agents that react to a refusal in different ways; hooks are known to loop with each of them.
-_AGENTS = {
-    "idle": "does nothing about a refusal",
-    "obedient": "does a call after each refusal",
-    "editing": "touches another file in every turn",
-}
+_WORK = """\
+agent:
+  - prompt: Please do the work.
+  - run: git status
+  - edit: {file: notes.md, text: "A first note.\\n"}
+  - read: notes.md
+  - stop: Done.
+  - then: idle
+"""
+# Agents that react to a refusal in other ways; hooks are known to loop with each of them.
+_AGENTS = ("obedient", "editing", "repeating")
 _GUARDS = """\
 # Hooks run before tools are used. List here what they must refuse, and what they must not:
 #   - run: git push --force
@@ -49,11 +49,15 @@ def declare_init(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness init``."""
     parser.description = _DESCRIPTION
     parser.add_argument(
-        "path", metavar="PATH", nargs="?", type=Path, default=Path(), help="a project, a repository (.)"
+        "path", metavar="PATH", nargs="?", type=Path, default=Path(), help="a project or a plugin (.)"
     )
     parser.add_argument("--host", default="", help="only for the hooks of this host")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="a folder in the project (PATH/scenarios)"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="folder of the files (PATH/scenarios; PATH itself if it is no repository)",
     )
     parser.set_defaults(call=_call)
 
@@ -63,20 +67,29 @@ def _call(arguments: argparse.Namespace) -> int:
     Write the scenarios, and print how to play them.
 
     Raises:
-        SimulationError: The project is no repository, or has no hooks.
+        SimulationError: The project has no hooks, or no scenario in the folder could name it.
     """
     root = arguments.path.resolve()
-    folder: Path = (arguments.output or root / "scenarios").resolve()
-    if not (root / ".git").exists():
-        raise SimulationError(
-            f"{root}: is not a git repository, and scenarios copy a repository's files; call `git init` there"
-        )
-    if not folder.is_relative_to(root):
+    # A scenario names its own repository or a folder beside it, but none above it.
+    is_repository = (root / ".git").exists()
+    folder: Path = (arguments.output or (root / "scenarios" if is_repository else root)).resolve()
+    if is_repository and not folder.is_relative_to(root):
         raise SimulationError(
             f"--output: {folder} is not in {root}; scenarios copy the repository that contains them"
         )
-    hook_sets = [*_copied(find_hook_sets(root, arguments.host), root)]
-    texts = {folder / f"{name}{SUFFIX}": text for hook_set in hook_sets for name, text in compose(hook_set)}
+    if not is_repository and not root.is_relative_to(folder):
+        raise SimulationError(
+            f"--output: {root} is not in {folder}; as it is not the top of a repository, its scenarios must "
+            "be in the folder itself or in one above it"
+        )
+    hook_sets = find_hook_sets(root, arguments.host)
+    if is_repository:
+        hook_sets = tuple(_copied(hook_sets, root))
+    texts: dict[Path, str] = {}
+    for hook_set in hook_sets:
+        place = REPOSITORY if is_repository and hook_set.root == root else _below(hook_set.root, folder)
+        name, text = compose(hook_set, place)
+        texts[folder / f"{name}{SUFFIX}"] = text
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         try:
@@ -86,6 +99,11 @@ def _call(arguments: argparse.Namespace) -> int:
             print(f"kept  {path}, which exists already")
     print(f"Now: {shlex.join(['pytest', '--hook-scenarios', str(folder)])}")
     return 0
+
+
+def _below(root: Path, folder: Path) -> str:
+    path = os.path.relpath(root, folder)
+    return f"./{path}" if path == REPOSITORY else path
 
 
 def _copied(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
@@ -112,19 +130,34 @@ def _copied(hook_sets: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
             yield replace(hook_set, files=files)
 
 
-def compose(hook_set: HookSet) -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of the scenarios for a hook set."""
+def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
+    """
+    Return the name and the text of the scenario file for a hook set.
+
+    Args:
+        hook_set: The hooks.
+        folder: The project or the plugin, relative to the file.
+    """
     events = hosts.find(hook_set.host).events
     guards = any(
         events[hook.event].role is hosts.Role.BEFORE_TOOL for hook in hook_set.hooks if hook.event in events
     )
-    # Many hooks ask git for changes, and the project is a repository.
-    made = Scenario(name=hook_set.host, host=hook_set.host, git=True, hooks=hook_set.only or None)
-    root = hook_set.root
-    made = replace(made, plugin=root) if hook_set.plugin else replace(made, project=root)
-    for behaviour, does in _AGENTS.items():
-        name = f"{hook_set.host}-{'plugin-' if hook_set.plugin else ''}{behaviour}"
-        why = f"The hooks of {', '.join(hook_set.files)} let an agent stop that {does}."
-        script = Script(acts=_WORK, then=Behaviour(name=behaviour))
-        text = scenario_files.write(replace(made, script=script), name=name, why=why, folder="repository")
-        yield name, text + (_GUARDS if guards else "") + "expect: {verdict: terminated}\n"
+    name = f"{hook_set.host}{'-plugin' if hook_set.plugin else ''}"
+    keys = {
+        "name": name,
+        "why": f"The hooks of {', '.join(hook_set.files)} let an agent stop, however it reacts to a refusal.",
+        "host": hook_set.host,
+        "plugin" if hook_set.plugin else "project": folder,
+        **({"hooks": hook_set.only} if hook_set.only else {}),
+        # Many hooks ask git for changes.
+        "git": "true",
+    }
+    lines = [SCHEMA_LINE, *(f"{key}: {value}" for key, value in keys.items())]
+    variants = [
+        f"  {each}: {{agent: [{{prompt: Please do the work.}}, {{stop: Done.}}, {{then: {each}}}]}}"
+        for each in _AGENTS
+    ]
+    text = "\n".join(
+        [*lines, f"{_WORK}{_GUARDS if guards else ''}expect: {{verdict: terminated}}", "variants:"]
+    )
+    return name, "\n".join([text, *variants, ""])

@@ -212,18 +212,20 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
 
 
 def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ...]:
-    if hook.args is None:
-        return (*_shell(profile, env), hook.command)
-    # There is no shell to expand these variables, and the hosts document that they do it themselves.
-    ends = profile.process.substituted
-    names = [name for name in env if any(name.startswith(a) and name.endswith(b) for a, b in ends)]
+    # Hosts fill in the folder of a plugin themselves, also where no shell would, as in single quotes.
+    names = [profile.config.plugin_root] if hook.plugin else []
+    if hook.args is not None:
+        # There is no shell to expand these variables, and the hosts document that they do it themselves.
+        ends = profile.process.substituted
+        names += [name for name in env if any(name.startswith(a) and name.endswith(b) for a, b in ends)]
 
     def filled(text: str) -> str:
         for name in names:
-            text = text.replace("${" + name + "}", env[name])
+            text = text.replace("${" + name + "}", env.get(name, ""))
         return text
 
-    return tuple(filled(word) for word in (hook.command, *hook.args))
+    words = [filled(word) for word in (hook.command, *(hook.args or ()))]
+    return tuple(words) if hook.args is not None else (*_shell(profile, env), *words)
 
 
 def _shell(profile: Profile, env: Mapping[str, str]) -> tuple[str, ...]:

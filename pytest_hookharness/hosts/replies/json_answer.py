@@ -236,7 +236,8 @@ def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream,
             return reader.no_opinion("ignored", reader.no_effect(key))
         ruling = _ruling_of(verdict, value)
         if ruling is not None:
-            reason = str(value) if verdict.any_text else str(dig(answer, verdict.reason) or "")
+            given = dig(answer, verdict.reason) if verdict.reason else None
+            reason = str(value) if verdict.any_text else str(given or "")
             return _reply_for(reader, ruling, reason or _stream_text(reader, streams))
     return reader.no_opinion("answer")
 
@@ -331,9 +332,14 @@ def _add_texts(reader: AnswerReader, reply: Reply, answer: Payload) -> Reply:
         user_text=str(person or reply.user_text),
         updated_input=changed if isinstance(changed, Mapping) else reply.updated_input,
         updated_output=output if role is Role.AFTER_TOOL else None,
-        silent=reply.silent and not context.strip(),
+        silent=reply.silent and not (context.strip() or (person and _only_tells_person(rules))),
         fault=fault,
     )
+
+
+def _only_tells_person(rules: AnswerRules) -> bool:
+    """Return whether no verdict has a key for a reason that the agent gets."""
+    return not any(verdict.reason or verdict.any_text for verdict in rules.verdicts)
 
 
 def _find_first(answer: Payload, paths: tuple[KeyPath, ...]) -> tuple[Json, str]:

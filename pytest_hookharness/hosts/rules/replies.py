@@ -124,7 +124,7 @@ class VerdictPath:
 
     Attributes:
         path: The key path of the verdict.
-        reason: The key path of its reason.
+        reason: The key path of its reason; empty if the agent gets none, only the user.
         rulings: What its values mean; other values mean nothing.
         ignores_case: Whether upper and lower case are the same.
         any_text: Whether any text there is a refusal, with itself as the reason.

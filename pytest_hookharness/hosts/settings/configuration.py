@@ -295,19 +295,9 @@ def _unpassable_variable(profile: Profile, source: str, name: str) -> SettingsPr
 
 
 def _plugin_hook(profile: Profile, hook: Hook, root: str) -> Hook:
-    variable = profile.config.plugin_root
-
-    def filled(text: str) -> str:
-        return text.replace("${" + variable + "}", root)
-
+    # The command keeps the variable, so that a hook is the same wherever its plugin lies; `launch` fills it.
     folder = posixpath.normpath(root) if root else ""
-    return replace(
-        hook,
-        command=filled(hook.command),
-        args=None if hook.args is None else tuple(filled(arg) for arg in hook.args),
-        plugin=folder,
-        env={**hook.env, variable: folder},
-    )
+    return replace(hook, plugin=folder, env={**hook.env, profile.config.plugin_root: folder})
 
 
 def _texts(value: Json) -> list[str]:

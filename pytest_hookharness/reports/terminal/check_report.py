@@ -27,6 +27,9 @@ def announcement(place: HookSet, isolation: str) -> str:
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
     lines = [f"{place.host}: {counted(len(place.hooks), 'hook')} in {', '.join(map(plain, place.files))}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
+    for hook in place.shared:
+        command = plain(_command(hook.command, hook.type), _LINE)
+        lines.append(f"  runs  {command} (from {plain(hook.source)}, which is checked with another host)")
     return "\n".join([*lines, *wrapped(isolation, _WIDTH, "  ")])
 
 

@@ -21,9 +21,9 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # In shell scripts: where a file is looked at, and where one is made.
 _LOOKED_AT = re.compile(
-    r"(?:\[ (?:! )?-[edfrswx]|\btest (?:! )?-[edfrswx]|\brm(?: -\w+)*)\s+[\"']?([\w.][\w./-]*)"
+    r"(?:\[ (?:! )?-[edfrswx]|\btest (?:! )?-[edfrswx]|\brm(?: -\w+)*)[ \t]+[\"']?([\w.][\w./-]*)"
 )
-_MADE = re.compile(r"(?:\btouch\s|(?<![\d&<=])>>?)\s*[\"']?([\w.][\w./-]*)")
+_MADE = re.compile(r"(?:\btouch[ \t]|(?<![\d&<=])>>?)[ \t]*[\"']?([\w.][\w./-]*)")
 # In Python: the last parts of a path that is joined, or the path in a call.
 _QUOTED = r"[\"'][./-]*\w[\w./-]*[\"']"
 _JOINED = re.compile(

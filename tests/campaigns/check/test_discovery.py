@@ -9,6 +9,7 @@ from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
 from pytest_hookharness.frontends.node_ids import anchor
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.reports.terminal.check_report import announcement
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 GROUPS = [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooks/guard.sh"}]}]
@@ -29,6 +30,19 @@ def test_every_host_of_a_project(tmp_path):
     assert sorted(found) == ["claude-code", "gemini-cli"]
     assert len(found["claude-code"].hooks) == 2
     assert find_hook_sets(tmp_path, "gemini-cli") == (found["gemini-cli"],)
+
+
+def test_files_that_another_host_reads_too(tmp_path):
+    """Hooks of a file that is checked with another host are listed, because the sessions run them as well."""
+    at(tmp_path, ".claude/settings.json", {"hooks": {"PreToolUse": GROUPS}})
+    own = {"type": "command", "bash": "./own.sh"}
+    at(tmp_path, ".github/hooks/own.json", {"version": 1, "hooks": {"agentStop": [own]}})
+    found = {place.host: place for place in find_hook_sets(tmp_path)}
+    copilot = found["copilot-cli"]
+    assert [hook.command for hook in copilot.hooks] == ["./own.sh"]
+    assert [hook.command for hook in copilot.shared] == ["hooks/guard.sh"]
+    assert "hooks/guard.sh (from .claude/settings.json, which is checked" in announcement(copilot, "")
+    assert found["claude-code"].shared == ()
 
 
 def test_sources_are_the_scripts_of_the_project(tmp_path):

@@ -3,8 +3,9 @@
 import os
 import subprocess
 
-from pytest_hookharness.campaigns.check.discovery import copyable
+from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
 
 
 def test_links_that_leave_the_project_are_left_out(tmp_path):
@@ -20,6 +21,23 @@ def test_links_that_leave_the_project_are_left_out(tmp_path):
         assert names == ["hook.sh", "own", "venv", "venv/bin"]
     assert note.endswith("pipe, venv/bin/python.")
     assert not place.root.exists()
+
+
+def test_links_to_scripts_of_hooks_are_copied(tmp_path):
+    """Where a hook's command names a link out of the project, or a file in it, its target is in the copy."""
+    root, shared = tmp_path / "project", tmp_path / "shared"
+    for folder in (root, shared):
+        folder.mkdir()
+        (folder / "x.sh").write_text("exit 0\n")
+    (root / "one.sh").symlink_to(shared / "x.sh")
+    (root / "all").symlink_to(shared)
+    (root / "other.sh").symlink_to(shared / "x.sh")
+    hooks = (Hook(event="Stop", command="./one.sh"), Hook(event="Stop", command="sh all/x.sh"))
+    with copyable(HookSet(host="claude-code", root=root, files=(), hooks=hooks)) as (place, note):
+        for path in ("one.sh", "all/x.sh"):
+            assert (place.root / path).read_text() == "exit 0\n"
+        assert not (place.root / "one.sh").is_symlink()
+    assert note.endswith("the project: other.sh.")
 
 
 def test_other_projects_are_their_own_copy(tmp_path):

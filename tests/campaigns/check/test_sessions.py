@@ -1,6 +1,7 @@
 """Claims about the sessions of a check-up."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from pytest_hookharness.campaigns.check import sessions
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.rewording import called_tools
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.moves import Edit, RunCommand
+from pytest_hookharness.model.moves import Edit, RunCommand, Subagent, Tools
 from pytest_hookharness.model.mutations import VARY_FAMILIES, Parallel
 from pytest_hookharness.model.protocol import Hook
 
@@ -63,6 +65,43 @@ def test_what_must_not_matter_includes_parallel_hook_runs():
     scenario = sessions.plan_invariance(place(GUARD), []).scenario
     assert {request.family for request in scenario.vary} <= {*VARY_FAMILIES}
     assert scenario.parallel == Parallel()
+
+
+@pytest.mark.parametrize(
+    ("matcher", "called"),
+    [
+        ("Agent", ("Agent",)),
+        ("Bash|Write", ()),
+        ("^(Edit|NotebookEdit)$", ("NotebookEdit",)),
+        ("mcp__db__.*", ("mcp__db__sample",)),
+        ("mcp__db__drop, WebFetch", ("mcp__db__drop", "WebFetch")),
+        ("bash", ()),
+        ("agent", ()),
+        (None, ()),
+    ],
+)
+def test_tools_that_only_a_matcher_names_are_called(matcher, called):
+    """A session calls each tool that a matcher fits and no usual move uses; a subagent is started as such."""
+    made = place(replace(GUARD, matcher=matcher))
+    assert called_tools(made) == called
+    acts = sessions.plan_usual(made, 0).scenario.script.acts
+    others = {call.name for act in acts if isinstance(act, Tools) for call in act.calls}
+    assert others == {*called} - {"Agent"}
+    assert any(isinstance(act, Subagent) for act in acts) is ("Agent" in called)
+
+
+@pytest.mark.slow
+def test_a_refused_tool_that_no_profile_knows(tmp_path, harness):
+    """A hook that refuses a tool of a server is checked to the end: its calls have inputs of any form."""
+    at = tmp_path / ".claude" / "settings.json"
+    at.parent.mkdir()
+    hook = {"type": "command", "command": "echo 'Ask first, and name the table.' >&2; exit 2"}
+    at.write_text(json.dumps({"hooks": {"PreToolUse": [{"matcher": "mcp__db__drop", "hooks": [hook]}]}}))
+    (found,) = find_hook_sets(tmp_path)
+
+    report = CheckRun(found, harness.settings, harness.resources).run()
+
+    assert (report.failed, report.problems, report.triggered) == (False, (), (hook["command"],))
 
 
 @pytest.mark.slow

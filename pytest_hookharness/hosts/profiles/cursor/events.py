@@ -63,6 +63,7 @@ _STOP_CODES = (
     CodeRule(codes=(2,), meaning=CodeMeaning.IGNORED, rule="code means nothing"),
     CodeRule(meaning=CodeMeaning.FAILS),
 )
+_READ = replace(ANSWERS, verdicts=(replace(ANSWERS.verdicts[0], reason=()),))
 _STOP = AnswerRules(verdicts=(VerdictPath(path=("followup_message",), any_text=True),))
 _PROMPT = AnswerRules(
     verdicts=(
@@ -186,8 +187,9 @@ _ALL = (
         "beforeReadFile",
         _FILE,
         Field(name="content", optional=True),
-        fact="permission deny on beforeReadFile prevents the read",
+        fact="permission deny on beforeReadFile prevents the read; user_message is for the user alone",
         role=Role.BEFORE_TOOL,
+        answers=_READ,
         tools=(TOOLS.read,),
         refuses=True,
         assumed="the content of the file is left out",
