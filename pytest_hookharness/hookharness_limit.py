@@ -1,0 +1,345 @@
+"""
+Limit the refusals of a Stop hook, so that it cannot keep an agent going forever.
+
+    hookharness-limit --after 3 -- ./check.sh --strict
+
+runs `./check.sh --strict` with the same standard input, and passes on its output and its exit code. After
+three refusals between which nothing in the repository changed, the stop is allowed, and the user is told.
+Changes are no way round: `--at-most` limits all refusals of one prompt. Counting starts anew with each
+prompt, and after a stop that the command itself allows.
+
+OpenHands, Goose, Gemini CLI and older versions of Copilot do not tell their hooks when a prompt begins. There
+counting goes on until the command allows a stop; on OpenHands and Goose, `hookharness-limit --forget` as a
+hook of UserPromptSubmit starts it anew.
+
+This file needs Python 3.9 or newer and nothing else, so it can be copied into a project and be run as
+`python3 hookharness_limit.py --after 3 -- ./check.sh`. The counts are kept below `$XDG_STATE_HOME` (or
+`~/.local/state`), never in the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+_NAME = "hookharness-limit"
+# The hosts with a variable HOST_PROJECT_DIR.
+_HOSTS = ("CLAUDE", "GEMINI", "QWEN", "CURSOR", "FACTORY", "OPENHANDS")
+_SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId")
+_COUNTS = ("loop_count", "executionNum")
+_REFUSING = ("block", "deny", "continue")
+_CHUNK = 1 << 16
+_LONGEST_PAYLOAD = 64 << 20
+# Larger files, and files after this many, are compared by size and time.
+_LARGE_FILE, _MOST_READ = 1 << 20, 2000
+_MOST_FILES = 20_000
+# Seconds: for git, for output that a child of the command still holds open, for the counts of old sessions.
+_GIT_TIME, _LATE, _OLD = 10.0, 0.5, 14 * 86400.0
+
+
+class Ended(NamedTuple):
+    """How the command ended: its exit code (negative for a signal) and its output."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command, and return its exit code, or 0 where its refusal is overridden."""
+    options = _options(sys.argv[1:] if argv is None else list(argv))
+    if options is None:
+        # Never 2, with which argparse ends: hosts take that for a refusal.
+        return 1
+    data = _read_payload()
+    payload = _parse(data)
+    file = _state_file(payload, options.command)
+    if options.forget:
+        shutil.rmtree(file.parent, ignore_errors=True)
+        return 0
+    root = _root(payload)
+    known = _recall(file, payload)
+    # What the command itself writes is no change: only what happened since it ended counts.
+    changed = bool(known) and known["tree"] != _fingerprint(root)
+    ended = _run(options.command, data)
+    if not _refuses(ended):
+        file.unlink(missing_ok=True)
+        return _pass_on(ended)
+    refusals = known.get("refusals", 0) + 1
+    unchanged = 1 if changed else known.get("unchanged", 0) + 1
+    counts = {"refusals": refusals, "unchanged": unchanged, "tree": _fingerprint(root), **_signs(payload)}
+    if why := _remember(file, counts):
+        sys.stderr.write(f"{_NAME}: refusals cannot be counted ({why}), so they are not limited\n")
+    elif unchanged > options.after:
+        why = f"{options.after} refusals in a row changed nothing in the repository"
+        return _allow(payload, ended, options.command[0], why)
+    elif refusals > options.at_most:
+        why = f"it refused {options.at_most} times since the prompt"
+        return _allow(payload, ended, options.command[0], why)
+    return _pass_on(ended)
+
+
+def _options(argv: list[str]) -> argparse.Namespace | None:
+    parser = argparse.ArgumentParser(prog=_NAME, description=__doc__.partition("\n\n")[0].strip())
+    parser.add_argument("--after", type=int, default=3, metavar="N", help="refusals without any change (3)")
+    parser.add_argument(
+        "--at-most", type=int, default=10, metavar="N", help="refusals since the prompt, with changes (10)"
+    )
+    parser.add_argument("--forget", action="store_true", help="forget the counts of the session on stdin")
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help="the hook, after --")
+    cut = argv.index("--") if "--" in argv else len(argv)
+    try:
+        options = parser.parse_args(argv[:cut])
+    except SystemExit as end:
+        if not end.code:
+            raise
+        return None
+    options.command += argv[cut + 1 :]
+    if options.after < 1 or options.at_most < options.after or bool(options.command) == options.forget:
+        sys.stderr.write(f"{_NAME}: expected {_NAME} [--after N] [--at-most N] -- COMMAND, with 1 <= N\n")
+        return None
+    return options
+
+
+def _read_payload() -> bytes:
+    """Return standard input up to the end of its JSON object: not every host closes it."""
+    data = b""
+    while len(data) < _LONGEST_PAYLOAD:
+        piece = os.read(0, _CHUNK)
+        data += piece
+        if not piece or (data.rstrip().endswith(b"}") and _parse(data)):
+            break
+    return data
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _run(command: Sequence[str], data: bytes) -> Ended:
+    """Run the command with this and the rest of standard input; signals reach it as well."""
+    try:
+        process = _start(command)
+    except OSError as error:
+        # The exit codes of a shell.
+        status = 127 if error.errno == errno.ENOENT else 126
+        return Ended(status, b"", f"{_NAME}: {command[0]}: {error.strerror}\n".encode())
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda caught, _: process.send_signal(caught))
+    streams: list[tuple[IO[bytes] | None, list[bytes]]] = [(process.stdout, []), (process.stderr, [])]
+    readers = [threading.Thread(target=_collect, args=pair, daemon=True) for pair in streams]
+    for thread in (*readers, threading.Thread(target=_feed, args=(process.stdin, data), daemon=True)):
+        thread.start()
+    status = process.wait()
+    for reader in readers:
+        reader.join(_LATE)
+    stdout, stderr = (b"".join(pieces) for _, pieces in streams)
+    return Ended(status, stdout, stderr)
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    def start(*words: str) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
+
+    try:
+        return start(*command)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+    # A script without a first line that names its interpreter; shells run it themselves.
+    return start("/bin/sh", *command)
+
+
+def _feed(pipe: IO[bytes], data: bytes) -> None:
+    # Written without a buffer: the command may end without having read everything.
+    with contextlib.suppress(OSError):
+        while data:
+            data = data[os.write(pipe.fileno(), data) :] or os.read(0, _CHUNK)
+    pipe.close()
+
+
+def _collect(pipe: IO[bytes], pieces: list[bytes]) -> None:
+    while piece := os.read(pipe.fileno(), _CHUNK):
+        pieces.append(piece)
+
+
+def _refuses(ended: Ended) -> bool:
+    """Return whether some host takes this end for a refusal: most exit codes, and some keys of an answer."""
+    answers = [_parse(ended.stdout), _parse(ended.stderr)]
+    return ended.status not in (0, 1) or any(_keeps_going(answer) for answer in answers)
+
+
+def _keeps_going(answer: Mapping[str, Any]) -> bool:
+    own = answer.get("hookSpecificOutput")
+    inner: Mapping[str, Any] = own if isinstance(own, dict) else {}
+    words = (answer.get("decision"), inner.get("decision"), inner.get("permissionDecision"))
+    texts = (answer.get("followup_message"), answer.get("additionalContext"), inner.get("additionalContext"))
+    return any(word in _REFUSING for word in words) or any(texts) or answer.get("continue") is False
+
+
+def _pass_on(ended: Ended) -> int:
+    _write(1, ended.stdout)
+    _write(2, ended.stderr)
+    if ended.status < 0:
+        signal.signal(-ended.status, signal.SIG_DFL)
+        os.kill(os.getpid(), -ended.status)
+    return ended.status
+
+
+def _allow(payload: Mapping[str, Any], ended: Ended, command: str, why: str) -> int:
+    """Allow the stop that the command refused, and tell the user."""
+    text = f"{_NAME}: the stop is allowed although {command} refuses it, because {why}."
+    # Other hosts know no such key, and some would take an answer without known keys for a failure.
+    if {"hook_event_name", "transcript_path"} <= payload.keys() and "conversation_id" not in payload:
+        _write(1, json.dumps({"systemMessage": text}).encode() + b"\n")
+    _write(2, ended.stderr + text.encode() + b"\n")
+    return 0
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    with contextlib.suppress(OSError):
+        while data:
+            data = data[os.write(descriptor, data) :]
+
+
+def _state_file(payload: Mapping[str, Any], command: Sequence[str]) -> Path:
+    given = os.environ.get("XDG_STATE_HOME", "")
+    state = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    session = next((str(payload[key]) for key in _SESSIONS if payload.get(key)), "")
+    # A host that names no session has one for each project, as far as this can know.
+    names = [session or str(_root(payload)), str(payload.get("agent_id", ""))]
+    return state / _NAME / _digest(*names) / f"{_digest(*command)}.json"
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:24]
+
+
+def _signs(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what tells one prompt from the next: the host's name for it, and how often it was continued."""
+    prompt = next((str(payload[key]) for key in ("prompt_id", "turn_id") if payload.get(key)), "")
+    number = next((payload[key] for key in _COUNTS if isinstance(payload.get(key), int)), None)
+    return {"prompt": prompt, "number": number}
+
+
+def _recall(file: Path, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the counts since the prompt; empty if there are none, or if this is the first stop after one."""
+    try:
+        known = json.loads(file.read_bytes())
+        if not isinstance(known["tree"], str) or known["refusals"] + known["unchanged"] < 0:
+            return {}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+    signs = _signs(payload)
+    if signs["prompt"]:
+        return known if signs["prompt"] == known.get("prompt") else {}
+    if signs["number"] is not None:
+        return known if signs["number"] > (known.get("number") or 0) else {}
+    # Gemini CLI forgets the flag with each tool call, and its older versions never set it.
+    anew = payload.get("stop_hook_active") is False and payload.get("hook_event_name") != "AfterAgent"
+    return {} if anew else known
+
+
+def _remember(file: Path, counts: Mapping[str, Any]) -> str:
+    """Write the counts; return why that is impossible, or an empty text."""
+    fresh = file.with_name(f".{os.getpid()}")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh.write_bytes(json.dumps(counts).encode())
+        fresh.replace(file)
+        for folder in file.parent.parent.iterdir():
+            if folder.stat().st_mtime < time.time() - _OLD:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        return f"{file.parent}: {error.strerror}"
+    return ""
+
+
+def _root(payload: Mapping[str, Any]) -> Path:
+    named = [os.environ.get(f"{host}_PROJECT_DIR", "") for host in _HOSTS]
+    named += [str(payload.get(key, "")) for key in ("cwd", "working_dir")]
+    return Path(next((name for name in named if name and Path(name).is_dir()), "."))
+
+
+def _fingerprint(root: Path) -> str:
+    """Return a digest of the files that git does not ignore; of all files where there is no repository."""
+    digest = hashlib.sha256()
+    status = _git_status(root)
+    for number, path in enumerate(_walk(root) if status is None else _named(root, status)):
+        digest.update(os.fsencode(path))
+        digest.update(_look_at(path, number < _MOST_READ and status is not None))
+    digest.update(status or b"")
+    return digest.hexdigest()
+
+
+def _git_status(root: Path) -> bytes | None:
+    words = ["git", "-C", str(root), "status", "-z", "-uall"]
+    words += ["--porcelain=v2", "--branch", "--no-ahead-behind", "--no-renames"]
+    # Without it git would write the index, and meet the lock of the agent's own git.
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            timeout=_GIT_TIME,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return None if done.returncode else done.stdout
+
+
+def _named(root: Path, status: bytes) -> Iterator[Path]:
+    """Yield the changed and new files in a status of git, whose paths begin at the top of the work tree."""
+    above = (root.resolve(), *root.resolve().parents)
+    top = next((folder for folder in above if (folder / ".git").exists()), root)
+    fields = {b"1": 8, b"u": 10, b"?": 1}
+    for line in status.split(b"\0"):
+        parts = line.split(b" ", fields.get(line[:1], 0))
+        if len(parts) > 1:
+            yield top / os.fsdecode(parts[-1])
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    number = 0
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in (".git", "node_modules"))
+        for name in sorted(files):
+            yield Path(folder, name)
+            number += 1
+            if number >= _MOST_FILES:
+                return
+
+
+def _look_at(path: Path, closely: bool) -> bytes:
+    try:
+        found = path.lstat()
+        if closely and path.is_file() and found.st_size <= _LARGE_FILE:
+            return hashlib.sha256(path.read_bytes()).digest()
+    except OSError:
+        return b"missing"
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_mode}".encode()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
