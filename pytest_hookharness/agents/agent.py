@@ -62,7 +62,7 @@ class Agent:
     Attributes:
         script: The whole script.
         place: Index of the next act.
-        queue: Remaining moves of a reaction.
+        queue: Remaining moves of a reaction, and prompts of the user among them.
         reacted: Number of uses of each reaction.
         seen: Observations since the behaviour started.
         behaviours: The known behaviours, by name.
@@ -70,7 +70,7 @@ class Agent:
 
     script: Script
     place: int = 0
-    queue: tuple[Move, ...] = ()
+    queue: tuple[Move | Prompt, ...] = ()
     reacted: tuple[int, ...] = ()
     seen: tuple[Observation, ...] = ()
     behaviours: Mapping[str, BehaviourFunction] = field(default_factory=lambda: BEHAVIOURS)
@@ -79,11 +79,11 @@ class Agent:
         """
         Return the next act, and the agent after it.
 
-        After the end of a turn only events of the script can follow: moves that were written for a refusal
-        that did not happen are skipped. ``None`` means that the script has ended.
+        After the end of a turn only events of the script can follow, or a prompt of a reaction: moves that
+        were written for a refusal that did not happen are skipped. ``None`` means that the script has ended.
         """
         if turn_over:
-            return self._event(self.place)
+            return self._prompt_of_reaction() or self._event(self.place)
         reaction = self._react(observation)
         if reaction is not None:
             return reaction
@@ -94,6 +94,12 @@ class Agent:
         after = replace(self, seen=(*self.seen, observation))
         move, _ = after.play()
         return move, after
+
+    def _prompt_of_reaction(self) -> tuple[Act, Agent] | None:
+        for index, act in enumerate(self.queue):
+            if isinstance(act, Prompt):
+                return act, replace(self, queue=self.queue[index + 1 :], seen=())
+        return None
 
     def _event(self, place: int) -> tuple[Act | None, Agent]:
         for index in range(place, len(self.script.acts)):

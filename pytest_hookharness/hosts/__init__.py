@@ -35,6 +35,7 @@ _MODULES = {
         "Profile",
     ],
     "hosts.rules.turns": ["Role"],
+    "hosts.session.assumed_cap": ["describe_assumed_cap", "with_cap"],
     "hosts.session.limits": ["cap_for", "find_limits", "refusals_left"],
     "hosts.session.moves_and_events": ["EVENTS"],
     "hosts.session.step": ["Progress", "advance", "begin", "reconfigure"],

@@ -27,6 +27,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Profile,
 )
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session.assumed_cap import describe_assumed_cap, with_cap
 from pytest_hookharness.hosts.session.limits import cap_for, find_limits, refusals_left
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
 from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
@@ -80,6 +81,7 @@ __all__ = [
     "begin",
     "cap_for",
     "configure",
+    "describe_assumed_cap",
     "encode",
     "env_files",
     "env_folder",
@@ -112,5 +114,6 @@ __all__ = [
     "shape",
     "start_groups",
     "summarise",
+    "with_cap",
     "write_answer",
 ]

@@ -110,6 +110,8 @@ class Expectation:
             checked.
         findings: Findings that must occur; no others may.
         files: The workspace at the end.
+        no_call_after: Turn after which no tool call succeeds any more, and at least one is tried; 0 for the
+            whole session. ``None``: not checked.
         leftovers: Number of processes that outlived their hook run.
         sessions: Number of sessions that fake agents ran, in total.
         depth: Maximum nesting depth of these sessions. The scenario's own session does not count.
@@ -138,6 +140,7 @@ class Expectation:
     detectors: tuple[str, ...] | None = None
     findings: tuple[str, ...] = ()
     files: FileExpectations | None = None
+    no_call_after: int | None = None
     leftovers: Range | None = None
     sessions: Range | None = None
     depth: Range | None = None

@@ -296,13 +296,13 @@ class Reaction:
     Attributes:
         event: The hook event that caused the message. Empty: any.
         reason: A regular expression that matches the message. Empty: any.
-        moves: Moves of the agent instead of its next one, in order.
+        moves: Moves of the agent instead of its next one, in order; a prompt among them is the user's.
         times: Maximum number of times. ``None``: no limit.
     """
 
     event: str = ""
     reason: str = ""
-    moves: tuple[Move, ...] = ()
+    moves: tuple[Move | Prompt, ...] = ()
     times: int | None = None
 
 

@@ -73,6 +73,21 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AssumedCap:
+    """
+    A cap on refusals of a stop that the scenario assumes instead of the host's own.
+
+    Attributes:
+        refusals: Number of refusals in a row that the host honours. ``None``: any number.
+        resets: What starts the count anew: the next `prompt` only, a tool call that is carried out
+            (`calls_done`), or any tool call (`calls_tried`). Empty: as on the host.
+    """
+
+    refusals: int | None = None
+    resets: Literal["", "prompt", "calls_done", "calls_tried"] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """
     The place where a scenario was written.
@@ -156,8 +171,9 @@ class Scenario:
         modes: Permission bits of files, by path.
         git: Whether the workspace is a Git repository with a commit.
         options: Options of the host, by the host's own names.
-        flags: Values of `stop_hook_active` for successive stop events, instead of the host's own. They
-            repeat. Empty: the host's own.
+        flags: Values of `stop_hook_active` for successive stop events, instead of the host's own; `absent`
+            leaves the key out. They repeat. Empty: the host's own.
+        cap: The host's cap on refusals of a stop, and what resets its count. ``None``: the host's own.
         hooks: The host's own hook configuration: a path in the workspace, or its content. ``None``: the
             host's usual places.
         commands: Test doubles of commands, by name.
@@ -217,7 +233,8 @@ class Scenario:
     modes: Mapping[str, int] = field(default_factory=dict)
     git: bool = False
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
-    flags: tuple[bool, ...] = ()
+    flags: tuple[bool | Literal["absent"] | None, ...] = ()
+    cap: AssumedCap | None = None
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)

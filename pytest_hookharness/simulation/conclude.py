@@ -278,11 +278,17 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
 def _assumed_by_scenario(testbed: Testbed) -> Iterator[str]:
     scenario, profile = testbed.scenario, testbed.profile
     if scenario.flags:
-        values = ", ".join(str(flag).lower() for flag in scenario.flags)
+        values = ", ".join(
+            "null" if flag is None else "no value" if flag == "absent" else str(flag).lower()
+            for flag in scenario.flags
+        )
         yield (
             f"Assumed by the scenario: stop hooks get stop_hook_active {values}, repeated in this order, "
             f"instead of what {profile.id} would send."
         )
+    if scenario.cap is not None:
+        assumed = hosts.describe_assumed_cap(hosts.find(scenario.host), scenario.cap)
+        yield f"Assumed by the scenario, instead of the host's own cap: {assumed}."
     if scenario.terminal is not None:
         reason = (
             "starts them in no process session of their own."

@@ -27,6 +27,7 @@ from pytest_hookharness.judging.recurrence.cycle import (
     same_state,
 )
 from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.time_budget import remaining
@@ -113,7 +114,7 @@ class Loop:
 
     def run(self) -> RunEnd:
         """Drive the session until it ends, a limit is reached, or its states show how it goes on."""
-        driver = self._driver
+        driver, events = self._driver, 0
         while True:
             request = driver.drive(self._remaining)
             if request is None and driver.refused_session is not None:
@@ -128,6 +129,11 @@ class Loop:
             act = driver.choose(request)
             if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self._turn_limit:
                 return RunEnd(how="turns", turn=self.turn)
+            # Reactions can make the user write again and again, and no turn is counted meanwhile.
+            events = events + 1 if isinstance(act, hosts.EVENTS) else 0
+            if events > max(self._turn_limit, len(driver.agent.script.acts)):
+                why = f"{counted(events, 'event')} of the script followed each other without a turn"
+                return RunEnd(how="turns", turn=self.turn, why=why)
             driver.give(request, act)
 
     @property

@@ -83,7 +83,12 @@ YAML = [
     (
         "odd flag",
         N + "flag: sometimes\n",
-        ['2:7 flag: "sometimes" is not never, always or a list of true and false; allowed: never, always'],
+        [
+            (
+                '2:7 flag: "sometimes" is not never, always, absent or a list of true, false, null and '
+                "absent; allowed: never, always, absent"
+            )
+        ],
     ),
     ("no flags", N + "flag: []\n", ["2:7 flag: "]),
     (
@@ -156,8 +161,8 @@ MEANING = [
     ),
     (
         "event as reaction",
-        N + "when: [{do: [prompt: a]}]\n",
-        ["2:14 when[0].do[0].prompt: prompt is an event"],
+        N + "when: [{do: [wait: 1s]}]\n",
+        ["2:14 when[0].do[0].wait: wait is an event"],
     ),
     (
         "then as reaction",

@@ -10,7 +10,7 @@ from pytest_hookharness.model import moves
 from pytest_hookharness.model.agent_sessions import Nesting
 from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
 from pytest_hookharness.model.mutations import WorkingFolder
-from pytest_hookharness.model.scenario import Answer, Double, Mask
+from pytest_hookharness.model.scenario import Answer, AssumedCap, Double, Mask
 
 HERE = Path("x.scenario.yaml")
 
@@ -111,13 +111,33 @@ hook_timeout: 250ms
 
 @pytest.mark.parametrize(
     "written, flags",
-    [("never", (False,)), ("always", (True,)), ("[false, true, false]", (False, True, False))],
+    [
+        ("never", (False,)),
+        ("always", (True,)),
+        ("absent", ("absent",)),
+        ("[false, true, null, absent]", (False, True, None, "absent")),
+    ],
 )
 def test_flags(written, flags):
     """The value of `stop_hook_active` is set by never, always or a list."""
     (scenario,) = scenario_files.loads(f"name: a\nflag: {written}\n", Path("x"))
 
     assert scenario.flags == flags
+
+
+@pytest.mark.parametrize(
+    "written, cap",
+    [
+        ("none", AssumedCap()),
+        ("3", AssumedCap(refusals=3)),
+        ("{refusals: 3, resets: calls_tried}", AssumedCap(refusals=3, resets="calls_tried")),
+    ],
+)
+def test_caps(written, cap):
+    """The host's cap is set by none, a number, or a number with what resets its count."""
+    (scenario,) = scenario_files.loads(f"name: a\ncap: {written}\n", Path("x"))
+
+    assert scenario.cap == cap
 
 
 ACTS = [

@@ -58,7 +58,7 @@ REFUSED = [
     {"name": "a", "agent": [{"prompt": "x", "stop": "y"}]},
     {"name": "a", "agent": [{}]},
     {"name": "a", "agent": [{"then": {"a": {}, "b": {}}}]},
-    {"name": "a", "when": [{"do": [{"prompt": "x"}]}]},
+    {"name": "a", "when": [{"do": [{"wait": "1s"}]}]},
     {"name": "a", "when": [{"do": []}]},
     {"name": "a", "files": {"../x": ""}},
     {"name": "a", "env": {"A": None}},

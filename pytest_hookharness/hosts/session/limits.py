@@ -112,9 +112,9 @@ def skips_stop_hooks(session: Session) -> bool:
     return rules.at_cap is AtCap.ASKS_NO_MORE and honoured is not None and session.refusals_in_row >= honoured
 
 
-def reported_flag(session: Session, refusals: int, *, refused: bool) -> bool:
+def reported_flag(session: Session, refusals: int, *, refused: bool) -> Json:
     """
-    Return the value of ``stop_hook_active`` that the hooks of a stop are given.
+    Return the value of ``stop_hook_active`` that the hooks of a stop are given; ``absent`` for no value.
 
     Args:
         session: The session; the flags of its facts, if any, replace the host's own value.

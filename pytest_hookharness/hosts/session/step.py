@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.hosts.hook_input.launch import select, start_groups
-from pytest_hookharness.hosts.hook_input.stdin import compose, session_values
+from pytest_hookharness.hosts.hook_input.stdin import compose, key_of, session_values
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
@@ -184,6 +184,8 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
         target=_matcher_target(session, rule, ask),
         tool_input=ask.call.tool_call.input if ask.call is not None else None,
     )
+    if ask.role is Role.PROMPT and ask.incidental and "continuation" in profile.turns.rules:
+        decision = replace(decision, rests_on=(*decision.rests_on, profile.turns.rules["continuation"]))
     decision = apply_cap(session, ask.role, decision, find_refusing(hooks, replies))
     session = replace(session, hooks=())
     if unending is not None:
@@ -303,11 +305,14 @@ def _ask_hooks(session: Session, ask: AskHooks) -> _TaskResult:
 
 def _request_hooks(session: Session, ask: AskHooks, hooks: tuple[Hook, ...]) -> tuple[Session, Request]:
     rule = session.profile.events[ask.event]
+    payload = compose(rule.fields, session_values(session, rule.name, ask.values))
+    if ask.values.get("stop_hook_active") == "absent":
+        del payload[key_of(rule, "stop_hook_active")]
     request = RunHooks(
         event=rule.name,
         target=_matcher_target(session, rule, ask),
         hooks=hooks,
-        payload=compose(rule.fields, session_values(session, rule.name, ask.values)),
+        payload=payload,
         records=session.records,
         transcript_path=session.facts.transcript_path,
         subagent_lines=session.subagent_lines,

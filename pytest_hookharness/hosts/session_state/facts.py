@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -133,7 +134,7 @@ class Facts:
         worktree: The name of the worktree that the session starts in; empty for none.
         options: All options that the host was started with, with defaults.
         flags: Values of ``stop_hook_active`` that replace the host's own, used in order and then
-            from the first again; empty for the host's own.
+            from the first again, where ``absent`` is no value; empty for the host's own.
     """
 
     session_id: str
@@ -150,7 +151,7 @@ class Facts:
     setup: str = ""
     worktree: str = ""
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
-    flags: tuple[bool, ...] = ()
+    flags: tuple[bool | Literal["absent"] | None, ...] = ()
 
     @property
     def template_values(self) -> dict[str, str]:
@@ -192,7 +193,7 @@ def facts(
     setup: str = "",
     worktree: str = "",
     options: Mapping[str, bool | int | float | str] | None = None,
-    flags: tuple[bool, ...] = (),
+    flags: tuple[bool | Literal["absent"] | None, ...] = (),
 ) -> Facts:
     """Return the facts of a session. Everything that the host makes up follows from the seed."""
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})

@@ -57,6 +57,7 @@ def find_violations(
         events.broken_loops(outcome, expect.detectors),
         end_of_run.broken_findings(outcome, expect),
         end_of_run.broken_files(expect.files, initial=initial, final=final, final_text=final_text),
+        end_of_run.broken_end_of_calls(outcome, expect.no_call_after),
         end_of_run.broken_leftovers(outcome, expect),
         events.broken_sometimes(outcome, expect.sometimes),
         events.broken_told(outcome, expect.told),

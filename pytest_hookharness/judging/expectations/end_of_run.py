@@ -17,7 +17,7 @@ from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand, Stop, S
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
 from pytest_hookharness.model.timings import Timing, timings
-from pytest_hookharness.model.trace import StateEntry
+from pytest_hookharness.model.trace import Performed, StateEntry
 from pytest_hookharness.model.verdicts import Violation
 
 
@@ -109,6 +109,20 @@ def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation
 def _nearest(word: str) -> str:
     near = nearest(word)
     return f"; nearest is {near}" if near else ""
+
+
+def broken_end_of_calls(outcome: Outcome, after: int | None) -> Iterator[Violation]:
+    """Check that no tool call of the agent succeeds after a turn, and that at least one is tried."""
+    if after is None:
+        return
+    later = [step for step in outcome.trace.steps if step.turn > after]
+    calls = [(step.turn, step.exchange) for step in later if isinstance(step.exchange, Performed)]
+    made = next(((turn, call.call.name) for turn, call in calls if not call.refused), None)
+    wanted = f"every tool call after turn {after} refused, and at least one tried"
+    if made is not None:
+        yield Violation("expect.no_call_after", wanted, f"a call of {made[1]} was made in turn {made[0]}")
+    elif not calls:
+        yield Violation("expect.no_call_after", wanted, "no call was tried")
 
 
 def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:

@@ -103,7 +103,7 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
         case "threshold" | "disagreed":
             return _undecided(case, end.why)
         case "turns":
-            return _cut(case, f"no end{_no_repeat(case)} in {turns}")
+            return _cut(case, end.why or f"no end{_no_repeat(case)} in {turns}")
         case "wall":
             return _cut(case, f"no end{_no_repeat(case)} within the time budget ({turns})")
         case "interrupted":

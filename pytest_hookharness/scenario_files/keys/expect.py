@@ -117,6 +117,7 @@ EXPECT = record_of(
             item=Text(noun="a finding", pattern=texts.FINDING, example="EARLY-EXIT"),
         ),
         "files": FILES,
+        "no_call_after": Whole(noun="a turn"),
         "leftovers": RANGE,
         "sessions": RANGE,
         "depth": RANGE,

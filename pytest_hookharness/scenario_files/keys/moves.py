@@ -165,13 +165,14 @@ MOVES = (
         doc="A task for a subagent.",
     ),
 )
+PROMPT = Tag(
+    "prompt",
+    either(Text(read=lambda text: moves.Prompt(text=text)), record_of(moves.Prompt, "a prompt")),
+    role="event",
+    doc="The user writes to the agent.",
+)
 EVENTS = (
-    Tag(
-        "prompt",
-        either(Text(read=lambda text: moves.Prompt(text=text)), record_of(moves.Prompt, "a prompt")),
-        role="event",
-        doc="The user writes to the agent.",
-    ),
+    PROMPT,
     Tag(
         "wait",
         DURATION,
@@ -272,6 +273,7 @@ AGENT = Many(
     check=check_acts,
     gather=gather_script,
 )
+_LAST = "then must be at the end of the agent's own list"
 MOVES_ALONE = Many(
     noun="a list of moves",
     item=Tagged(
@@ -279,7 +281,26 @@ MOVES_ALONE = Many(
         tags=MOVES,
         barred={
             **{tag.name: f"{tag.name} is an event; an agent reacts with moves only" for tag in EVENTS},
-            GOING_ON.name: "then must be at the end of the agent's own list",
+            GOING_ON.name: _LAST,
+        },
+    ),
+    at_least=1,
+    check=check_acts,
+    gather=gather_acts,
+)
+# What a reaction does: moves of the agent, and prompts of the user.
+REACTION_ACTS = Many(
+    noun="a list of moves and prompts",
+    item=Tagged(
+        noun="a move or a prompt",
+        tags=(PROMPT, *MOVES),
+        barred={
+            **{
+                tag.name: f"{tag.name} is an event; a reaction has moves and prompts only"
+                for tag in EVENTS
+                if tag is not PROMPT
+            },
+            GOING_ON.name: _LAST,
         },
     ),
     at_least=1,
@@ -303,7 +324,7 @@ REACTIONS = Many(
     item=record_of(
         moves.Reaction,
         "a reaction",
-        {"event": EVENT, "reason": REGEX, "moves": MOVES_ALONE, "times": TIMES},
+        {"event": EVENT, "reason": REGEX, "moves": REACTION_ACTS, "times": TIMES},
         names={"moves": "do"},
         required=("moves",),
     ),

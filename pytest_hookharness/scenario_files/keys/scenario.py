@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_hookharness.model.scenario import WORLD_FIELDS, Double, Mask, Scenario
+from pytest_hookharness.model.scenario import WORLD_FIELDS, AssumedCap, Double, Mask, Scenario
 from pytest_hookharness.scenario_files.keys import campaigns, world
 from pytest_hookharness.scenario_files.keys.common import (
     EVENT,
@@ -28,6 +28,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Key,
     Many,
     Named,
+    Nothing,
     RecordShape,
     Text,
     Values,
@@ -90,11 +91,27 @@ HOSTS = either(
 )
 FLAG = either(
     ChoiceShape(
-        noun="never, always or a list of true and false",
-        words=("never", "always"),
-        read=lambda word: (word == "always",),
+        noun="never, always, absent or a list of true, false, null and absent",
+        words=("never", "always", "absent"),
+        read=lambda word: (word if word == "absent" else word == "always",),
     ),
-    Many(noun="a list of true and false", item=FlagShape(), at_least=1),
+    Many(
+        noun="a list of true, false, null and absent",
+        item=either(
+            FlagShape(), Nothing(), ChoiceShape(noun="true, false, null or absent", words=("absent",))
+        ),
+        at_least=1,
+    ),
+)
+CAP = either(
+    ChoiceShape(noun="the word none", words=("none",), read=lambda _: AssumedCap()),
+    Whole(noun="a number of refusals", minimum=1, read=lambda number: AssumedCap(refusals=number)),
+    record_of(
+        AssumedCap,
+        "a cap on refusals",
+        {"refusals": Whole(noun="a number of refusals", minimum=1), "resets": "what resets the count"},
+        required=("refusals",),
+    ),
 )
 NAME = Text(noun="a name of letters, digits, -, _ and .", pattern=texts.NAME, example="stops-after-one-block")
 _FIELDS = keys_of(
@@ -112,6 +129,7 @@ _FIELDS = keys_of(
             value=either(FlagShape(), Whole(noun="a number", minimum=None), Text()),
         ),
         "flags": FLAG,
+        "cap": CAP,
         "hooks": either(INSIDE, JSON_MAPPING),
         "commands": Named(
             noun="test doubles by name",

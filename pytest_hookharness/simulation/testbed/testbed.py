@@ -61,6 +61,8 @@ class Testbed(AbstractContextManager["Testbed"]):
         self.settings = settings
         self.slot = slot
         self.profile = hosts.find(scenario.host)
+        if scenario.cap is not None:
+            self.profile = hosts.with_cap(self.profile, scenario.cap)
         self.answers = ScenarioAnswers(scenario.answers)
         self._transcript_counts = False
         self._reads_observer: Observer | None = None

@@ -21,7 +21,7 @@ from pytest_hookharness.hosts.rules.profile import (
 )
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream
 from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import
-from pytest_hookharness.hosts.rules.turns import FlagUse, Role
+from pytest_hookharness.hosts.rules.turns import FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import FLAT, GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule
@@ -166,6 +166,17 @@ CAP = CapRules(
     },
 )
 
+TURNS = TurnRules(
+    refusal_prompts=True,
+    rules={
+        "continuation": Rule(
+            "beforeSubmitPrompt occurs with the text of each followup_message",
+            Basis.ASSUMED,
+            "reports of users, 2026; the documents do not say so",
+        ),
+    },
+)
+
 CURSOR = Profile(
     name="cursor",
     version="2026-08",
@@ -176,6 +187,7 @@ CURSOR = Profile(
     wording=Wording(),
     process=PROCESS,
     cap=CAP,
+    turns=TURNS,
     tools=TOOLS.rules(
         DOCS.assumed(
             "the keys of inputs except the command's, the name StrReplace, and the forms of results"
