@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.workspace.user_home import describe_homes
 from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.recurrence.cycle import Lasso
@@ -250,6 +251,8 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
     sandbox, profile = testbed.sandbox, testbed.profile
     yield CONTAINED if sandbox.contained else UNCONTAINED
     yield from sandbox.notes
+    if sandbox.tier is Tier.NAMESPACES:
+        yield from describe_homes(testbed.workspace.homes, testbed.visible)
     yield from testbed.scanner.unapplied
     if _is_blind(testbed):
         yield f"No agent was started in the background: {_BLIND}."

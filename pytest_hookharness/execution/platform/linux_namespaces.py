@@ -33,6 +33,14 @@ _NO_FILES = frozenset(
         *("securityfs", "selinuxfs", "sysfs", "tracefs"),
     )
 )
+# Those that a container has. All others are the machine's own.
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_DEVICE_LINKS = {
+    "fd": "/proc/self/fd",
+    **{name: f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))},
+    "ptmx": "pts/ptmx",
+}
+_TERMINALS, _TERMINAL_OPTIONS = "pts", "newinstance,ptmxmode=0666,mode=0620"
 # Off: features that keep a part of a file or folder where only this kernel finds it. Volatile: without it,
 # unmounting an overlay writes back the whole file system below it.
 _OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
@@ -121,6 +129,23 @@ def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) 
     layers = f"lowerdir={_held(lower)},upperdir={_held(upper)},workdir={_held(work)}"
     options = f"{layers},{_OVERLAY}{',userxattr' if own_users else ''}"
     _mount("overlay", target, "overlay", 0, f"an overlay over {target}", options)
+
+
+def devices() -> tuple[str, ...]:
+    return tuple(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))
+
+
+def add_device_links(folder: str) -> list[str]:
+    for name, target in _DEVICE_LINKS.items():
+        if not os.path.lexists(f"{folder}/{name}"):
+            os.symlink(target, f"{folder}/{name}")
+    os.makedirs(f"{folder}/{_TERMINALS}", exist_ok=True)
+    return [f"{folder}/{name}" for name in (*_DEVICE_LINKS, _TERMINALS)]
+
+
+def mount_terminals(folder: str) -> None:
+    flags = _MS_NOSUID | _MS_NOEXEC
+    _mount("devpts", f"{folder}/{_TERMINALS}", "devpts", flags, "mounting terminals", _TERMINAL_OPTIONS)
 
 
 def detach(target: str) -> None:

@@ -54,6 +54,8 @@ def _read(peer: socket.socket, size: int) -> bytes | bytearray:
 WAITS, WORKS = "waits", "works"
 # What pytest asks the supervisor for: an item supervisor that uses process groups only, or any.
 PLAIN, ANY = b"g", b"o"
+# What pytest asks an item supervisor for besides a batch: a terminal, whose two ends follow the answer.
+TERMINAL = "terminal"
 PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
 CHILD, GROUP = "child", "group"  # what a host signals; otherwise the whole process tree
 

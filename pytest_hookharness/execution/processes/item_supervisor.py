@@ -19,6 +19,7 @@ from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.overlay import OverlayView
 from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup, SurvivorError
 from pytest_hookharness.execution.processes.spawn import Spawner
+from pytest_hookharness.execution.processes.stdio import open_terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +118,10 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
     os.chdir("/")
     try:
         while True:
-            request: tuple[list[Any], float | None] = framing.receive(peer)
+            request: tuple[Any, ...] = framing.receive(peer)
+            if request[0] == framing.TERMINAL:
+                _hand_over_terminal(peer)
+                continue
             # The wake-ups of the last batch, before the hooks start: none of the new batch may be lost.
             with contextlib.suppress(BlockingIOError):
                 os.read(wake, 4096)
@@ -132,6 +136,21 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
         # Whatever happened: the socket is closed only after this, so pytest sees its end only when all are
         # dead.
         tree.kill_all(())
+
+
+def _hand_over_terminal(peer: socket.socket) -> None:
+    """Open a terminal here, where hooks can find it, and send both ends of it to pytest."""
+    try:
+        ends = open_terminal()
+    except OSError as problem:
+        framing.send(peer, ("failed", describe_error(problem)))
+        return
+    try:
+        framing.send(peer, (framing.TERMINAL, os.ttyname(ends[1])))
+        socket.send_fds(peer, [b"t"], ends)
+    finally:
+        for descriptor in ends:
+            os.close(descriptor)
 
 
 def _on_hangup(number: int, _frame: object) -> None:

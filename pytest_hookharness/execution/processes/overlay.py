@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 mounts = platform.isolation()
 
 # What is mounted at a place: a folder of the item; a folder of the item that takes writes at its own path; a
-# folder of the developer that one of these would hide; or an overlay.
-_PRIVATE, _WRITABLE, _DEVELOPERS, _LAYERED = "private", "writable", "theirs", "layered"
+# folder of the developer that one of these would hide; an overlay; or a device of the machine.
+_PRIVATE, _WRITABLE, _DEVELOPERS, _LAYERED, _DEVICE = "private", "writable", "theirs", "layered", "device"
+_DEVICES = "/dev"
 
 
 class OverlayView:
@@ -108,6 +109,8 @@ class OverlayView:
                 self._bind(held[place], root + place)
             for name, real in aliases.items():
                 self._bind(mounts.hold(root + real), root + name)
+            if _DEVICES in self._points:
+                mounts.mount_terminals(root + _DEVICES)
             mounts.become_root(root)
         except OSError:
             # Detached as a whole, so that a failed attempt leaves no mount behind for the other one.
@@ -151,6 +154,8 @@ class OverlayView:
                 mounts.forbid_writing(place)
         for name, real in aliases.items():
             self._bind(mounts.hold(real), name)
+        if _DEVICES in self._points:
+            mounts.mount_terminals(_DEVICES)
 
     def _own_folders(self) -> list[str]:
         """List the topmost folders of this user on the way to what must be visible."""
@@ -179,6 +184,9 @@ class OverlayView:
             above = kinds.get(_nearest(path, kinds))
             if path in self._points:
                 continue
+            if above == _PRIVATE and stat.S_ISCHR(os.stat(path).st_mode):
+                kinds[path] = _DEVICE
+                continue
             if path in self._writable:
                 if above not in (None, _WRITABLE) or kinds.get(path) == _LAYERED:
                     kinds[path] = _WRITABLE
@@ -189,6 +197,8 @@ class OverlayView:
     def _make_all_stubs(self, kinds: dict[str, str]) -> dict[str, str]:
         """Make the mount points; return the other names that need one, with what they stand for."""
         done, aliases = dict(kinds), {}
+        if _DEVICES in self._points:
+            self.stubs += mounts.add_device_links(self._points[_DEVICES])
         for place in sorted(kinds):
             self._make_stubs(place, kinds)
         for name, real in sorted(self._aliases.items()):

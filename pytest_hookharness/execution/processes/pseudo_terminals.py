@@ -12,19 +12,21 @@ import re
 import termios
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_hookharness.execution.processes.process_tree import AT_TERMINAL
-from pytest_hookharness.execution.processes.stdio import open_terminal
 from pytest_hookharness.model.delivery import Asked, Dialogue, Terminal, TypedAnswer
 from pytest_hookharness.model.processes import ProcessResult, TimedOut
 from pytest_hookharness.model.regex import Regex, SlowPattern
 
 if TYPE_CHECKING:
     from pexpect import fdpexpect
+
+# The end of the harness, that of the hook, and the path at which a hook finds it.
+OpenedTerminal: TypeAlias = tuple[int, int, str]
 
 _ROWS, _COLUMNS = 24, 80
 # Seconds between two looks whether the hook has ended, in case another process keeps the terminal open.
@@ -47,11 +49,10 @@ class Conversation:
         path: Where a process finds the terminal.
     """
 
-    def __init__(self, terminal: Terminal) -> None:
-        self._ours, self._theirs = open_terminal()
+    def __init__(self, terminal: Terminal, opened: OpenedTerminal) -> None:
+        self._ours, self._theirs, self.path = opened
         termios.tcsetwinsize(self._theirs, (_ROWS, _COLUMNS))
         os.set_blocking(self._ours, False)
-        self.path = os.ttyname(self._theirs)
         self._answers = terminal.answers
         self._ended = float("inf")
         self._log = _DialogueLog()
@@ -152,12 +153,20 @@ class _DialogueLog:
 
 
 @contextmanager
-def open_terminals(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
-    """Open the terminals of hooks that are started together; all are closed at the end of the block."""
+def open_terminals(
+    terminals: Sequence[Terminal | None], opener: Callable[[], OpenedTerminal]
+) -> Generator[list[Conversation | None]]:
+    """
+    Open the terminals of hooks that are started together; all are closed at the end of the block.
+
+    Args:
+        terminals: What each hook has.
+        opener: Opens one where the hooks can find it.
+    """
     with ExitStack() as stack:
         opened: list[Conversation | None] = []
         for terminal in terminals:
-            one = None if terminal is None else Conversation(terminal)
+            one = None if terminal is None else Conversation(terminal, opener())
             if one is not None:
                 stack.callback(one.end)
             opened.append(one)

@@ -22,7 +22,11 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.framing import WAITS
-from pytest_hookharness.execution.processes.pseudo_terminals import open_terminals, with_dialogue
+from pytest_hookharness.execution.processes.pseudo_terminals import (
+    OpenedTerminal,
+    open_terminals,
+    with_dialogue,
+)
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, notes_of
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
@@ -87,10 +91,23 @@ class Sandbox(AbstractContextManager["Sandbox"]):
             raise ExecutionError("the sandbox is closed")
         if self._busy:
             raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
-        with open_terminals([spec.terminal for spec in specs]) as terminals:
+        with open_terminals([spec.terminal for spec in specs], self._open_terminal) as terminals:
             reports = self._run(specs, [one.path if one else "" for one in terminals], budget)
         runs = (with_dialogue(decode(report), one) for report, one in zip(reports, terminals, strict=True))
         return tuple(replace(run, limit=spec.limit) for run, spec in zip(runs, specs, strict=True))
+
+    def _open_terminal(self) -> OpenedTerminal:
+        """Open a terminal where the processes of the sandbox can find it."""
+        kind, path = self._ask((framing.TERMINAL,))
+        if kind != framing.TERMINAL:
+            raise ExecutionError(f"no terminal could be opened: {path}")
+        _, descriptors, _, _ = socket.recv_fds(self._peer, 1, 2)
+        if len(descriptors) != 2:
+            raise ExecutionError("no terminal could be opened: this process has no more file descriptors")
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        ours, theirs = descriptors
+        return ours, theirs, path
 
     def _run(self, specs: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
         requests = [encode(*each) for each in zip(specs, terminals, strict=True)]

@@ -89,6 +89,7 @@ def notes_of(
         if not confinement.network:
             yield "the network is not cut off"
         yield f"{_SHARED[0]}, {_SHARED[1]} and {_SHARED[2]} are shared with the machine"
+        yield "a hook can read all files of the user, also in the home folder"
         yield (
             "a hook can read the environment of pytest with its tokens, and its memory unless the system "
             "forbids that"

@@ -61,7 +61,7 @@ class Scanner:
         self._masking = Masking(masks, self._names(self._transcripts))
         self._skip = self._names(map(_place, skip))
         self._hidden = Hidden()
-        self._survey = Survey(self._masking, self._skip, self._hidden)
+        self._survey = Survey(self._masking, self._skip, self._hidden, self._roots)
         self._unreadable: tuple[str, ...] = ()
         self._watches = watches or platform.watch_pool()
         self._shares_watches = watches is not None
@@ -148,7 +148,7 @@ class Scanner:
     def verify(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
         """Return the entries as they are now, with everything read again."""
         self._read_events()
-        survey = Survey(self._masking, self._skip, self._hidden)
+        survey = Survey(self._masking, self._skip, self._hidden, self._roots)
         for name, root in self._roots.items():
             survey.walk(root, name, _do_not_watch, without)
         self._unreadable = tuple(self._unreadable_of(survey))

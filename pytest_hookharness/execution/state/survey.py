@@ -50,7 +50,13 @@ class Survey:
         changed: Whether anything differs since this was last set to false.
     """
 
-    def __init__(self, masking: Masking, skip: Collection[str] = (), hidden: Hidden | None = None) -> None:
+    def __init__(
+        self,
+        masking: Masking,
+        skip: Collection[str] = (),
+        hidden: Hidden | None = None,
+        roots: Collection[str] = (),
+    ) -> None:
         self.entries: dict[str, StateEntry] = {}
         self.unreadable: dict[str, str] = {}
         self.hidden = hidden or Hidden()
@@ -60,6 +66,8 @@ class Survey:
         self.changed = False
         self._masking = masking
         self._skip = frozenset(skip)
+        # The state paths of roots, of which one may seem to lie below another one.
+        self._roots = tuple(f"{root}/" for root in roots)
         # Folders that were found and do not count themselves.
         self._uncounted: set[str] = set()
         self._owner = (os.geteuid(), os.getegid())
@@ -130,8 +138,10 @@ class Survey:
                 if stat.S_ISDIR(status.st_mode):
                     pending.append((child.path, path))
         inside = name + "/"
+        others = tuple(root for root in self._roots if root.startswith(inside) and root != inside)
         for path in [path for path in self.entries if path.startswith(inside) and path not in seen]:
-            self._forget(path)
+            if not f"{path}/".startswith(others):
+                self._forget(path)
 
     def _list(self, folder: str, name: str, entering: Callable[[str], None]) -> list[os.DirEntry[str]]:
         try:

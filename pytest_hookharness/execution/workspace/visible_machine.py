@@ -17,8 +17,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import PACKAGE, WorkspaceError, lies_in, make_folders
 from pytest_hookharness.execution.workspace.test_doubles import home_of_module
+from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.scenario import Scenario
 
@@ -52,8 +54,15 @@ def search_path(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(folder for folder in path.split(os.pathsep) if folder.startswith("/")))
 
 
-def find_visible_paths(scenario: Scenario, private: Collection[str]) -> list[str]:
-    """List the developer's files that must stay visible although private places may hide them."""
+def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Collection[str]) -> list[str]:
+    """
+    List the developer's files that must stay visible although private places may hide them.
+
+    Args:
+        scenario: What is played.
+        private: The private places, with the home folders of the user.
+        homes: The home folders of the user.
+    """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
     # The programs of the harness that run beside hooks; nothing is shown where the package is seen anyway.
@@ -64,7 +73,23 @@ def find_visible_paths(scenario: Scenario, private: Collection[str]) -> list[str
         found.append(str(scenario.origin.file.absolute().parent))
     path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))
     found += [_home_of(folder) for folder in path if lies_in(folder, private)]
+    found += [needed for home in homes for needed in find_programs(home, path)]
+    # The folders of modules in use, as of a package that is installed as a link to its sources.
+    found += [folder for folder in search_path(os.pathsep.join(sys.path)) if lies_in(folder, homes)]
     return [folder for folder in found if os.path.exists(folder)]
+
+
+def check_cover(folder: str, base: Path) -> None:
+    """Raise a `WorkspaceError` if a folder cannot be covered by a workspace below ``base``."""
+    if not folder.startswith("/"):
+        raise WorkspaceError(folder, "cannot be covered; use an absolute path")
+    real = os.path.realpath(folder)
+    if lies_in(os.path.realpath(base), [real]):
+        reason = f"the harness writes below it ({base})"
+        raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
+    if platform.files().is_kernel_folder(real):
+        reason = "the kernel changes it all the time"
+        raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
 
 
 def _home_of(folder: str) -> str:

@@ -5,8 +5,9 @@ All of it lies below one base folder::
 
     workspace/  home/  tmp/           what the agent and its hooks work in
     bin/  doubles/                    test doubles, their output and their records
-    private/tmp  private/var-tmp  private/shm
-                                      what the hooks see as /tmp, /var/tmp and /dev/shm
+    private/tmp  private/var-tmp  private/shm  private/outside/...
+                                      what the hooks see as /tmp, /var/tmp and /dev/shm, as /dev, and as the
+                                      home folder of the user
     recorder/                         the recorder of executed lines, if coverage is wanted
     hidden/                           replacements for folders of PATH that hold a hidden command
     plugin/                           a copy of the scenario's plugin, if it has one
@@ -16,6 +17,7 @@ All of it lies below one base folder::
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -27,7 +29,6 @@ from pytest_hookharness.execution.paths import (
     WorkspaceError,
     append_lines,
     confine,
-    lies_in,
     make_folders,
     make_new_folder,
     read_bytes,
@@ -39,8 +40,10 @@ from pytest_hookharness.execution.workspace.agent_tools import AgentShell
 from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
+from pytest_hookharness.execution.workspace.user_home import find_homes, what_opens
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
+    check_cover,
     find_visible_paths,
     host_environment,
     search_path,
@@ -59,6 +62,8 @@ _PRIVATE: Mapping[str, tuple[str, str]] = {
     "/var/tmp": ("private-var-tmp", "private/var-tmp"),
     "/dev/shm": ("shm", "private/shm"),
 }
+# This one has devices that everybody may use, and nothing else.
+_DEVICES = ("/dev",)
 _WORLD_WRITABLE = 0o1777
 _KNOWN = ("workspace", "home", "tmp", "plugin")
 
@@ -79,6 +84,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         instruments: The clock, and the recorder of the hooks.
         linked_files: The ignored files of project and plugin, which are not copied.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
+        homes: Home folders of the user; hooks see only what programs need of them, where possible.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place even where such a mount point hides them.
         writable: Those of them that may be written; the others are the developer's.
@@ -94,15 +100,19 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.bin = self.doubles.bin
         self.shell = AgentShell(self.doubles.folder / "shell")
         self.plugin = base / "plugin" / scenario.place if scenario.plugin is not None else None
-        self.private: Mapping[str, str] = {
-            point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
-        }
         self.outside = base / "outside"
+        covered = [folder for folder in scenario.cover if os.path.exists(folder)]
+        self.homes = find_homes(_PRIVATE)
+        visible = [*find_visible_paths(scenario, {*_PRIVATE, *self.homes}, self.homes), *covered]
+        hidden = (home for home in self.homes if not what_opens(home, visible))
+        self._points = {**_PRIVATE, **{place: _hide(place) for place in (*_DEVICES, *hidden)}}
+        self.private: Mapping[str, str] = {
+            point: str(base / folder) for point, (_, folder) in self._points.items()
+        }
         self.roots: Mapping[str, Path] = self._roots(scenario)
         self.clock = Clock(self.doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
         own = (self.root, self.home, self.tmp, self.bin, self.doubles.folder, self.plugin)
         folders = (str(folder) for folder in own if folder is not None)
-        covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
         self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
         copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
@@ -114,8 +124,8 @@ class Workspace(AbstractContextManager["Workspace"]):
             recorder = Recorder(coverage_store, scenario.id, copies, base)
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
-        visible = find_visible_paths(scenario, _PRIVATE)
-        self.visible = _unique([*self.writable, *self._hiding.replaced, *visible, *self.instruments.seen])
+        shown = [*visible, *self.instruments.seen, *platform.isolation().devices()]
+        self.visible = _unique([*self.writable, *self._hiding.replaced, *shown])
         named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp)}
         path, doubles = self._hiding.path, str(self.bin)
         environment = host_environment(path=path, doubles=doubles, given=scenario.env, **named)
@@ -134,7 +144,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             WorkspaceError: It cannot be made as the scenario asks; nothing is left behind.
         """
         for folder in scenario.cover:
-            _check_cover(folder, base)
+            check_cover(folder, base)
         # From here on everything that fails must remove the new folder again.
         workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
         try:
@@ -166,7 +176,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         roots["doubles"] = self.doubles.counters
         if self.plugin is not None:
             roots["plugin"] = self.plugin
-        roots |= {name: Path(self.private[point]) for point, (name, _) in _PRIVATE.items()}
+        roots |= {name: Path(self.private[point]) for point, (name, _) in self._points.items()}
         roots[OUTSIDE] = self.outside / "upper"
         return roots | {os.path.normpath(folder): Path(folder) for folder in scenario.cover}
 
@@ -191,9 +201,10 @@ class Workspace(AbstractContextManager["Workspace"]):
     def _fill(self, scenario: Scenario) -> None:
         for folder in (self.root, self.home, self.tmp, self.roots[OUTSIDE]):
             make_folders(folder)
-        for folder in map(Path, self.private.values()):
-            make_folders(folder)
-            folder.chmod(_WORLD_WRITABLE)
+        for point, private in self.private.items():
+            make_folders(Path(private))
+            shared = point in _PRIVATE
+            Path(private).chmod(_WORLD_WRITABLE if shared else stat.S_IMODE(Path(point).stat().st_mode))
         if scenario.project is not None:
             self.linked_files.copy("project", scenario.project, self.root)
         if scenario.plugin is not None and self.plugin is not None:
@@ -313,16 +324,10 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.close()
 
 
-def _check_cover(folder: str, base: Path) -> None:
-    if not folder.startswith("/"):
-        raise WorkspaceError(folder, "cannot be covered; use an absolute path")
-    real = os.path.realpath(folder)
-    if lies_in(os.path.realpath(base), [real]):
-        reason = f"the harness writes below it ({base})"
-        raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
-    if platform.files().is_kernel_folder(real):
-        reason = "the kernel changes it all the time"
-        raise WorkspaceError(folder, f"cannot be covered, for {reason}; cover the folder that hooks use")
+def _hide(place: str) -> tuple[str, str]:
+    """Return the name in state paths, and the folder, of what stands in for a folder of the machine."""
+    # As for everything else that is written outside.
+    return f"{OUTSIDE}{place}", f"private/{OUTSIDE}{place}"
 
 
 def _write_file(place: Path, text: str) -> None:

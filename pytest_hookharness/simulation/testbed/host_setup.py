@@ -177,13 +177,14 @@ def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
 
 
 def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
-    """Yield folders of hooks below /tmp, which the private /tmp of a sandbox would hide."""
+    """Yield what hooks name in places that a sandbox hides: the folder of each file, or the file itself."""
     hidden = tuple(f"{point}/" for point in workspace.private)
     for hook in configuration.hooks:
         for word in _PATH.findall(hook.command):
             ours = word.startswith(str(workspace.base))
             if word.startswith(hidden) and not ours and Path(word).is_file():
-                yield str(Path(word).parent)
+                folder = str(Path(word).parent)
+                yield word if folder in workspace.private else folder
 
 
 def find_facts(

@@ -211,13 +211,18 @@ class Testbed(AbstractContextManager["Testbed"]):
             tier=self.settings.tier,
             network=self.scenario.network,
             private=place.private,
-            visible=(*place.visible, *named_folders(self._configuration, place)),
+            visible=self.visible,
             writable=place.writable,
             outside=str(place.outside),
             readonly=tuple(str(place.locate(path)) for path in self.scenario.readonly),
             full=tuple(str(place.locate(path)) for path in self.scenario.full),
         )
         return self._supervisor.open(confinement, self.slot)
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """Paths that hooks see at their own place, whatever hides what is around them."""
+        return (*self.workspace.visible, *named_folders(self._configuration, self.workspace))
 
     def _close_sandbox(self) -> None:
         # Looked up now: `without_sandbox` may have replaced the sandbox of the beginning.

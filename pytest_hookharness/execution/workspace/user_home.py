@@ -1,0 +1,144 @@
+"""
+The home folder of the user who runs the harness, which no hook should read: what of it programs need.
+
+Hooks have a HOME of their own. The user's is still in reach by its path, with keys, tokens and histories, so
+sandboxes that can do so hide it. What stays is what lies on the search path, and the installations to which
+that belongs.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from pytest_hookharness.execution import platform
+
+# Folders of programs that belong to the folder above them, if that is an installation.
+_PROGRAM_FOLDERS = frozenset(("bin", "sbin", "shims", "scripts"))
+# What an installation has beside its programs.
+_LIBRARIES = ("lib", "lib64", "libexec", "pyvenv.cfg")
+# The installation that programs without one of their own share; users keep much else there.
+_SHARED = ".local"
+# Folders of a home with files of many programs, of which only the one that is needed is shown.
+_MIXED = frozenset((".", _SHARED, f"{_SHARED}/share", ".config", ".cache"))
+_LONGEST_LINE, _SHOWN = 256, 8
+
+
+def find_homes(points: Collection[str]) -> tuple[str, ...]:
+    """
+    Return the real paths of the user's home folders: of ``HOME``, and of the system's list of users.
+
+    Args:
+        points: Places that are private anyway.
+    """
+    named = [os.environ.get("HOME", "")]
+    with suppress(KeyError):  # a user without an entry, as in many containers
+        named.append(pwd.getpwuid(os.geteuid()).pw_dir)
+    found = dict.fromkeys(os.path.realpath(home) for home in named if home.startswith("/"))
+    return tuple(home for home in found if os.path.isdir(home) and not _is_of_the_system(home, points))
+
+
+def _is_of_the_system(home: str, points: Collection[str]) -> bool:
+    """Return whether a folder holds or lies in what every process needs, as the homes of some services do."""
+    if platform.files().is_kernel_folder(home):
+        return True
+    return any(_lies_in(point, home) or _lies_in(home, point) for point in points)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+@cache
+def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
+    """
+    Return the paths in a home folder that the programs on a search path need, as far as files show it.
+
+    Args:
+        home: The real path of the home folder.
+        path: The folders of the search path.
+    """
+    found: dict[str, None] = {}
+    pending = [folder for folder in path if os.path.isdir(folder)]
+    while pending:
+        folder = pending.pop()
+        needed = _installation(folder, home)
+        if needed in found:
+            continue
+        found[needed] = None
+        pending += _interpreters(needed)
+        pending += _elsewhere(folder, home)
+    return tuple(each for each in found if _lies_in(os.path.realpath(each), home))
+
+
+def _installation(folder: str, home: str) -> str:
+    """Return the installation that a folder of programs belongs to; the folder itself if it has none."""
+    above, name = os.path.split(os.path.realpath(folder))
+    if name.lower() not in _PROGRAM_FOLDERS or above == home or os.path.basename(above) == _SHARED:
+        return folder
+    whole = name == "shims" or any(os.path.exists(os.path.join(above, each)) for each in _LIBRARIES)
+    return above if whole and _lies_in(above, home) else folder
+
+
+def _elsewhere(folder: str, home: str) -> Iterator[str]:
+    """Yield where links and first lines of the programs in a folder lead."""
+    try:
+        with os.scandir(folder) as listing:
+            entries = [*listing]
+    except OSError:
+        return
+    # The many programs of the system name no interpreter in anybody's home.
+    own = _lies_in(os.path.realpath(folder), home)
+    for entry in entries:
+        target = os.path.realpath(entry.path) if entry.is_symlink() else ""
+        if not target and own and entry.is_file():
+            target = _interpreter(entry.path)
+        if target:
+            above = os.path.dirname(target)
+            yield target if os.path.relpath(above, home) in _MIXED else above
+
+
+def _interpreter(program: str) -> str:
+    """Return the path in the first line of a script; empty if there is none."""
+    try:
+        with Path(program).open("rb") as file:
+            first = file.readline(_LONGEST_LINE)
+    except OSError:
+        return ""
+    words = first.removeprefix(b"#!").split()
+    named = first.startswith(b"#!") and words and words[0].startswith(b"/")
+    return os.fsdecode(words[0]) if named else ""
+
+
+def _interpreters(folder: str) -> Iterator[str]:
+    """Yield where the Python is that a virtual environment is made of."""
+    try:
+        lines = Path(folder, "pyvenv.cfg").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        key, _, value = line.partition("=")
+        if key.strip() == "home" and value.strip().startswith("/"):
+            yield value.strip()
+
+
+def what_opens(home: str, visible: Sequence[str]) -> str:
+    """Return a path because of which all of a home folder must be visible; empty if there is none."""
+    return next((path for path in visible if _lies_in(home, os.path.realpath(path))), "")
+
+
+def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str]:
+    """Yield, in sentences, what hooks can read of home folders that are hidden where that is possible."""
+    for home in homes:
+        if path := what_opens(home, visible):
+            yield f"Hooks can read all of {home}, for {path} must be visible."
+            continue
+        inside = {real for path in visible if _lies_in(real := os.path.realpath(path), home)}
+        top = sorted(each for each in inside if not any(_lies_in(each, other) for other in inside - {each}))
+        if top:
+            more = f" and {len(top) - _SHOWN} more" if len(top) > _SHOWN else ""
+            yield f"Of {home} hooks can read only {', '.join(top[:_SHOWN])}{more}."
