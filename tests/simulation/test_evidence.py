@@ -154,7 +154,7 @@ def test_a_file_outside_that_changed_early_in_the_session_matters(harness):
         made = scenario_from(
             {"name": "test", "hooks": {"Stop": f"cat {file} >/dev/null; {REFUSE}"}, "env": OFF}
         )
-        scenario = replace(made, script=script_from([], then="idle"), turns=8)
+        scenario = replace(made, script=script_from([], then="idle"), turns=8, reach=(folder,))
 
         outcome = simulate(
             scenario,
