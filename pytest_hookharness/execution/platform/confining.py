@@ -49,10 +49,6 @@ class Isolation(Protocol):
             own_users: Whether this happens in a user namespace.
         """
 
-    def devices(self) -> tuple[str, ...]:
-        """List the devices that programs need and that change nothing on the machine."""
-        ...
-
     def add_device_links(self, folder: str) -> list[str]:
         """Add to a folder of devices the links and the folder that programs expect there; return these."""
         ...

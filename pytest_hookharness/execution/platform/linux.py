@@ -44,6 +44,8 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRI
 _FILE_CLOCK = 5
 _IS_LINUX = sys.platform == "linux"
 _RLIMIT_LOCKS, _MARK_TITLE = 10, b"Max file locks"
+# Those that a container has. All others are the machine's own.
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 SHIFTS_TIME: bool = _IS_LINUX
@@ -261,6 +263,10 @@ def file_clock() -> int:
 def is_kernel_folder(path: str) -> bool:
     """Return whether the files of a folder stand for the kernel's own state, and change with it."""
     return any(path == place or path.startswith(f"{place}/") for place in ("/proc", "/sys"))
+
+
+def devices() -> tuple[str, ...]:
+    return tuple(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))
 
 
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:

@@ -33,8 +33,6 @@ _NO_FILES = frozenset(
         *("securityfs", "selinuxfs", "sysfs", "tracefs"),
     )
 )
-# Those that a container has. All others are the machine's own.
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = {
     "fd": "/proc/self/fd",
     **{name: f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))},
@@ -129,10 +127,6 @@ def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) 
     layers = f"lowerdir={_held(lower)},upperdir={_held(upper)},workdir={_held(work)}"
     options = f"{layers},{_OVERLAY}{',userxattr' if own_users else ''}"
     _mount("overlay", target, "overlay", 0, f"an overlay over {target}", options)
-
-
-def devices() -> tuple[str, ...]:
-    return tuple(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))
 
 
 def add_device_links(folder: str) -> list[str]:

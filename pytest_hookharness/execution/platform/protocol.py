@@ -134,7 +134,7 @@ class Spawning(Protocol):
 
 
 class Files(Protocol):
-    """Times and attributes of files."""
+    """Times, attributes and kinds of files."""
 
     # Whether `file_clock` works. Without it the clock of hooks cannot be moved, for file times must follow.
     SHIFTS_TIME: bool
@@ -145,6 +145,10 @@ class Files(Protocol):
 
     def is_kernel_folder(self, path: str) -> bool:
         """Return whether the files of a folder stand for the kernel's own state, and change with it."""
+        ...
+
+    def devices(self) -> tuple[str, ...]:
+        """List the devices that programs need and that change nothing on the machine."""
         ...
 
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:

@@ -124,7 +124,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             recorder = Recorder(coverage_store, scenario.id, copies, base)
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique([*folders, *covered, *self.instruments.written])
-        shown = [*visible, *self.instruments.seen, *platform.isolation().devices()]
+        shown = [*visible, *self.instruments.seen, *platform.files().devices()]
         self.visible = _unique([*self.writable, *self._hiding.replaced, *shown])
         named = {"root": str(self.root), "home": str(self.home), "tmp": str(self.tmp)}
         path, doubles = self._hiding.path, str(self.bin)
