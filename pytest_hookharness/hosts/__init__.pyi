@@ -50,7 +50,9 @@ from pytest_hookharness.hosts.session_state.requests import (
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure, own_event
+from pytest_hookharness.hosts.settings.frontmatter import component_hooks
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
+from pytest_hookharness.hosts.settings.plugin_files import plugin_files
 
 __all__ = [
     "EVENTS",
@@ -80,6 +82,7 @@ __all__ = [
     "assumed_of_calls",
     "begin",
     "cap_for",
+    "component_hooks",
     "configure",
     "describe_assumed_cap",
     "encode",
@@ -102,6 +105,7 @@ __all__ = [
     "own_event",
     "payload_for",
     "payload_of_subagent",
+    "plugin_files",
     "read_command_line",
     "read_commands",
     "read_reply",

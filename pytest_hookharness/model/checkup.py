@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
 
 
@@ -21,7 +21,11 @@ class HookSet:
         host: Name of the host.
         root: Folder of the project or the plugin.
         files: Settings files, relative to it.
+        part: The plugin, skill, command or subagent that has these hooks, if there are several; else empty.
         only: The only settings file that is read; empty for all of the host's places.
+        inline: Settings with the hooks of a component, which the sessions have as if it were active; else
+            ``None``.
+        env: Variables of that component.
         plugin: Whether the folder is a plugin.
         hooks: The hooks.
         shared: Hooks of other files that this host reads too, which are checked with another host.
@@ -33,13 +37,21 @@ class HookSet:
     host: str
     root: Path
     files: tuple[str, ...]
+    part: str = ""
     only: str = ""
+    inline: Mapping[str, Json] | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
     plugin: bool = False
     hooks: tuple[Hook, ...] = ()
     shared: tuple[Hook, ...] = ()
     flaws: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     git: bool = True
+
+    @property
+    def title(self) -> str:
+        """The host, and the part of the project where there are several."""
+        return f"{self.host} ({self.part})" if self.part else self.host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

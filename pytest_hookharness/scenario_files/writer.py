@@ -36,6 +36,8 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
     keys["plugin" if scenario.plugin is not None else "project"] = folder
     if scenario.hooks is not None:
         keys["hooks"] = scenario.hooks
+    if scenario.env:
+        keys["env"] = dict(scenario.env)
     if scenario.git:
         keys["git"] = True
     if scenario.options:

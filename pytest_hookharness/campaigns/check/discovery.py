@@ -7,24 +7,27 @@ they really do, but report nothing about them. Files in the person's home are no
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
+import json
+import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.hook_set_files import (
+    PLUGIN,
+    WORKSPACE,
+    read_components,
+    read_hook_set,
+    read_text,
+)
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
-_WORKSPACE = "workspace/"
-_WORD = re.compile(r"[\w./@+-]+")
-_LONGEST = 1 << 18
-# The folders that make a project a plugin of these hosts.
-_PLUGINS = {".claude-plugin": "claude-code", ".factory-plugin": "droid"}
+_USUAL = "claude-code"
+_CLAUDE = ".claude-plugin/plugin.json"
+_MARKETPLACE = ".claude-plugin/marketplace.json"
 
 
 def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
@@ -45,7 +48,7 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
         profile, file = _reader_of(whole, host)
         for line in _leaving(whole.parents[file.count("/")], (file,)):
             raise SimulationError(line)
-        found = [_read(profile, whole.parents[file.count("/")], (file,), only=file)]
+        found = [read_hook_set(profile, whole.parents[file.count("/")], (file,), only=file)]
     elif whole.is_dir():
         found = [*_in_folder(whole, host)]
     else:
@@ -55,22 +58,37 @@ def find_hook_sets(path: Path, host: str = "") -> tuple[HookSet, ...]:
     if not with_hooks:
         if links := links_out(path, host):
             raise SimulationError("; ".join(links))
-        who = hosts.find(host).id if host else "any host"
-        raise SimulationError(
-            f"{path}: no hooks of {who} are configured below it; name a project with settings such as "
-            ".claude/settings.json, a plugin, or a settings file"
-        )
+        raise SimulationError(_describe_search(path, host))
     return with_hooks
+
+
+def _describe_search(path: Path, host: str) -> str:
+    """Return where hooks were looked for and not found."""
+    who = hosts.find(host).id if host else "any host"
+    places: dict[str, None] = {}
+    for profile in (hosts.find(host),) if host else hosts.known():
+        config = profile.config
+        imported = (one for each in config.imports for one in each.paths)
+        for pattern in (*config.paths, *imported):
+            if pattern.startswith(WORKSPACE):
+                places[pattern.removeprefix(WORKSPACE)] = None
+        for folder in config.components:
+            if folder.startswith(WORKSPACE):
+                places[f"{folder.removeprefix(WORKSPACE)}/**/*.md (front matter)"] = None
+        for file in (config.plugin_manifest, config.plugin_path, _MARKETPLACE if config.plugin_path else ""):
+            places |= {file: None} if file else {}
+    looked = "".join(f"\n  {place}" for place in places)
+    return f"{path}: no hooks of {who} are configured below it; looked for{looked}"
 
 
 def links_out(path: Path, host: str = "") -> tuple[str, ...]:
     """Return sentences about the settings files of a project that are left out, as links lead out of it."""
     root = path.resolve()
     patterns = {
-        pattern.removeprefix(_WORKSPACE)
+        pattern.removeprefix(WORKSPACE)
         for profile in ((hosts.find(host),) if host else hosts.known())
         for pattern in profile.config.paths
-        if pattern.startswith(_WORKSPACE)
+        if pattern.startswith(WORKSPACE)
     }
     files = {str(file.relative_to(root)) for pattern in patterns for file in root.glob(pattern)}
     return tuple(_leaving(root, sorted(files)))
@@ -91,7 +109,7 @@ def _reader_of(file: Path, host: str) -> tuple[hosts.Profile, str]:
     profiles = (hosts.find(host),) if host else hosts.known()
     for profile in profiles:
         for pattern in profile.settings_paths:
-            inside = pattern.removeprefix(_WORKSPACE)
+            inside = pattern.removeprefix(WORKSPACE)
             path = "/".join(file.parts[-1 - inside.count("/") :])
             if inside != pattern and fnmatchcase(path, inside):
                 return profile, path
@@ -114,8 +132,9 @@ def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
         files = [file for file in _files(root, profile.config.paths) if file not in claimed]
         if files:
             shared = [file for file in readable if file in claimed]
-            yield _with_shared(_read(profile, root, files), shared)
+            yield _with_shared(read_hook_set(profile, root, files), shared)
         claimed.update(files)
+        yield from read_components(profile, root, WORKSPACE)
     yield from _plugins(root, host)
 
 
@@ -123,66 +142,64 @@ def _with_shared(hook_set: HookSet, files: Sequence[str]) -> HookSet:
     """Return a hook set with the hooks of files that are checked with another host, and run here as well."""
     if not files:
         return hook_set
-    whole = _read(hosts.find(hook_set.host), hook_set.root, [*hook_set.files, *files])
+    whole = read_hook_set(hosts.find(hook_set.host), hook_set.root, [*hook_set.files, *files])
     return replace(hook_set, shared=tuple(hook for hook in whole.hooks if hook.source in files))
 
 
 def _plugins(root: Path, host: str) -> Iterator[HookSet]:
-    for folder, owner in _PLUGINS.items():
-        profile = hosts.find(host or owner)
-        file = profile.config.plugin_path
-        if profile.name == owner and (root / folder).is_dir() and (root / file).is_file():
-            yield _read(profile, root, (file,), plugin=True)
+    """Yield the hook sets of a plugin, or of all plugins of a marketplace or of a folder of plugins."""
+    folders = {root: ""} | {folder: _relative(folder, root) for folder in _marketplace(root)}
+    for folder, part in folders.items():
+        for hook_set in _plugin(folder, host):
+            yield replace(hook_set, part=posixpath.join(part, hook_set.part).rstrip("/"))
+
+
+def _relative(folder: Path, root: Path) -> str:
+    return "" if folder == root else str(folder.relative_to(root))
+
+
+def _marketplace(root: Path) -> list[Path]:
+    """Return the folders of the plugins that a marketplace names, or that lie below a folder of plugins."""
+    text = read_text(root / _MARKETPLACE)
+    if text is None:
+        manifests = [path for depth in ("*", "*/*") for path in root.glob(f"{depth}/{_CLAUDE}")]
+        return sorted(path.parents[1] for path in manifests)
+    try:
+        plugins = json.loads(text).get("plugins", [])
+        sources = [one.get("source") for one in plugins]
+    except (ValueError, AttributeError, TypeError) as error:
+        problem = f"{root / _MARKETPLACE}: expected an object with a list `plugins`: {error}"
+        raise SimulationError(problem) from None
+    local = (source for source in sources if isinstance(source, str) and "\0" not in source)
+    folders = ((root / source).resolve() for source in local)
+    return [folder for folder in dict.fromkeys(folders) if folder.is_relative_to(root) and folder.is_dir()]
+
+
+def _plugin(root: Path, host: str) -> Iterator[HookSet]:
+    profiles = {profile.name: profile for profile in hosts.known() if profile.config.plugin_path}
+    marked = [each for each in profiles.values() if _is_marked(each, root)]
+    claimed: set[str] = set()
+    # Without a manifest, a folder with the usual file is a plugin of the host that asks for none.
+    for profile in marked or [profiles[_USUAL]]:
+        texts = hosts.plugin_files(profile.config, lambda path: read_text(root / path))
+        mine = host == "" or hosts.find(host).name == profile.name
+        if mine and texts.keys() - (set() if host else claimed):
+            yield read_hook_set(profile, root, tuple(texts), plugin=True)
+        if mine and marked:
+            yield from read_components(profile, root, PLUGIN)
+        claimed.update(texts)
+
+
+def _is_marked(profile: hosts.Profile, root: Path) -> bool:
+    manifest = profile.config.plugin_manifest
+    # An empty folder of that name is enough for hosts that find plugins by it.
+    folder = posixpath.dirname(manifest)
+    return bool(manifest) and ((root / manifest).is_file() or (bool(folder) and (root / folder).is_dir()))
 
 
 def _files(root: Path, patterns: Sequence[str]) -> Iterator[str]:
-    inside = (pattern.removeprefix(_WORKSPACE) for pattern in patterns if pattern.startswith(_WORKSPACE))
+    inside = (pattern.removeprefix(WORKSPACE) for pattern in patterns if pattern.startswith(WORKSPACE))
     for pattern in inside:
         for path in sorted(root.glob(pattern)):
             if path.is_file() and path.resolve().is_relative_to(root):
                 yield str(path.relative_to(root))
-
-
-def _read(
-    profile: hosts.Profile, root: Path, files: Sequence[str], *, only: str = "", plugin: bool = False
-) -> HookSet:
-    texts: dict[str, str] = {}
-    for file in files:
-        try:
-            texts[file] = (root / file).read_text("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SimulationError(f"{root / file}: cannot be read: {error}") from error
-    if plugin:
-        configuration = hosts.configure(profile, {}, plugin_files=texts, plugin_root=str(root))
-    else:
-        configuration = hosts.configure(
-            profile, {f"{_WORKSPACE}{file}": text for file, text in texts.items()}
-        )
-    return HookSet(
-        host=profile.name,
-        root=root,
-        files=tuple(files),
-        only=only,
-        plugin=plugin,
-        hooks=configuration.hooks,
-        flaws=tuple(problem.text for problem in configuration.problems),
-        sources=tuple(_sources(root, configuration.hooks)),
-        git=shutil.which("git") is not None,
-    )
-
-
-def _sources(root: Path, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
-    names = dict.fromkeys(
-        os.path.normpath(word.lstrip("/"))
-        for hook in hooks
-        for part in (hook.command.replace(str(root), ""), *(hook.args or ()))
-        for word in _WORD.findall(part)
-    )
-    for name in names:
-        path = root / name
-        there = os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
-        if name.startswith("..") or not there or not path.resolve().is_relative_to(root):
-            continue
-        data = path.read_bytes() if path.stat().st_size <= _LONGEST else b""
-        if data and b"\0" not in data:
-            yield name, data.decode("utf-8", "replace")

@@ -185,7 +185,7 @@ def _check(
     line = shell_line(sys.stderr)
     with Harness(share) as harness:
         for hook_set in hook_sets:
-            with line.about(hook_set.host) as progress:
+            with line.about(hook_set.title) as progress:
                 report = check(hook_set, harness, arguments.only, folder, progress.step)
             found = [report] if arguments.only and report.problems else [*found, report]
             if report.interrupted or (arguments.only and report.problems):
@@ -194,7 +194,9 @@ def _check(
         folder.rmdir()
 
     def replay(problem: Problem) -> str:
-        return problem_command(problem, Path(arguments.path), arguments.host, settings)
+        place = next(report.place for report in found if problem in report.problems)
+        path = place.root if place.part else Path(arguments.path)
+        return problem_command(problem, path, arguments.host or (place.host if place.part else ""), settings)
 
     if arguments.json:
         print(json.dumps(reports.as_json(found, replay), indent=2))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -142,13 +144,15 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
     guards = any(
         events[hook.event].role is hosts.Role.BEFORE_TOOL for hook in hook_set.hooks if hook.event in events
     )
-    name = f"{hook_set.host}{'-plugin' if hook_set.plugin else ''}"
+    part = re.sub(r"\W+", "-", hook_set.part.removesuffix(".md")).strip("-")
+    name = "-".join(filter(None, (hook_set.host, part or ("plugin" if hook_set.plugin else ""))))
     keys = {
         "name": name,
         "why": f"The hooks of {', '.join(hook_set.files)} let an agent stop, however it reacts to a refusal.",
         "host": hook_set.host,
         "plugin" if hook_set.plugin else "project": folder,
-        **({"hooks": hook_set.only} if hook_set.only else {}),
+        **({"hooks": json.dumps(named)} if (named := hook_set.inline or hook_set.only) else {}),
+        **({"env": json.dumps(dict(hook_set.env))} if hook_set.env else {}),
         # Many hooks ask git for changes.
         "git": "true",
     }

@@ -38,7 +38,7 @@ class SettingsFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield one item."""
-        yield CheckItem.from_parent(self, name=f"check[{self.hook_set.host}]", hook_set=self.hook_set)
+        yield CheckItem.from_parent(self, name=f"check[{self.hook_set.title}]", hook_set=self.hook_set)
 
 
 class CheckItem(pytest.Item):

@@ -245,6 +245,8 @@ class ConfigRules:
         imports: Settings of other hosts that are read too.
         components: Folders with commands, skills and subagents, by state path; their files may have hooks.
         plugin_path: The settings file of a plugin, relative to its folder; empty if there are no plugins.
+        plugin_manifest: The file that makes a folder a plugin, relative to it; it may name further settings
+            files under ``hooks``, or contain hooks. Empty if there is none.
         plugin_root: The variable with the folder of a plugin.
         instructions: Files that the host loads for the model at the start, relative to the project.
         rules: The facts about settings: ``malformed``, ``unreadable``, ``unknown event``, ``unpassable``,
@@ -271,6 +273,7 @@ class ConfigRules:
     imports: tuple[Import, ...] = ()
     components: tuple[str, ...] = ()
     plugin_path: str = ""
+    plugin_manifest: str = ""
     plugin_root: str = ""
     instructions: tuple[str, ...] = ()
     rules: Mapping[str, Rule]

@@ -113,9 +113,15 @@ def configure(
         settings += [_read(profile, _shorten(path), files[path], one) for path in theirs]
     if inline is not None:
         settings.append(_Settings(_source(profile, INLINE, expand_short_form(profile, inline))))
-    text = (plugin_files or {}).get(config.plugin_path)
-    if text is not None:
-        read = _read(profile, f"{PLUGIN}/{config.plugin_path}", text)
+    for path, text in (plugin_files or {}).items():
+        name = f"{PLUGIN}/{path}"
+        if path == config.plugin_manifest:
+            # Most scenarios have no plugin.
+            from pytest_hookharness.hosts.settings.plugin_files import read_manifest  # noqa: PLC0415
+
+            read = _Settings(_source(profile, name, read_manifest(config, text)))
+        else:
+            read = _read(profile, name, text)
         settings.append(replace(read, plugin=True))
     found = tuple(read_components(config, components or {}))
     for each in found:

@@ -7,6 +7,7 @@ stop, so the hooks of its stop run. All others are reported, for what a componen
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from pytest_hookharness.model.protocol import Json
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _HOOKS = re.compile(r"^[\"']?hooks[\"']?[ \t]*:", re.MULTILINE)
+_PLAIN = re.compile(r"^([\w-]+):[ \t]+([^\"'|>\s].*?)[ \t]*\r?$", re.MULTILINE)
 _AGENTS = "agents"
 _STOPS = ("Stop", "SubagentStop")
 
@@ -55,15 +57,38 @@ def read_components(config: ConfigRules, files: Mapping[str, str]) -> Iterator[C
             yield ComponentHooks(path, {}, (problem,))
 
 
+def component_hooks(text: str, *, agent: bool) -> Mapping[str, Json]:
+    """
+    Return the hooks in the front matter of a component, as they run while it is active; empty for none.
+
+    Args:
+        text: The text of its file.
+        agent: Whether it is a subagent, whose stops the host calls ``SubagentStop``.
+    """
+    front = _FRONT_MATTER.match(text)
+    hooks = _parse(front[1]).get("hooks") if front is not None and _HOOKS.search(front[1]) else None
+    if not isinstance(hooks, Mapping):
+        return {}
+    return {"SubagentStop" if agent and event == "Stop" else event: value for event, value in hooks.items()}
+
+
 def _parse(text: str) -> Mapping[str, Json]:
     # Few projects have such hooks, and the library takes time to import.
     import yaml  # noqa: PLC0415
 
-    try:
-        values: Json = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
-    return values if isinstance(values, Mapping) else {}
+    # The host reads values such as `argument-hint: [file] [line]`, which are no YAML, as if they were quoted.
+    for readable in (text, _PLAIN.sub(_quote, text)):
+        try:
+            values: Json = yaml.safe_load(readable)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            continue
+        return values if isinstance(values, Mapping) else {}
+    return {}
+
+
+def _quote(found: re.Match[str]) -> str:
+    # JSON is YAML.
+    return f"{found[1]}: {json.dumps(found[2])}"
 
 
 def _component(config: ConfigRules, path: str, name: str, hooks: Mapping[str, Json]) -> ComponentHooks:

@@ -25,7 +25,8 @@ ReplayCommand = Callable[[Problem], str]
 def announcement(place: HookSet, isolation: str) -> str:
     """Return which commands will run; ``isolation`` is what isolates them from the machine, in sentences."""
     commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
-    lines = [f"{place.host}: {counted(len(place.hooks), 'hook')} in {', '.join(map(plain, place.files))}"]
+    files = ", ".join(map(plain, place.files))
+    lines = [f"{plain(place.title)}: {counted(len(place.hooks), 'hook')} in {files}"]
     lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
     for hook in place.shared:
         command = plain(_command(hook.command, hook.type), _LINE)
@@ -60,7 +61,7 @@ def render_check(checkup: CheckReport, replay_command: ReplayCommand) -> str:
 
 def headline(checkup: CheckReport) -> str:
     """Return the first line: the result of the check."""
-    host, hooks = checkup.place.host, counted(len(checkup.place.hooks), "hook")
+    host, hooks = plain(checkup.place.title), counted(len(checkup.place.hooks), "hook")
     took = f"{checkup.seconds:.0f} s"
     if checkup.problems:
         names = ", ".join(dict.fromkeys(problem.symptom.kind for problem in checkup.problems))
@@ -167,6 +168,7 @@ def as_json(checkups: Sequence[CheckReport], replay_command: ReplayCommand) -> d
 def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any]:
     return {
         "host": checkup.place.host,
+        "part": checkup.place.part or None,
         "files": [*checkup.place.files],
         "hooks": [hook.command for hook in checkup.place.hooks],
         "problems": [

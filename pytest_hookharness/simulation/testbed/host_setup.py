@@ -119,13 +119,15 @@ def configure(
     texts |= further or {}
     if isinstance(named, str) and not texts and not again:
         raise SimulationError(f"hooks: the workspace has no file {named!r}; add it to `project` or `files`")
-    plugin, place = workspace.plugin, profile.config.plugin_path
-    text = workspace.read(f"plugin/{place}") if plugin is not None and place else None
+    plugin = workspace.plugin
+    of_plugin: Mapping[str, str] = {}
+    if plugin is not None:
+        of_plugin = hosts.plugin_files(profile.config, lambda path: workspace.read(f"plugin/{path}"))
     found_there = hosts.configure(
         profile,
         texts,
         inline=inline,
-        plugin_files={place: text} if text is not None else None,
+        plugin_files=of_plugin,
         plugin_root=str(plugin or ""),
         components=dict(_components(profile, workspace)) if only is None else None,
     )

@@ -8,7 +8,6 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
 from pytest_hookharness.frontends.node_ids import anchor
-from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.reports.terminal.check_report import announcement
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -81,13 +80,107 @@ def test_one_file_alone(tmp_path):
     assert [hook.event for hook in place.hooks] == ["Stop"]
 
 
-def test_a_plugin(tmp_path):
-    """A folder that is known as a host's plugin is a hook set of its own."""
-    at(tmp_path, ".claude-plugin/plugin.json", {"name": "sample"})
-    at(tmp_path, "hooks/hooks.json", {"hooks": {"PreToolUse": GROUPS}})
+INLINE = {"PreToolUse": GROUPS}
+
+
+@pytest.mark.parametrize(
+    ("files", "hooks"),
+    [
+        ({".claude-plugin/plugin.json": {"name": "x"}, "hooks/hooks.json": {"hooks": INLINE}}, 1),
+        ({"hooks/hooks.json": {"hooks": INLINE}}, 1),
+        ({".claude-plugin/plugin.json": {"name": "x", "hooks": INLINE}}, 1),
+        ({".claude-plugin/plugin.json": {"name": "x", "hooks": {"hooks": INLINE}}}, 1),
+        ({".claude-plugin/plugin.json": {"hooks": "./own.json"}, "own.json": {"hooks": INLINE}}, 1),
+        (
+            {
+                ".claude-plugin/plugin.json": {"hooks": ["./own.json", INLINE]},
+                "own.json": {"hooks": INLINE},
+                "hooks/hooks.json": {"hooks": INLINE},
+            },
+            3,
+        ),
+    ],
+)
+def test_a_plugin(tmp_path, files, hooks):
+    """A plugin's hooks are found in its usual file, in its manifest and in files that the manifest names."""
+    for path, content in files.items():
+        at(tmp_path, path, content)
     (place,) = find_hook_sets(tmp_path)
-    assert place.plugin
-    assert isinstance(place, HookSet)
+    assert (place.plugin, place.part, len(place.hooks)) == (True, "", hooks)
+    assert {hook.command for hook in place.hooks} == {"hooks/guard.sh"}
+
+
+@pytest.mark.slow
+def test_hooks_in_the_manifest_of_a_plugin_are_played(tmp_path, harness):
+    """A session with a plugin runs the hooks in its manifest, with the plugin's folder in their commands."""
+    hook = {"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/stop.sh"}
+    at(tmp_path, ".claude-plugin/plugin.json", {"hooks": {"Stop": [{"hooks": [hook]}]}})
+    at(tmp_path, "stop.sh", "echo seen >seen.txt\n")
+    (place,) = find_hook_sets(tmp_path)
+    outcome = harness.simulate(plan_usual(place, 0).scenario)
+    ((_, stop),) = outcome.trace.hooked("Stop")
+    assert [hook_run.hook.command for hook_run in stop.hook_runs] == [hook["command"]]
+    assert [change.path for change in stop.changes] == ["workspace/seen.txt"]
+
+
+def test_each_plugin_of_a_marketplace(tmp_path):
+    """The plugins that a marketplace names are one hook set each; others of its folder are none."""
+    sources = ["./plugins/one", "./plugins/two", {"source": "github", "repo": "a/b"}, "../other"]
+    plugins = [{"name": "x", "source": source} for source in sources]
+    at(tmp_path, ".claude-plugin/marketplace.json", {"plugins": plugins})
+    for name in ("one", "two", "three"):
+        at(tmp_path, f"plugins/{name}/hooks/hooks.json", {"hooks": INLINE})
+    found = find_hook_sets(tmp_path)
+    assert [(place.part, place.root) for place in found] == [
+        ("plugins/one", tmp_path / "plugins/one"),
+        ("plugins/two", tmp_path / "plugins/two"),
+    ]
+    assert found[0].title == "claude-code (plugins/one)"
+
+
+def test_plugins_below_a_folder(tmp_path):
+    """Without a list of plugins, folders with a manifest are found as well."""
+    at(tmp_path, "plugins/one/.claude-plugin/plugin.json", {"hooks": INLINE})
+    (place,) = find_hook_sets(tmp_path)
+    assert (place.part, place.plugin) == ("plugins/one", True)
+
+
+FRONT = """---
+name: planner
+argument-hint: [file] [line]
+hooks:
+  Stop:
+    - hooks:
+        - type: command
+          command: sh "${CLAUDE_SKILL_DIR}/gate.sh"
+---
+Plan first.
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "part", "event"),
+    [
+        ([".claude/skills/planner/SKILL.md"], ".claude/skills/planner/SKILL.md", "Stop"),
+        ([".claude/commands/plan.md", ".claude/commands/plan2.md"], ".claude/commands/plan.md", "Stop"),
+        ([".claude/agents/team/planner.md"], ".claude/agents/team/planner.md", "SubagentStop"),
+        (
+            [".claude-plugin/plugin.json", "skills/planner/SKILL.md"],
+            "skills/planner/SKILL.md",
+            "Stop",
+        ),
+    ],
+)
+def test_hooks_in_front_matter(tmp_path, files, part, event):
+    """Hooks in the front matter of a skill, a command or a subagent are a hook set; equal ones are one."""
+    for path in files:
+        at(tmp_path, path, FRONT if path.endswith(".md") else {"name": "x"})
+    (place,) = find_hook_sets(tmp_path)
+    assert (place.part, place.env["CLAUDE_SKILL_DIR"]) == (part, part.rpartition("/")[0])
+    assert [(hook.event, hook.command) for hook in place.hooks] == [
+        (event, 'sh "${CLAUDE_SKILL_DIR}/gate.sh"')
+    ]
+    assert plan_usual(place, 0).scenario.hooks == place.inline
 
 
 def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
@@ -100,9 +193,12 @@ def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):
 
 @pytest.mark.parametrize("text", ["{}", '{"permissions": {}}'])
 def test_nothing_to_check(tmp_path, text):
-    """A project without a hook is refused with an explanation of what counts as one."""
+    """A project without a hook is refused with the places where hooks were looked for."""
     at(tmp_path, ".claude/settings.json", text)
-    with pytest.raises(SimulationError, match=r"no hooks of any host .* such as .claude/settings.json"):
+    looked = (
+        r"no hooks of any host are configured below it; looked for\n  .claude/settings.json\n(.*\n)*.*hooks/"
+    )
+    with pytest.raises(SimulationError, match=looked):
         find_hook_sets(tmp_path)
 
 

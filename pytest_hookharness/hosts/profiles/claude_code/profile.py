@@ -57,6 +57,7 @@ CONFIG = ConfigRules(
         for kind in ("agents", "commands", "skills")
     ),
     plugin_path="hooks/hooks.json",
+    plugin_manifest=".claude-plugin/plugin.json",
     types={"command": "command", "prompt": "prompt", "agent": "prompt", "http": "url", "mcp_tool": "tool"},
     parse=parse_json,
     form=GROUPS,

@@ -149,6 +149,7 @@ CONFIG = ConfigRules(
     parse=parse_json,
     form=OPEN_GROUPS,
     plugin_path="hooks/hooks.json",
+    plugin_manifest=".factory-plugin/plugin.json",
     plugin_root="DROID_PLUGIN_ROOT",
     identity=("command",),
     imports=(

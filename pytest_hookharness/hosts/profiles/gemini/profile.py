@@ -67,6 +67,7 @@ CONFIG = ConfigRules(
     sequential="sequential",
     identity=("name", "command"),
     plugin_path="hooks/hooks.json",
+    plugin_manifest="gemini-extension.json",
     plugin_root="extensionPath",
     instructions=("GEMINI.md",),
     rules={

@@ -1,0 +1,123 @@
+"""
+The hooks of a settings file, of a plugin, or of the front matter of a skill, a command or a subagent.
+
+A component's hooks run only while it is active, so they are a hook set of their own, in which it always is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook, Json
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+WORKSPACE, PLUGIN = "workspace/", "plugin/"
+_WORD = re.compile(r"[\w./@+-]+")
+_LONGEST = 1 << 18
+# The variable with the folder of a skill, for the hooks in its front matter.
+_SKILL_FOLDER = "CLAUDE_SKILL_DIR"
+
+
+class _Details(TypedDict, total=False):
+    part: str
+    only: str
+    inline: Mapping[str, Json]
+    env: Mapping[str, str]
+    plugin: bool
+
+
+def read_text(file: Path) -> str | None:
+    """
+    Return the text of a file; ``None`` if there is no such file.
+
+    Raises:
+        SimulationError: It cannot be read.
+    """
+    try:
+        return file.read_text("utf-8-sig") if file.is_file() else None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SimulationError(f"{file}: cannot be read: {error}") from error
+
+
+def read_hook_set(
+    profile: hosts.Profile, root: Path, files: Sequence[str], *, only: str = "", plugin: bool = False
+) -> HookSet:
+    """Return the hooks that a host finds in settings files, or in those of a plugin."""
+    texts = {file: read_text(root / file) or "" for file in files}
+    if plugin:
+        configuration = hosts.configure(profile, {}, plugin_files=texts, plugin_root=str(root))
+    else:
+        configuration = hosts.configure(profile, {f"{WORKSPACE}{file}": text for file, text in texts.items()})
+    return _hook_set(profile, root, files, configuration, only=only, plugin=plugin)
+
+
+def read_components(profile: hosts.Profile, root: Path, place: str) -> Iterator[HookSet]:
+    """Yield a hook set for each skill, command or subagent with hooks of its own; equal ones are one."""
+    found: dict[str, HookSet] = {}
+    folders = [path.removeprefix(place) for path in profile.config.components if path.startswith(place)]
+    for folder in folders:
+        for file in sorted((root / folder).rglob("*.md")):
+            name = str(file.relative_to(root))
+            hooks = hosts.component_hooks(read_text(file) or "", agent=folder.endswith("agents"))
+            key = json.dumps(hooks, sort_keys=True, default=str)
+            if key in found:
+                found[key] = replace(found[key], files=(*found[key].files, name))
+            elif hooks:
+                found[key] = _component(profile, root, name, hooks, plugin=place == PLUGIN)
+    yield from found.values()
+
+
+def _component(
+    profile: hosts.Profile, root: Path, file: str, hooks: Mapping[str, Json], *, plugin: bool
+) -> HookSet:
+    inline = {"hooks": hooks}
+    configuration = hosts.configure(profile, {}, inline=inline)
+    # The project of the sessions is the folder itself, in which hooks start.
+    env = {_SKILL_FOLDER: posixpath.dirname(file)} | ({profile.config.plugin_root: "."} if plugin else {})
+    return _hook_set(profile, root, (file,), configuration, part=file, inline=inline, env=env)
+
+
+def _hook_set(
+    profile: hosts.Profile,
+    root: Path,
+    files: Sequence[str],
+    configuration: hosts.Configuration,
+    **more: Unpack[_Details],
+) -> HookSet:
+    return HookSet(
+        host=profile.name,
+        root=root,
+        files=tuple(files),
+        hooks=configuration.hooks,
+        flaws=tuple(problem.text for problem in configuration.problems),
+        sources=tuple(_sources(root, configuration.hooks)),
+        git=shutil.which("git") is not None,
+        **more,
+    )
+
+
+def _sources(root: Path, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
+    names = dict.fromkeys(
+        os.path.normpath(word.lstrip("/"))
+        for hook in hooks
+        for part in (hook.command.replace(str(root), ""), *(hook.args or ()))
+        for word in _WORD.findall(part)
+    )
+    for name in names:
+        path = root / name
+        there = os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+        if name.startswith("..") or not there or not path.resolve().is_relative_to(root):
+            continue
+        data = path.read_bytes() if path.stat().st_size <= _LONGEST else b""
+        if data and b"\0" not in data:
+            yield name, data.decode("utf-8", "replace")
