@@ -110,6 +110,9 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: An option cannot be read, or none of the folders exists.
     """
+    config.addinivalue_line(
+        "markers", "hook_scenario(name, host): an item of a scenario file, so that -m selects it"
+    )
     given = (config.getoption(f"--hook-{name}") for name in _OPTIONS)
     if any(value is not None and value is not False for value in given):
         from pytest_hookharness.frontends.pytest_plugin import registration
@@ -168,13 +171,26 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the results of a test's simulations to its report."""
-    report = yield
     results = item.stash.get(RESULTS, None)
+    if results is not None and call.excinfo is not None and not hasattr(item, "scenario"):
+        from pytest_hookharness.frontends.pytest_plugin import failed_asserts
+
+        failed_asserts.shorten(call.excinfo.value, results)
+    report = yield
     if results is not None and report.when == "call":
         from pytest_hookharness.frontends.pytest_plugin import summary
 
         summary.enrich(item, call, report, results)
     return report
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Explain why an outcome or a verdict is not equal to something."""
+    if not any(type(value).__module__.startswith("pytest_hookharness.") for value in (left, right)):
+        return None
+    from pytest_hookharness.frontends.pytest_plugin import failed_asserts
+
+    return failed_asserts.explain_comparison(op, left, right)
 
 
 def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str] | None:

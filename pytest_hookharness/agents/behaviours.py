@@ -8,12 +8,12 @@ they are part of the state that is compared, so the less it remembers, the soone
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Generator, Mapping
 from typing import TypeAlias
 
 from pytest_hookharness.model.moves import Behaviour, Edit, Move, Observation, RunCommand, Stop
+from pytest_hookharness.model.name_hint import name_hint
 
 BehaviourFunction: TypeAlias = Callable[..., Generator[Move, Observation, None]]
 Moves: TypeAlias = Generator[Move, Observation, None]
@@ -117,11 +117,8 @@ def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Ob
     """
     function = known.get(behaviour.name)
     if function is None:
-        near = difflib.get_close_matches(behaviour.name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UnknownBehaviour(
-            f"unknown behaviour {behaviour.name!r}; allowed: {', '.join(sorted(known))}{hint}"
-        )
+        hint = name_hint(behaviour.name, sorted(known), "behaviours")
+        raise UnknownBehaviour(f"unknown behaviour {behaviour.name!r}{hint}")
     try:
         inspect.signature(function).bind(seen, **behaviour.options)
     except TypeError as error:

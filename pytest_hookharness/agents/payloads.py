@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import posixpath
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness.model.moves import Edit, Read, RunCommand
+from pytest_hookharness.model.name_hint import UnknownName, name_hint
 from pytest_hookharness.model.protocol import EventFields, Field, Json
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ Operation: TypeAlias = RunCommand | Edit | Read
 Sample: TypeAlias = Callable[[str, tuple[Operation, ...]], Mapping[str, Json]]
 
 
-class UnknownField(ValueError):
+class UnknownField(UnknownName):
     """A key that is not in the payload of an event."""
 
 
@@ -40,9 +40,7 @@ def make_payload(
     names = [field.name for field in rules.fields]
     for name in fixed:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise UnknownField(f"unknown key {name!r} for {rules.event}; allowed: {', '.join(names)}{hint}")
+            raise UnknownField(f"unknown key {name!r} for {rules.event}{name_hint(name, names, 'keys')}")
     from faker import Faker  # noqa: PLC0415 - importing it takes longer than importing the harness
 
     faker = Faker()

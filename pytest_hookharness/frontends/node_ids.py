@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.frontends.harness import finding_names, known_behaviours
+from pytest_hookharness.model.name_hint import UnknownName
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.scenario import Scenario
 
@@ -72,5 +73,5 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
     if len(found) != 1:
         items = "\n  ".join(f"{file}::{scenario.id}" for scenario in scenarios)
         problem = f"has no item {wanted!r}" if wanted else f"has {len(scenarios)} items; name one"
-        raise ValueError(f"{file} {problem}:\n  {items}")
+        raise UnknownName(f"{file} {problem}:\n  {items}")
     return found[0]

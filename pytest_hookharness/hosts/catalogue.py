@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.model.name_hint import UnknownName
 from pytest_hookharness.model.protocol import Basis
 from pytest_hookharness.model.scenario import without_final_zeros
 
@@ -41,7 +42,7 @@ _BUILT_IN = (
 GROUP = "pytest_hookharness.hosts"
 
 
-class UnknownHost(ValueError):
+class UnknownHost(UnknownName):
     """There is no profile for this host, or for this version of it."""
 
 
@@ -128,8 +129,8 @@ def find(name: str) -> Profile:
     if identifier is not None:
         return _load(identifier)
     near = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise UnknownHost(f"there is no host {name!r}; known are {', '.join(_identifiers())}{hint}")
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UnknownHost(f"there is no host {name!r}; {hint}known hosts: {', '.join(_identifiers())}")
 
 
 def _match(name: str, identifiers: Iterable[str]) -> str | None:

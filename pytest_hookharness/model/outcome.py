@@ -24,6 +24,9 @@ from pytest_hookharness.model.verdicts import (
     verdict_name,
 )
 
+# pytest cuts the middle out of longer texts, and some of the rest of a line is for names.
+_LONGEST_REPR = 100
+
 # With one of these findings, the end of a session does not prove that its hooks allowed the stop.
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-HOOK", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
 
@@ -77,6 +80,8 @@ class Outcome:
         """Return one line, as failed assertions show it; the report of a failed test has the story."""
         broken = "; ".join(f"{one.path}: expected {one.expected}" for one in self.violations)
         names = ", ".join(dict.fromkeys(finding.name for finding in self.findings))
+        if len(broken) > _LONGEST_REPR:
+            broken = f"{broken[:_LONGEST_REPR]}..."
         parts = [f"{self.scenario.id} on {self.host}", self.verdict_name, names, broken]
         return f"<Outcome {', '.join(filter(None, parts))}>"
 

@@ -43,6 +43,11 @@ class Response:
     hooked: HookEvent
     folders: tuple[tuple[str, str], ...] = ()
 
+    def __repr__(self) -> str:
+        """Return one line, as failed assertions show it; the report of a failed test has the hook runs."""
+        runs = ", ".join(run.hook.command for run in self.hook_runs)
+        return f"<Response to {self.hooked.event}: {self.ruling.value} by {runs[:100]}>"
+
     @property
     def ruling(self) -> Ruling:
         """The host's decision."""

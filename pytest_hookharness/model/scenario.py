@@ -286,6 +286,11 @@ class Scenario:
         inner = f"{self.variant}-{self.host}" if self.variant else self.host
         return f"{self.name}[{inner}]"
 
+    @property
+    def named_reach(self) -> tuple[tuple[str, str], ...]:
+        """The folders of ``reach``, each as `.`, which is how their files were named; never the root."""
+        return tuple((folder, ".") for folder in self.reach if folder != "/")
+
     def mark(self, path: str) -> str:
         """Return the key path under which a value was written: the variant's own, or the base's."""
         if self.variant and self.origin is not None:

@@ -1,7 +1,8 @@
 """
 Show the paths of a run as state paths: `workspace/app.py`, not `/tmp/pytest-of-me/.../workspace/app.py`.
 
-The long form hides what a person looks for, and pushes the end of a text out of sight.
+The long form hides what a person looks for, and pushes the end of a text out of sight. A hook beside a test,
+or in the folder where `try` was called, is shown as it was written: `./hook.sh`.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ _LEFT_OUT = frozenset({"scenario", "kept_workspace", "folders", "payload"})
 
 def with_short_paths(outcome: Outcome) -> Outcome:
     """Return an outcome whose texts name files of the run by their state paths; it has no states."""
-    if not outcome.folders:
+    folders = (*outcome.folders, *outcome.scenario.named_reach)
+    if not folders:
         return outcome
     # A report prints no states, and there may be thousands.
     bare = replace(outcome, trace=replace(outcome.trace, states={}), folders=())
-    return _rewritten(bare, _rewriter(outcome.folders))
+    # Nothing is left to be shortened a second time.
+    bare = replace(bare, scenario=replace(bare.scenario, reach=()))
+    return _rewritten(bare, _rewriter(folders))
 
 
 def with_short_paths_of_event(response: Response) -> Response:

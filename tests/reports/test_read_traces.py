@@ -57,7 +57,7 @@ def test_a_run_without_an_end_was_interrupted():
     assert run.interrupted
     assert render_table([row(run)]).splitlines()[1:] == [
         "lint[old]  claude-code           3       0  interrupted  0.0 s  unknown",
-        "1 simulation: 0 as expected, 1 unknown",
+        "1 simulation: 1 unknown",
     ]
     assert unfinished(run).splitlines()[0] == "## interrupted: `` a::b` ``"
     assert "turn 3  writes: \\x1b[31m" in unfinished(run)

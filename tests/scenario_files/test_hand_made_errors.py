@@ -106,8 +106,8 @@ MEANING = [
         N + "expect:\n  verdict: livelok\n",
         [
             (
-                '3:12 expect.verdict: "livelok" is not a verdict; allowed: terminated, capped, livelock, '
-                'hung, recursing, lockout, undecided; did you mean "livelock"?'
+                '3:12 expect.verdict: "livelok" is not a verdict; did you mean "livelock"? allowed: '
+                "terminated, capped, livelock, hung, recursing, lockout, undecided"
             )
         ],
     ),
@@ -247,7 +247,7 @@ MEANING = [
     (
         "key of the world",
         N + "cwd: sub\n",
-        ['2:1 cwd: unknown key "cwd" here; it belongs under world; allowed: name, '],
+        ['2:1 cwd: unknown key "cwd" here; it belongs under world; did you mean "world.cwd"? allowed: n'],
     ),
     (
         "key of the world in a variant",
@@ -308,7 +308,7 @@ def test_a_missing_folder_is_named_with_the_nearest_one(place):
 
     assert problem == (
         f'2:10 project: "projct/src" does not exist: {place.parent} has no folder projct; '
-        'allowed: plugin, project; did you mean "project"?'
+        'did you mean "project"? allowed: plugin, project'
     )
 
 
@@ -327,16 +327,16 @@ def test_an_unknown_host_is_named_with_the_nearest_one(place):
 
     assert found == [
         (
-            '2:20 host[1]: "claude-cod" is not a known host; allowed: claude-code, claude-code@2.1, '
-            'gemini-cli; did you mean "claude-code"?'
+            '2:20 host[1]: "claude-cod" is not a known host; did you mean "claude-code"? allowed: '
+            "claude-code, claude-code@2.1, gemini-cli"
         ),
         (
-            '2:32 host[2]: "claude-code@9" is not a known host; allowed: claude-code, claude-code@2.1, '
-            'gemini-cli; did you mean "claude-code"?'
+            '2:32 host[2]: "claude-code@9" is not a known host; did you mean "claude-code"? allowed: '
+            "claude-code, claude-code@2.1, gemini-cli"
         ),
         (
-            '3:22 variants.v.host: "gemini" is not a known host; allowed: claude-code, claude-code@2.1, '
-            'gemini-cli; did you mean "gemini-cli"?'
+            '3:22 variants.v.host: "gemini" is not a known host; did you mean "gemini-cli"? allowed: '
+            "claude-code, claude-code@2.1, gemini-cli"
         ),
     ]
 
@@ -385,7 +385,7 @@ def test_behaviours_are_looked_up(place):
         "3:9 agent[0].then",
         "5:23 variants.b.agent[0].then",
     ]
-    assert found[0].endswith('allowed: fixing, idle, obedient; did you mean "obedient"?')
+    assert found[0].endswith('did you mean "obedient"? allowed: fixing, idle, obedient')
 
 
 @pytest.mark.parametrize(

@@ -443,7 +443,7 @@ def test_a_script_without_acts_starts_with_a_prompt():
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (([{"stopp": "x"}],), r'agent\[0\].stopp: unknown key "stopp".* did you mean "stop"'),
+        (([{"stopp": "x"}],), r'agent\[0\].stopp: unknown key "stopp"; did you mean "stop"'),
         (([{"stop": "x"}], 3), "then: expected a behaviour .*, got 3 .a number."),
         (([{"then": "idle"}], "idle"), "then: then is given twice"),
     ],

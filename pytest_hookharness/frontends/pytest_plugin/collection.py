@@ -70,6 +70,7 @@ class ScenarioFile(pytest.Module):
             item = ScenarioItem.from_parent(
                 self, name=scenario.id, callobj=_play(scenario), scenario=scenario
             )
+            item.add_marker(pytest.mark.hook_scenario(name=scenario.name, host=scenario.host))
             item.among_hosts = len({other.host for other in scenarios}) > 1
             yield item
 
@@ -107,8 +108,12 @@ class ScenarioItem(pytest.Function):
 
     def siblings(self) -> list[Scenario]:
         """Return the same scenario on other hosts, if this process will run them next."""
-        # An xdist worker does not know which items it will be given.
-        if hasattr(self.config, "workerinput") or os.getpid() != self._process:
+        # An xdist worker does not know which items it will be given, nor -x whether there will be a next one.
+        if (
+            hasattr(self.config, "workerinput")
+            or self.config.getoption("maxfail")
+            or os.getpid() != self._process
+        ):
             return []
         items = itertools.dropwhile(lambda item: item is not self, self.session.items)
         return [item.scenario for item in items if isinstance(item, ScenarioItem) and self._may_begin(item)]

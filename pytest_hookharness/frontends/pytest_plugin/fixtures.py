@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.agents.payloads import make_payload
-from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.frontends.harness import USER_ERRORS, Harness
 from pytest_hookharness.frontends.node_ids import anchored, pick
 from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.name_hint import UnknownName
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.protocol import Json
@@ -22,6 +24,24 @@ from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_OF_THE_TEST: tuple[type[Exception], ...] = (scenario_files.ScenarioErrors, UnknownName, *USER_ERRORS)
+
+
+def _for_a_test(call: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Return a function whose errors end at the line of the test, if they are the test's own."""
+
+    @functools.wraps(call)
+    def called(*args: _P.args, **keys: _P.kwargs) -> _T:
+        __tracebackhide__ = True
+        try:
+            return call(*args, **keys)
+        except _OF_THE_TEST as error:
+            raise error.with_traceback(None) from None
+
+    return called
 
 
 @dataclass(slots=True)
@@ -86,7 +106,12 @@ class TestContext(AbstractContextManager["TestContext"]):
         agent, then = keys.pop("agent", None), keys.pop("then", None)
         scripted = isinstance(agent, Script)
         script = agent if scripted else scenario_files.script_from(list(agent or []), then=then)
-        scenario = scenario_files.scenario_from(keys, path=self.folder / "test")
+        try:
+            scenario = scenario_files.scenario_from(keys, path=self.folder / "test")
+        except scenario_files.ScenarioErrors as errors:
+            # There is no such file: the keys are keywords of the test.
+            plain = [replace(problem, file=None) for problem in errors.problems]
+            raise scenario_files.ScenarioErrors(plain) from None
         commands, reach = {**self.commands, **scenario.commands}, (str(self.folder),)
         return replace(scenario, script=script, commands=commands, origin=None, reach=reach)
 
@@ -122,6 +147,7 @@ class _ContextTool:
 class HookLoop(_ContextTool):
     """Simulates a whole session and returns its outcome."""
 
+    @_for_a_test
     def __call__(self, scenario: Scenario | str | Path | None = None, /, **keys: Any) -> Outcome:
         """
         Play a scenario, an item of a scenario file (``FILE::name[...]``), or one made of keywords.
@@ -138,7 +164,7 @@ class HookLoop(_ContextTool):
             return self._context.simulate(replace(scenario, **keys) if keys else scenario)
         name = str(scenario)
         if "::" not in name and not name.endswith(".scenario.yaml"):
-            raise ValueError(
+            raise UnknownName(
                 f"hook_loop({name!r}): this is not a scenario file; to play a session with a hook, name its "
                 f"event: hook_loop(Stop={name!r})"
             )
@@ -148,6 +174,7 @@ class HookLoop(_ContextTool):
 class HookFire(_ContextTool):
     """Runs the hooks of one event once and returns the host's decision."""
 
+    @_for_a_test
     def __call__(self, event: str, command: Json = None, /, **fields: Any) -> Response:
         """
         Run the hooks of an event: one ``command``, a list of them, or those that the workspace configures.
@@ -161,7 +188,7 @@ class HookFire(_ContextTool):
         response = run_event(self._context.testbed(scenario), event, fields)
         self._context.results.responses.append(response)
         if not response.hook_runs:
-            raise ValueError(
+            raise UnknownName(
                 f"hook_fire({event!r}): no hook ran; either none is configured for this event, "
                 f"or no matcher matches {response.hooked.target!r}"
             )
@@ -171,6 +198,7 @@ class HookFire(_ContextTool):
 class HookPayload(_ContextTool):
     """Generates the payload of an event, as its host would write it."""
 
+    @_for_a_test
     def __call__(self, event: str, /, *, host: str = "claude-code", **fields: Any) -> dict[str, Any]:
         """
         Return the payload of an event; fields that are not given are generated from the seed.
@@ -191,6 +219,7 @@ class HookPayload(_ContextTool):
 class HookWorkspace(_ContextTool):
     """Sets up the workspace that the other hook fixtures of a test start from."""
 
+    @_for_a_test
     def __call__(self, **keys: Any) -> HookWorkspace:
         """Set keys of a scenario for every simulation of this test, such as ``git=True``."""
         self._context.keys.update(keys)
@@ -205,6 +234,7 @@ class HookWorkspace(_ContextTool):
 class ScriptMaker:
     """Makes scripted agents."""
 
+    @_for_a_test
     def __call__(self, *acts: Mapping[str, Any], then: Any = None, when: Any = None) -> Script:
         """
         Return a script of acts, as in a scenario file: ``{"run": "make"}, {"stop": "Done."}``.
@@ -235,6 +265,7 @@ class CommandMaker(_ContextTool):
         super().__init__(context)
         self._defaults = defaults
 
+    @_for_a_test
     def __call__(self, name: str, **how: Any) -> Command:
         """
         Replace a command. The keywords are those of ``commands`` in a scenario file.

@@ -72,8 +72,12 @@ def _add_failure(
     item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, seen: TestResults
 ) -> None:
     """Add stories, tables, SARIF results and an incident report."""
+    from pytest_hookharness.frontends.pytest_plugin.failed_asserts import without_class
     from pytest_hookharness.reports.terminal import story, turns
 
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is not None and call.excinfo is not None:
+        crash.message = without_class(crash.message, call.excinfo)
     verbose = options.is_verbose(item.config)
     for response in seen.responses[-MOST_STORIES:]:
         report.sections.append(("hook fire", turns.render_response(response, verbose=verbose)))

@@ -21,9 +21,9 @@ from pytest_hookharness.hosts.session_state.facts import (
     derive_uuid,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
-from pytest_hookharness.hosts.settings.handlers import name_hint
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import Shaping
+from pytest_hookharness.model.name_hint import UnknownName, name_hint
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
 
@@ -262,7 +262,7 @@ def find_event(profile: Profile, event: str) -> EventRule:
     """
     rule = profile.events.get(event)
     if rule is None:
-        raise ValueError(f"{profile.id} has no event {event!r}{name_hint(event, profile.events, 'events')}")
+        raise UnknownName(f"{profile.id} has no event {event!r}{name_hint(event, profile.events, 'events')}")
     return rule
 
 
@@ -280,7 +280,7 @@ def payload_for(
     names = [field.name for field in rule.fields.fields]
     for name in given:
         if name not in names:
-            raise ValueError(f"the input of {event} has no key {name!r}{name_hint(name, names, 'keys')}")
+            raise UnknownName(f"the input of {event} has no key {name!r}{name_hint(name, names, 'keys')}")
     known: dict[str, Json] = {**fixed_values(profile, facts), "hook_event_name": event}
     known |= profile.own_values(known)
     known |= sample_values(profile, rule, facts, given)

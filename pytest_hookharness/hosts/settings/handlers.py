@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -19,6 +18,7 @@ from pytest_hookharness.hosts.rules.settings import (
 )
 from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.name_hint import name_hint
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 
 # Characters that JSON allows and arguments of a process do not: NUL, and halves of surrogate pairs.
@@ -196,14 +196,6 @@ def _unknown_event(profile: Profile, source: str, event: str, path: str) -> Sett
     hint = name_hint(event, profile.events, "events")
     text = f"{source}: {profile.name} has no event {event!r} and {effect}{hint}"
     return SettingsProblem("unknown-event", source, path, text, profile.config.rules["unknown event"])
-
-
-def name_hint(name: str, known: Iterable[str], what: str) -> str:
-    """Return the end of a message about an unknown name: the nearest known name, then all of them."""
-    lowered = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(name.lower(), lowered, n=1)
-    hint = f" did you mean {lowered[near[0]]!r}?" if near else ""
-    return f";{hint} known {what}: {', '.join(lowered.values())}"
 
 
 def _read_handler(reading: _FileReader, entry: RawHandler, event: str) -> Hook:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -26,6 +27,8 @@ from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
 
 __all__ = ["first_line", "story"]
 
+# A word with a slash that is no absolute path.
+_RELATIVE = re.compile(r"(?<![^\s=])[\w.-]+/")
 _MOST_FINDINGS = 10
 _MOST_VIOLATIONS = 20
 _MOST_ASSUMPTIONS = 8
@@ -46,6 +49,7 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
         replay_command: The command that repeats it; by default made from its file.
         verbose: Cut no text and leave out no turn.
     """
+    lookup = _lookup(outcome, width)
     outcome = with_short_paths(outcome)
     longest = EVERYTHING if verbose else LONGEST_TEXT
     head = plain(first_line(outcome), _LONGEST)
@@ -60,7 +64,7 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
     lines += _violations(outcome, width, longest)
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width, longest)
-    lines += _varied(outcome, width)
+    lines += [*lookup, *_varied(outcome, width)]
     if outcome.explored is not None:
         said = describe_exploration(outcome.explored)
         lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
@@ -131,6 +135,18 @@ def _finding(finding: Finding, width: int, longest: int) -> Iterator[str]:
     )
     yield from _wrapped(text, width, hanging=" " * 8)
     yield from _wrapped(plain(finding.advice, _LONGEST), width, " " * 8)
+
+
+def _lookup(outcome: Outcome, width: int) -> Iterator[str]:
+    """Yield where a hook beside the test was looked for, if one did not run."""
+    failed = {finding.hook for finding in outcome.findings if finding.name == "NOT-RUN"}
+    if outcome.scenario.reach and any(_RELATIVE.search(command) for command in failed):
+        where = plain(outcome.scenario.reach[0], _LONGEST)
+        yield from _wrapped(
+            f"note:   files that a hook's command names are looked up in {where}, then in its working folder",
+            width,
+            hanging=" " * 10,
+        )
 
 
 def _varied(outcome: Outcome, width: int) -> Iterator[str]:

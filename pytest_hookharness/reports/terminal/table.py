@@ -78,9 +78,8 @@ def render_table(rows: Sequence[Row], *, width: int = 100) -> str:
 def totals(rows: Sequence[Row]) -> str:
     """Return how many simulations went as expected: ``3 simulations: 2 as expected, 1 failed``."""
     passed = [row["passed"] for row in rows]
-    parts = [f"{passed.count(True)} as expected"]
-    parts += [f"{passed.count(False)} failed"] if False in passed else []
-    parts += [f"{passed.count(None)} unknown"] if None in passed else []
+    named = ((True, "as expected"), (False, "failed"), (None, "unknown"))
+    parts = [f"{passed.count(value)} {name}" for value, name in named if value in passed]
     return f"{counted(len(rows), 'simulation')}: {', '.join(parts)}"
 
 

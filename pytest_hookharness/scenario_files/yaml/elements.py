@@ -184,11 +184,12 @@ class ScenarioProblem:
         path = self.path if len(self.path) <= 4 * LONGEST_SHOWN else self.path[: 4 * LONGEST_SHOWN] + "..."
         where = " ".join(part for part in (place, path) if part)
         text = f"{where}: {self.message}" if where else self.message
-        if self.allowed:
-            more = ", ..." if len(self.allowed) > MAX_ALLOWED else ""
-            text += f"; allowed: {', '.join(self.allowed[:MAX_ALLOWED])}{more}"
         if self.nearest is not None:
             text += f"; did you mean {shown(self.nearest)}?"
+        if self.allowed:
+            more = ", ..." if len(self.allowed) > MAX_ALLOWED else ""
+            text += "; " if self.nearest is None else " "
+            text += f"allowed: {', '.join(self.allowed[:MAX_ALLOWED])}{more}"
         return text
 
 

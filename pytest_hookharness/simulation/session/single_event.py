@@ -57,5 +57,5 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
             changes=changes,
             children=attribute(testbed.workspace.doubles.session_records.read(before), event, hooks, given),
         ),
-        testbed.workspace.folders,
+        (*testbed.workspace.folders, *testbed.scenario.named_reach),
     )

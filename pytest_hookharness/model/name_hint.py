@@ -1,0 +1,16 @@
+"""Unknown names: the error, and the end of its message."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UnknownName(ValueError):
+    """There is nothing of this name."""
+
+
+def name_hint(name: str, known: Iterable[str], what: str) -> str:
+    """Return the end of a message about an unknown name: the nearest known name, then all of them."""
+    lowered = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1)
+    hint = f" did you mean {lowered[near[0]]!r}?" if near else ""
+    return f";{hint} known {what}: {', '.join(lowered.values())}"
