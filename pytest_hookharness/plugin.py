@@ -7,7 +7,7 @@ Everything else is therefore imported inside the functions that need it. PYTEST_
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
     from pytest_hookharness.frontends.harness import Harness
     from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker, TestContext
+    from pytest_hookharness.hosts import Profile
+    from pytest_hookharness.model.outcome import Outcome
 
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
+# A test compares them with the catalogue, which --help does not import.
+HOSTS = (
+    *("claude-code", "codex", "gemini-cli", "qwen-code", "openhands", "cursor", "copilot-cli"),
+    *("antigravity", "kimi", "goose", "droid"),
+)
 _FOLDERS = ("hook_incident_dir", "hook_trace_dir")
 
 
@@ -32,7 +39,11 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "run scenario files: those below the given paths, or below hook_scenario_paths without paths",
     },
-    "host": {"action": "append", "metavar": "HOST", "help": "play scenarios on this host instead, or on all"},
+    "host": {
+        "action": "append",
+        "metavar": "HOST",
+        "help": f"play scenarios on this host instead: {', '.join(HOSTS)} or all",
+    },
     "stress": {"action": "store_true", "help": "also play every scenario with one thing different at a time"},
     "seed": {"type": int, "metavar": "N", "help": "seed of all generated values"},
     "keep": {"action": "store_true", "help": "keep the workspaces of failures and print where they are"},
@@ -87,7 +98,17 @@ class Specifications:
 
     @pytest.hookspec
     def pytest_hook_behaviours(self) -> Mapping[str, BehaviourFunction]:  # type: ignore[empty-body]
-        """Register behaviours for ``then:``, as generator functions by name."""
+        """Return behaviours for ``then:``, as generator functions by name."""
+
+    @pytest.hookspec
+    def pytest_hook_hosts(self) -> Iterable[Profile]:  # type: ignore[empty-body]
+        """Return profiles of hosts; plugins and the conftest.py files that pytest loads first are asked."""
+
+    @pytest.hookspec
+    def pytest_hook_report_sections(  # type: ignore[empty-body]
+        self, outcome: Outcome
+    ) -> Iterable[tuple[str, str]]:
+        """Return sections for the report of a test that failed, each as title and text."""
 
 
 def _wanted(config: pytest.Config) -> bool:
@@ -113,6 +134,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "hook_scenario(name, host): an item of a scenario file, so that -m selects it"
     )
+    if config.hook.pytest_hook_hosts.get_hookimpls():
+        from pytest_hookharness.frontends.pytest_plugin import registration
+
+        registration.register_hosts(config)
     given = (config.getoption(f"--hook-{name}") for name in _OPTIONS)
     if any(value is not None and value is not False for value in given):
         from pytest_hookharness.frontends.pytest_plugin import registration

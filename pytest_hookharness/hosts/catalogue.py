@@ -46,6 +46,29 @@ class UnknownHost(UnknownName):
     """There is no profile for this host, or for this version of it."""
 
 
+# The profiles that plugins of a pytest run bring, by name and version.
+_REGISTERED: dict[str, Profile] = {}
+
+
+def register(profile: Profile) -> None:
+    """
+    Make a profile known in this process.
+
+    Raises:
+        UnknownHost: It is not a profile, or one that is built in has its name and version.
+    """
+    if not isinstance(profile, Profile):
+        raise UnknownHost(f"pytest_hook_hosts gave {profile!r}; it must return profiles")
+    if profile.id in _BUILT_IN:
+        raise UnknownHost(f"pytest_hook_hosts gave {profile.id!r}, which is built in; choose another version")
+    _REGISTERED[profile.id] = profile
+
+
+def forget(profile: Profile) -> None:
+    """Undo `register`."""
+    _REGISTERED.pop(profile.id, None)
+
+
 @cache
 def _plugged_in() -> Mapping[str, EntryPoint]:
     # A built-in profile wins over an entry point of the same name.
@@ -53,10 +76,12 @@ def _plugged_in() -> Mapping[str, EntryPoint]:
 
 
 def _identifiers() -> tuple[str, ...]:
-    return (*_BUILT_IN, *_plugged_in())
+    return tuple(dict.fromkeys((*_BUILT_IN, *_REGISTERED, *_plugged_in())))
 
 
 def _load(identifier: str) -> Profile:
+    if identifier in _REGISTERED:
+        return _REGISTERED[identifier]
     if identifier not in _BUILT_IN:
         return _load_plugged_in(_plugged_in()[identifier])
     profiles = _built_in_profiles(identifier.partition("@")[0])
@@ -125,7 +150,7 @@ def find(name: str) -> Profile:
         UnknownHost: There is no such profile.
     """
     # Entry points are read only if no built-in profile fits, because that takes time.
-    identifier = _match(name, _BUILT_IN) or _match(name, _plugged_in())
+    identifier = _match(name, (*_BUILT_IN, *_REGISTERED)) or _match(name, _plugged_in())
     if identifier is not None:
         return _load(identifier)
     near = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)

@@ -5,6 +5,9 @@ import textwrap
 
 import pytest
 
+from pytest_hookharness import hosts
+from pytest_hookharness.plugin import HOSTS
+
 
 @pytest.fixture
 def toy(project, tmp_path, monkeypatch):
@@ -51,6 +54,45 @@ def test_a_brought_host_that_is_no_profile(project, toy):
 
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*entry point 'toy@1'*must name a Profile*"])
+
+
+def test_a_conftest_brings_a_host_and_a_section_of_the_report(project):
+    """A conftest can bring a host for its run, and a section for the report of each failed test."""
+    project.scenario("loop", body="echo run the tests >&2; exit 2")
+    project.write(
+        "conftest.py",
+        "from dataclasses import replace\n"
+        "from pytest_hookharness.hosts import find\n"
+        "def pytest_hook_hosts():\n"
+        "    return [replace(find('claude-code'), name='mine', version='7')]\n"
+        "def pytest_hook_report_sections(outcome):\n"
+        "    return [('owner of the hooks', f'{outcome.host}: ask the platform team')]\n",
+    )
+
+    result = project.run("--hook-scenarios", "--hook-host", "mine")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*- owner of the hooks -*", "mine@7: ask the platform team"])
+    assert "mine" not in hosts.names()
+
+
+@pytest.mark.parametrize("brought", ["find('codex')", "'codex@9'"], ids=str)
+def test_a_host_that_cannot_be_brought_is_a_usage_error(project, brought):
+    """A host that is built in, or is no profile, ends the run before anything is collected."""
+    project.write(
+        "conftest.py",
+        f"from pytest_hookharness.hosts import find\ndef pytest_hook_hosts():\n    return [{brought}]\n",
+    )
+
+    result = project.run()
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*pytest_hook_hosts gave*codex*"])
+
+
+def test_the_help_names_every_host():
+    """The help of --hook-host names every built-in host."""
+    assert [name for name in hosts.names() if "@" not in name] == [*HOSTS]
 
 
 def test_one_scenario_on_every_host(project):

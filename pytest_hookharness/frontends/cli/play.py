@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness import agents, hosts, scenario_files
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchor, pick
@@ -134,10 +134,14 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.description = _TRY
     parser.add_argument("event", metavar="EVENT", help="the host's name of an event, such as Stop")
     parser.add_argument("command", metavar="COMMAND", help="the hook, as a shell command line")
-    parser.add_argument("--host", default="claude-code", help="host to play (claude-code)")
+    parser.add_argument(
+        "--host", default="claude-code", help=f"host to play: {', '.join(_hosts())} (claude-code)"
+    )
     parser.add_argument("--project", type=Path, help="folder that is copied into the workspace")
     parser.add_argument("--git", action="store_true", help="make the workspace a committed repository")
-    parser.add_argument("--then", default="idle", help="how the agent behaves (idle)")
+    parser.add_argument(
+        "--then", default="idle", help=f"how the agent behaves: {', '.join(agents.BEHAVIOURS)} (idle)"
+    )
     parser.add_argument("--matcher", help="matcher of the hook")
     parser.add_argument("--timeout", type=float, help="the hook's timeout in its settings, in seconds")
     parser.add_argument("--vary", help="also try mutations: all, or kinds such as key-order,state")
@@ -147,6 +151,10 @@ def declare_try(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cov", action="store_true", help="record which lines of the hook run")
     add_settings(parser)
     parser.set_defaults(call=_try, incident=None)
+
+
+def _hosts() -> tuple[str, ...]:
+    return tuple(name for name in hosts.names() if "@" not in name)
 
 
 def _try(arguments: argparse.Namespace) -> int:

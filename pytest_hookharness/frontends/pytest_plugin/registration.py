@@ -6,10 +6,14 @@ Imported only if an option is given. Each plugin is imported only if its own opt
 
 from __future__ import annotations
 
+import functools
+import itertools
+
 import pytest
 
 from pytest_hookharness.frontends.option_types import OptionError, make_folder
 from pytest_hookharness.frontends.pytest_plugin.options import COVERAGE_PLUGIN, settings
+from pytest_hookharness.hosts import catalogue
 
 # Options that are checked before anything is collected.
 _CHECKED = ("durations", "seed", "turns", "timeout", "budget", "host")
@@ -28,6 +32,21 @@ def configure(config: pytest.Config) -> None:
         _register(config)
     except OptionError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def register_hosts(config: pytest.Config) -> None:
+    """
+    Make the hosts known that plugins bring, until the end of the run.
+
+    Raises:
+        pytest.UsageError: One of them is not a profile, or is built in.
+    """
+    for profile in itertools.chain.from_iterable(config.hook.pytest_hook_hosts()):
+        try:
+            catalogue.register(profile)
+        except catalogue.UnknownHost as error:
+            raise pytest.UsageError(str(error)) from None
+        config.add_cleanup(functools.partial(catalogue.forget, profile))
 
 
 def _check(config: pytest.Config) -> None:

@@ -88,6 +88,9 @@ def _add_failure(
             replay = TraceItem.of_test(item.nodeid, outcome.seed).replay
             text = story.story(outcome, replay_command=replay, verbose=verbose)
             report.sections.append(("hook story", text))
+    for outcome in seen.outcomes[-MOST_STORIES:]:
+        for sections in item.config.hook.pytest_hook_report_sections(outcome=outcome):
+            report.sections += [(plain(title, 100), text) for title, text in sections]
     if item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _stress_table(item, seen.outcomes[-1])))
     if item.config.getoption("--hook-sarif") is not None:
