@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness import hosts
 from pytest_hookharness.reports.terminal.host_facts import hosts_table
+from pytest_hookharness.scenario_files.json_schema import schema
 
 PAGES = Path(__file__).parent / "reference"
 MADE = "<!-- made by docs/write_reference.py; changes to this page are lost -->\n"
@@ -51,9 +52,9 @@ def allowed(schema: Schema, top: Schema) -> str:
 
 def rows(properties: Schema, top: Schema, needed: tuple[str, ...] = ()) -> Iterator[str]:
     """A row of a table for each key."""
-    for name, schema in properties.items():
-        described = schema if "description" in schema else top["$defs"][schema["$ref"].rpartition("/")[2]]
-        may = allowed(schema, top).replace("|", "\\|")
+    for name, shape in properties.items():
+        described = shape if "description" in shape else top["$defs"][shape["$ref"].rpartition("/")[2]]
+        may = allowed(shape, top).replace("|", "\\|")
         yield f"| `{name}` | {described['description']}{' Needed.' if name in needed else ''} | {may} |"
 
 
@@ -82,7 +83,7 @@ def of_moves(top: Schema) -> str:
 
 def pages() -> dict[str, str]:
     """All pages by file name."""
-    top = scenario_files.schema()
+    top = schema()
     keys = table("key", top["properties"], top, tuple(top["required"]))
     world = table("key", top["$defs"]["world"]["properties"], top)
     promises = table("promise", top["$defs"]["expect"]["properties"], top)

@@ -6,20 +6,14 @@ combines the values into scenarios. The tables in ``keys`` define which keys exi
 JSON Schema; they are derived from the dataclasses of the model.
 """
 
-from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE, schema
 from pytest_hookharness.scenario_files.loader import load, loads, scenario_from, script_from
-from pytest_hookharness.scenario_files.writer import Unwritable, write
 from pytest_hookharness.scenario_files.yaml.elements import ScenarioErrors, ScenarioProblem
 
 __all__ = [
-    "SCHEMA_LINE",
     "ScenarioErrors",
     "ScenarioProblem",
-    "Unwritable",
     "load",
     "loads",
     "scenario_from",
-    "schema",
     "script_from",
-    "write",
 ]

@@ -31,8 +31,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Whole,
 )
 
-SCHEMA_ID = "https://json.schemastore.org/hookharness-scenario.json"
-SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA_ID}"
+SCHEMA_ID = "urn:pytest-hookharness:scenario"
 
 
 def schema() -> dict[str, Any]:

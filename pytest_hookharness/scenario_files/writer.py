@@ -14,7 +14,6 @@ from typing import Any
 
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE
 
 _BEYOND = re.compile(r"[^\x20-\x7e]")
 
@@ -57,7 +56,7 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
     acts = [*map(_act, scenario.script.acts), *_then(scenario)]
     lines += ["agent:", *(f"  - {_json(act)}" for act in acts)]
-    return "\n".join([SCHEMA_LINE, *lines, ""])
+    return "\n".join([*lines, ""])
 
 
 def _json(value: object) -> str:

@@ -13,8 +13,9 @@ from pytest_hookharness.model.background import (
     ThreadLimits,
 )
 from pytest_hookharness.model.moves import RunCommand, Stop
+from pytest_hookharness.scenario_files.json_schema import schema
 
-SCHEMA = jsonschema.Draft202012Validator(scenario_files.schema())
+SCHEMA = jsonschema.Draft202012Validator(schema())
 
 
 def read(hook=None, **keys):

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from pytest_hookharness import scenario_files
+from pytest_hookharness.scenario_files.json_schema import schema
 from pytest_hookharness.scenario_files.keys.scenario import SCENARIO
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.choose_shape import takes
@@ -32,7 +33,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 from pytest_hookharness.scenario_files.yaml import parser
 from pytest_hookharness.scenario_files.yaml.elements import ListNode, ScalarNode, TableNode
 
-VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
+VALIDATOR = jsonschema.Draft202012Validator(schema())
 
 
 class Pairs(list):

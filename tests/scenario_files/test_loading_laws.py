@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.scenario_files.json_schema import schema
 from pytest_hookharness.scenario_files.keys.scenario import SCENARIO
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -31,7 +32,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 from pytest_hookharness.scenario_files.yaml import parser
 
 HERE = Path(__file__).parent / "x.scenario.yaml"
-VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
+VALIDATOR = jsonschema.Draft202012Validator(schema())
 QUIET = settings(
     max_examples=100,
     deadline=None,

@@ -9,12 +9,13 @@ import pytest
 
 import pytest_hookharness
 from pytest_hookharness import scenario_files
+from pytest_hookharness.scenario_files.json_schema import schema
 from pytest_hookharness.scenario_files.keys import scenario
 from pytest_hookharness.scenario_files.schema import texts as patterns
 from pytest_hookharness.scenario_files.schema.shapes import Either, Many, Named, RecordShape, Tagged, Text
 
 SHIPPED = Path(pytest_hookharness.__path__[0]) / "scenario.schema.json"
-VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
+VALIDATOR = jsonschema.Draft202012Validator(schema())
 
 VALID = [
     {"name": "a"},
@@ -122,20 +123,15 @@ def described(schema):
 
 def test_the_shipped_schema_is_the_exported_one():
     """The file in the package equals the export; write it again with ``hookharness schema``."""
-    assert json.loads(SHIPPED.read_text(encoding="utf-8")) == scenario_files.schema()
+    assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema()
 
 
 def test_the_schema_is_a_valid_schema():
     """The export follows draft 2020-12, and other validators can compile it."""
-    jsonschema.Draft202012Validator.check_schema(scenario_files.schema())
-    older = {**scenario_files.schema(), "$schema": "http://json-schema.org/draft-07/schema#"}
+    jsonschema.Draft202012Validator.check_schema(schema())
+    older = {**schema(), "$schema": "http://json-schema.org/draft-07/schema#"}
 
     assert callable(fastjsonschema.compile(older))
-
-
-def test_the_first_line_of_generated_files_names_the_schema():
-    """The line for editors is a comment with the schema's own address."""
-    assert scenario_files.SCHEMA_LINE == f"# yaml-language-server: $schema={scenario_files.schema()['$id']}"
 
 
 @pytest.mark.parametrize("document", VALID)
@@ -157,7 +153,7 @@ def test_loader_and_schema_refuse_the_same(document):
 
 def test_every_key_is_described():
     """Each key, at any depth, has a description of one sentence for editors."""
-    top = scenario_files.schema()
+    top = schema()
     descriptions = [text for part in (top, *top["$defs"].values()) for text in described(part)]
 
     assert len(descriptions) > 150

@@ -24,6 +24,7 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.mutations import Parallel, VaryRequest
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
+from pytest_hookharness.scenario_files.writer import Unwritable, write
 
 GIVEN = ToolResult(text="done")
 ACTS = (
@@ -69,7 +70,7 @@ def unlabelled(acts):
 
 def test_a_written_scenario_can_be_read(scenario, tmp_path):
     """A scenario that is written and loaded is the same scenario, unusual characters included."""
-    text = scenario_files.write(scenario, name="again", why="It shows: this.", folder="project")
+    text = write(scenario, name="again", why="It shows: this.", folder="project")
     (read,) = scenario_files.loads(text, tmp_path / "again.scenario.yaml")
     assert tuple(unlabelled(read.script.acts)) == ACTS
     for name in ("project", "hooks", "git", "commands", "answers", "vary", "expect"):
@@ -80,11 +81,7 @@ def test_a_written_scenario_can_be_read(scenario, tmp_path):
 
 def test_other_scenarios_are_refused(scenario):
     """An act or a command that cannot be written is refused and not left out."""
-    with pytest.raises(scenario_files.Unwritable, match="Wait"):
-        scenario_files.write(
-            replace(scenario, script=Script(acts=(Wait(seconds=1.0),))), name="n", why="w", folder="p"
-        )
-    with pytest.raises(scenario_files.Unwritable, match="Double"):
-        scenario_files.write(
-            replace(scenario, commands={"npm": Double(exit=1)}), name="n", why="w", folder="p"
-        )
+    with pytest.raises(Unwritable, match="Wait"):
+        write(replace(scenario, script=Script(acts=(Wait(seconds=1.0),))), name="n", why="w", folder="p")
+    with pytest.raises(Unwritable, match="Double"):
+        write(replace(scenario, commands={"npm": Double(exit=1)}), name="n", why="w", folder="p")

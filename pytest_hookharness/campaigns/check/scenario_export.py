@@ -22,6 +22,7 @@ from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files.schema.texts import REPOSITORY, find_folder
+from pytest_hookharness.scenario_files.writer import Unwritable, write
 
 # Plays a scenario; returns whether it fails its expectation and shows a symptom.
 Shows = Callable[[Scenario, Symptom], bool]
@@ -96,14 +97,14 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
         return taken
     try:
         for scenario, why in _choices(checkup, problem):
-            text = scenario_files.write(scenario, name=name, why=why, folder=project)
+            text = write(scenario, name=name, why=why, folder=project)
             (loaded,) = scenario_files.loads(text, path)
             if shows(loaded, problem.symptom):
                 create_file(path, text)
                 return replace(problem, file=path)
     except FileExistsError:
         return taken
-    except (scenario_files.Unwritable, scenario_files.ScenarioErrors) as error:
+    except (Unwritable, scenario_files.ScenarioErrors) as error:
         return replace(problem, unwritten=f"none, because it cannot be written: {error}")
     return replace(problem, unwritten=_NOT_RED)
 

@@ -17,7 +17,6 @@ from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import list_ignored
 from pytest_hookharness.model.checkup import HookSet
-from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE
 from pytest_hookharness.scenario_files.schema.texts import REPOSITORY
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -156,7 +155,7 @@ def compose(hook_set: HookSet, folder: str = REPOSITORY) -> tuple[str, str]:
         # Many hooks ask git for changes.
         "git": "true",
     }
-    lines = [SCHEMA_LINE, *(f"{key}: {value}" for key, value in keys.items())]
+    lines = [f"{key}: {value}" for key, value in keys.items()]
     variants = [
         f"  {each}: {{agent: [{{prompt: Please do the work.}}, {{stop: Done.}}, {{then: {each}}}]}}"
         for each in _AGENTS

@@ -17,7 +17,7 @@ from pytest_hookharness.reports.trace.records import VERSION
 
 Schema: TypeAlias = Mapping[str, Any]
 
-SCHEMA_ID = "https://json.schemastore.org/hookharness-trace.json"
+SCHEMA_ID = "urn:pytest-hookharness:trace"
 
 _TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}

@@ -85,4 +85,3 @@ def test_the_scenario_file_is_red(filed, examination):
     (found,) = filed.problems
     (scenario,) = scenario_files.load(found.file)
     assert examination.shows(scenario, found.symptom)
-    assert found.file.read_text().startswith("# yaml-language-server: $schema=")
