@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import Exited, HeldOpen, KillPolicy, Tier, TimedOut
 
-from .toys import STAY, launch, staying
+from .toys import STAY, eventually, launch, staying
 
 
 @pytest.fixture
@@ -51,17 +52,66 @@ def test_held_output_is_seen(grouped: Sandbox) -> None:
     assert staying() == []
 
 
-@pytest.mark.parametrize(
-    "toy,word",
-    [
-        ("setsid_child.sh", "session of its own"),
-        ("double_fork_daemon.sh", "forked twice"),
-        ("cleared_env_daemon.sh", "environment"),
-    ],
-)
-def test_a_child_that_leaves_the_group_survives(grouped: Sandbox, toy: str, word: str) -> None:
-    """A child that leaves the group is not found, which is why the notes name such children."""
-    (run,) = grouped.run([launch(toy)])
-    assert run.leftovers == ()
-    assert len(staying()) == 1
-    assert any(word in note for note in grouped.notes)
+# How programs leave their parent: each of them ends without a process group that its hook led.
+DAEMONS = {
+    "session": "setsid sleep $TOY_SECONDS <$N >$N 2>&1 &",
+    "environment": "env -i setsid sleep $TOY_SECONDS <$N >$N 2>&1 &",
+    "two forks": "(setsid sh -c 'sleep $0 & :' $TOY_SECONDS <$N >$N 2>&1 &)",
+    "group": "set -m; sleep $TOY_SECONDS <$N >$N 2>&1 &",
+    "all of it": "(env -i setsid sh -c 'setsid sleep $0 & :' $TOY_SECONDS <$N >$N 2>&1 &)",
+    "hangup": "nohup setsid sleep $TOY_SECONDS <$N >$N 2>&1 &",
+    "unmarked": "ulimit -x unlimited; setsid sh -c 'sleep $0 & :' $TOY_SECONDS <$N >$N 2>&1 &",
+    "streams": "ulimit -x unlimited; env -i setsid sh -c 'sleep $0 & :' $TOY_SECONDS <$N 2>$N &",
+}
+# Nothing is left of what it inherited but the control group.
+TRACELESS = "(ulimit -x unlimited; env -i setsid sh -c 'setsid sleep $0 & :' $TOY_SECONDS <$N >$N 2>&1 &)"
+
+
+def leaves(daemon: str) -> str:
+    """Return a hook that leaves a daemon, and waits until it runs."""
+    return f'N=/dev/null; {daemon}\nuntil pgrep -f "sleep $TOY_SECONDS" >$N; do :; done; sleep 0.05'
+
+
+@pytest.mark.parametrize("how", DAEMONS)
+def test_a_daemon_is_found_and_ended(grouped: Sandbox, how: str) -> None:
+    """A daemon that left the group of its hook is a leftover of it, and dead afterwards."""
+    (run,) = grouped.run([launch("bash", "-c", leaves(DAEMONS[how]))])
+    assert [left.command for left in run.leftovers] == [f"sleep {STAY}"]
+    assert staying() == []
+
+
+def test_a_daemon_belongs_to_its_hook(grouped: Sandbox) -> None:
+    """Of two hooks that run side by side, the one that left the daemon has it."""
+    runs = grouped.run([launch("sleep", "0.3"), launch("bash", "-c", leaves(DAEMONS["all of it"]))])
+    assert [len(run.leftovers) for run in runs] == [0, 1]
+    assert [run.unclaimed for run in runs] == [(), ()]
+
+
+def test_a_daemon_of_another_item_is_left_alone(grouped: Sandbox) -> None:
+    """A process of an item that runs at the same time, in the same way, is neither blamed nor ended."""
+    with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.GROUP)) as other:
+        other.start_lasting(
+            launch("bash", "-c", DAEMONS["two forks"].replace("$N", "/dev/null") + "\nsleep 60")
+        )
+        eventually(lambda: len(staying()) == 1, "the other item has its daemon")
+        (run,) = grouped.run([launch("sleep", "0.1")])
+        assert run.leftovers == ()
+        assert len(staying()) == 1
+    assert staying() == []
+
+
+def test_a_daemon_without_a_trace_is_found_by_its_control_group(grouped: Sandbox) -> None:
+    """A daemon that dropped all it inherited is found where the hooks have a control group; else it is told."""
+    (run,) = grouped.run([launch("bash", "-c", leaves(TRACELESS))])
+    found = any("control group" in note for note in grouped.notes)
+    assert len(run.leftovers) == found
+    assert len(staying()) == (not found)
+    assert any("may survive and is not reported" in note for note in grouped.notes)
+
+
+def test_control_groups_are_removed() -> None:
+    """After the last item no control group of the harness is left."""
+    before = set(Path("/sys/fs/cgroup").glob("**/hookharness-*"))
+    with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.GROUP)) as sandbox:
+        sandbox.run([launch("bash", "-c", leaves(DAEMONS["all of it"]))])
+    assert set(Path("/sys/fs/cgroup").glob("**/hookharness-*")) <= before

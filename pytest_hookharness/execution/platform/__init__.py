@@ -46,6 +46,13 @@ def isolation() -> confining.Isolation:
     return linux_namespaces
 
 
+def control_groups() -> confining.ControlGroups:
+    """Return groups of processes."""
+    from pytest_hookharness.execution.platform import linux_control_groups
+
+    return linux_control_groups
+
+
 def watch_pool() -> protocol.WatchPool:
     """Return a new pool of watches for changed files."""
     from pytest_hookharness.execution.platform.linux_inotify import InotifyPool

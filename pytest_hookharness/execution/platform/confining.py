@@ -1,4 +1,4 @@
-"""What the package needs of an operating system to confine an item: namespaces and mounts."""
+"""What the package needs of an operating system to confine an item."""
 
 from __future__ import annotations
 
@@ -65,3 +65,23 @@ class Isolation(Protocol):
     def mounted(self) -> Iterator[tuple[str, bool]]:
         """Yield what is mounted below the root: each place once, and whether files can be written there."""
         ...
+
+
+class ControlGroups(Protocol):
+    """Groups of processes that descendants cannot leave by themselves."""
+
+    def enter(self) -> str:
+        """
+        Put this process, and all that it starts, into a new group; return the folder of the group.
+
+        Raises:
+            OSError: The system has no such groups, or does not let this user make one.
+        """
+        ...
+
+    def processes(self, folder: str) -> list[int]:
+        """List the processes in a group."""
+        ...
+
+    def leave(self, folder: str) -> None:
+        """Leave a group and remove it."""

@@ -162,6 +162,14 @@ def mark(pid: int) -> int:
     return int(words[0]) if start >= 0 and words and words[0].isdigit() else 0
 
 
+def environment(pid: int) -> frozenset[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return frozenset(file.read().split(b"\0"))
+    except OSError:
+        return frozenset()
+
+
 def name(pid: int) -> str:
     return _read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip()
 

@@ -74,6 +74,10 @@ class Processes(Protocol):
         """Return the mark of a process; 0 if it has none, or if that is unknown."""
         ...
 
+    def environment(self, pid: int) -> frozenset[bytes]:
+        """Return the entries of the environment with which a process was started; none if unknown."""
+        ...
+
     def boot_clock(self) -> float:
         """Return the seconds since the machine started, on the clock of `ProcessRow.started`."""
         ...

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pytest_hookharness.execution.platform.protocol import ProcessRow
-    from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup
+    from pytest_hookharness.execution.processes.process_tree import Descendants
     from pytest_hookharness.execution.processes.spawn import Spawner
+    from pytest_hookharness.execution.processes.survivors import ProcessGroup
 
 _NEVER = float("inf")
 _POLL_INTERVAL = 0.005
@@ -115,7 +116,8 @@ class Batch:
         """
         hooks = [HookProcess(ProcessRequest(each), self) for each in values]
         started: list[HookProcess] = []
-        self._started, self._lineage = started, Lineage(len(hooks))
+        self._started = started
+        self._lineage = Lineage(len(hooks), whole_machine=not self.tree.sees_all)
         self.tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)
@@ -123,7 +125,9 @@ class Batch:
             for place, hook in enumerate(hooks):
                 self._lineage.before_start(place)
                 hook.start(first + budget if budget is not None else _NEVER)
-                self._lineage.started(place, hook.pid)
+                self._lineage.started(
+                    place, hook.pid, *(((), ()) if self.tree.sees_all else hook.inherited())
+                )
                 started.append(hook)
                 self._all_gone = False
                 if hook.phase == RUNNING:
@@ -138,7 +142,7 @@ class Batch:
             if not self._all_gone:
                 # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
                 # the process table.
-                self.tree.kill_all([hook.pid for hook in started if hook.pid])
+                self.tree.kill_all([hook.pid for hook in started if hook.pid], self._lineage)
             for hook in started:
                 hook.close()
         return [hook.report(first) for hook in hooks]

@@ -19,16 +19,18 @@ from pytest_hookharness.execution.processes.stdio import HookStdio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from typing import Any, Protocol
 
     from pytest_hookharness.execution.processes.spawn import Spawner
+    from pytest_hookharness.execution.processes.survivors import ProcessGroup
     from pytest_hookharness.execution.reads.tracer import Tracer
 
     class BatchView(Protocol):
         """What a hook process needs of the batch around it."""
 
         spawner: Spawner
-        tree: process_tree.Descendants | process_tree.ProcessGroup
+        tree: process_tree.Descendants | ProcessGroup
         tracer: Tracer
 
         def members(self, hook: HookProcess) -> list[int]:
@@ -100,6 +102,10 @@ class HookProcess:
             self.phase = DONE
             self.pid, self.source.taken, self._read = 0, 0, 0
             self._ending = "not started", explain_refusal(request, refusal)
+
+    def inherited(self) -> tuple[Collection[str], Sequence[bytes]]:
+        """Return what the descendants of the hook inherit: the names of its streams, and its environment."""
+        return self._channels.stream_names().keys(), self.request.env
 
     def exited(self, status: int, usage: Any, now: float) -> None:
         """Record how the hook ended, and how much of its input it had read."""

@@ -17,9 +17,10 @@ from pytest_hookharness.execution.exhaustion import explain_exhaustion
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.overlay import OverlayView
-from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup, SurvivorError
+from pytest_hookharness.execution.processes.process_tree import Descendants, SurvivorError
 from pytest_hookharness.execution.processes.spawn import Spawner
 from pytest_hookharness.execution.processes.stdio import open_terminal
+from pytest_hookharness.execution.processes.survivors import ProcessGroup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,11 +75,27 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
         framing.send(peer, ("refused", f"the tier {tier!r} is not available here: {tiers[tier]}"))
     elif tier == NAMESPACES:
         _serve_in_namespaces(peer, spawner, network, OverlayView(*view))
+    elif tier == SUBREAPER:
+        platform.spawning().become_subreaper()
+        framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES], False))
+        serve_batches(peer, spawner, Descendants(False))
     else:
-        if tier == SUBREAPER:
-            platform.spawning().become_subreaper()
-        framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES]))
-        serve_batches(peer, spawner, ProcessGroup() if tier == GROUP else Descendants(False))
+        _serve_in_group(peer, spawner, "" if asked else tiers[NAMESPACES])
+
+
+def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
+    """Serve where no process becomes the parent of orphans; in a control group if the system allows one."""
+    groups = platform.control_groups()
+    try:
+        own = groups.enter()
+    except OSError:
+        own = ""
+    try:
+        framing.send(peer, ("ready", GROUP, [], [], [], reason, bool(own)))
+        serve_batches(peer, spawner, ProcessGroup((lambda: groups.processes(own)) if own else tuple))
+    finally:
+        if own:
+            groups.leave(own)
 
 
 def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
@@ -106,7 +123,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
     except OSError as problem:
         framing.send(peer, ("refused", describe_error(problem)))
         return
-    framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, ""))
+    framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", False))
     serve_batches(peer, spawner, Descendants(True))
 
 

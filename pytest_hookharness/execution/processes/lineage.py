@@ -6,15 +6,23 @@ Loaded by the supervisor too.
 
 from __future__ import annotations
 
+import os
+
 from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+
+    from pytest_hookharness.execution.platform.protocol import ProcessRow
 
 _table = platform.processes()
 _STEP = 1 << 12
 _LARGEST = 1 << 62
+# Above all numbers of processes, so that no mark on the machine is an ancestor of another one by chance.
+_OF_MACHINE = 1 << 22
+# A shell changes these.
+_CHANGING = (b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=")
 
 
 class Lineage:
@@ -24,15 +32,30 @@ class Lineage:
     Each hook has a mark that its descendants inherit. The second evidence is the session and the process
     group that a hook led. A mark consists of the mark of the process that starts the batch and of the hook's
     place. So hooks that a fake agent within a hook starts have marks that belong to that hook, and the mark
-    of a hook is the same in each run.
+    of a hook is the same in each run, but where processes of the whole machine are looked through: there it
+    contains the number of the process that starts the batch.
+
+    Attributes:
+        since: When the batch began, on the clock of the process table.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, whole_machine: bool = False) -> None:
+        """
+        Begin a batch.
+
+        Args:
+            count: The number of its hooks.
+            whole_machine: Whether processes are looked through that no hook of the batch started.
+        """
         # With one hook nothing is to be told apart.
-        self._marks = count > 1
+        self._marks = count > 1 or whole_machine
+        self._everywhere = whole_machine
         self._own = _table.own_mark() if self._marks else 0
-        self._base = (self._own or 1) * _STEP
+        self._base = (self._own or (_OF_MACHINE + os.getpid() if whole_machine else 1)) * _STEP
+        self.since = _table.boot_clock() - 2 * _table.TICK if whole_machine else 0.0
         self._by_mark: dict[int, int] = {}
+        self._by_stream: dict[str, int] = {}
+        self._environment: frozenset[bytes] = frozenset()
         self._pids: list[int] = []
 
     def before_start(self, place: int) -> None:
@@ -41,10 +64,24 @@ class Lineage:
             known = place + 1 < _STEP and self._base < _LARGEST // _STEP
             _table.mark_children(self._base + place + 1 if known else self._own)
 
-    def started(self, place: int, pid: int) -> None:
-        """Record the process of the hook at a place of the batch."""
+    def started(
+        self, place: int, pid: int, streams: Collection[str] = (), environment: Sequence[bytes] = ()
+    ) -> None:
+        """
+        Record the process of the hook at a place of the batch.
+
+        Args:
+            place: Its place.
+            pid: Its number.
+            streams: Names of the pipes and sockets that it got.
+            environment: Its environment; hooks of one batch have the same but for details.
+        """
         self._pids.append(pid)
         self._by_mark[self._base + place + 1] = pid
+        # A terminal has a path, and the next process may get it.
+        self._by_stream |= {name: pid for name in streams if not name.startswith("/")}
+        own = frozenset(entry for entry in environment if not entry.startswith(_CHANGING))
+        self._environment = self._environment & own if len(self._pids) > 1 else own
 
     def after_starts(self) -> None:
         """Take the mark of the last hook from this process."""
@@ -55,14 +92,37 @@ class Lineage:
         """Return the process of the hook that started a process; 0 if that is unknown."""
         if not self._marks:
             return self._pids[0] if self._pids else 0
+        return self._by_mark.get(self._mark(pid), 0) or self._by_leader(_table.row(pid))
+
+    def _mark(self, pid: int) -> int:
+        """Return the mark of a process, or that of the hook of this batch around it."""
         mark = _table.mark(pid)
         while mark >= self._base + _STEP:
             mark //= _STEP
-        if mark in self._by_mark:
-            return self._by_mark[mark]
-        found = _table.row(pid)
-        led = () if found is None else (found.session, found.group)
+        return mark
+
+    def _by_leader(self, row: ProcessRow | None) -> int:
+        led = () if row is None else (row.session, row.group)
         return next((leader for leader in led if leader in self._pids), 0)
+
+    @property
+    def only_hook(self) -> int:
+        """The process of the only hook of the batch; 0 if there are several."""
+        return self._pids[0] if len(self._pids) == 1 else 0
+
+    def shown_by(self, row: ProcessRow) -> int:
+        """Return the hook that any process of the machine shows as its origin; 0 if it shows none."""
+        if known := self._by_leader(row) or self._by_mark.get(self._mark(row.pid), 0):
+            return known
+        return next(
+            (hook for name in _table.open_files(row.pid) if (hook := self._by_stream.get(name, 0))), 0
+        )
+
+    def has_environment(self, pid: int) -> bool:
+        """Return whether a process that has no mark any more has the environment of the hooks."""
+        if not self._environment or _table.mark(pid):
+            return False
+        return self._environment <= _table.environment(pid)
 
     def owners(self, tree: Collection[int]) -> list[tuple[int, int]]:
         """Return the processes of a tree, parents first, each with its owner or else that of its parent."""

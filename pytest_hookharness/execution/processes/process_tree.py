@@ -1,7 +1,8 @@
 """
 The process tree: which processes belong to a hook, what each is doing, and how all of them are ended.
 
-Loaded by the supervisor too. One class for each reach that an isolation tier can have.
+Loaded by the supervisor too. This is the tree as a reaper sees it; ``survivors`` has that of the tier without
+one.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class Descendants:
         below = descendants(os.getpid())
         return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
 
-    def kill_all(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other class needs them
+    def kill_all(self, hooks: Collection[int], lineage: Lineage | None = None) -> None:  # noqa: ARG002
         """
         Kill every descendant, of whatever hook; return when the kernel confirms that none is left.
 
@@ -149,62 +150,6 @@ class Descendants:
                 time.sleep(pause)
                 pause = min(pause * 2, 0.01)
         return False
-
-
-class ProcessGroup:
-    """The process tree as a process group: a process that leaves the group is out of reach."""
-
-    sees_all = False
-
-    def members(
-        self,
-        pid: int,
-        lives: bool,
-        running: Collection[int] = (),  # noqa: ARG002
-        lineage: Lineage | None = None,  # noqa: ARG002
-    ) -> list[int]:
-        """List the living processes of a hook, the hook first if it lives."""
-        if not self._lives(pid):
-            return []
-        rows = [each for each in _table.all_rows() if each.group == pid and each.pid != pid]
-        return [pid] * lives + [each.pid for each in rows if each.state != "Z"]
-
-    def unclaimed(self, running: Collection[int], lineage: Lineage) -> list[int]:  # noqa: ARG002
-        """List no process: each one within reach is in the group of its hook."""
-        return []
-
-    def _lives(self, pid: int) -> bool:
-        try:
-            os.killpg(pid, 0)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True
-
-    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
-        """Describe the processes that have one of these files open."""
-        everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
-        return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
-
-    def kill_all(self, hooks: Collection[int]) -> None:
-        """
-        Kill the groups of these hooks.
-
-        Raises:
-            SurvivorError: One is still there after 10 seconds.
-        """
-        for pid in hooks:
-            send_group(pid, signal.SIGKILL)
-        end = time.monotonic() + _KILL_TIMEOUT
-        # Another process reaps the orphans, so their end can only be polled for.
-        while any(self.members(pid, False) for pid in hooks):
-            if time.monotonic() > end:
-                raise SurvivorError(f"the kernel does not end the groups of {list(hooks)}")
-            time.sleep(0.001)
-        while True:
-            try:
-                os.waitpid(-1, 0)
-            except ChildProcessError:
-                return
 
 
 def is_in_group(pid: int, leader: int) -> bool:

@@ -72,6 +72,7 @@ def notes_of(
     reason: str,
     contained: Sequence[str],
     refusals: Sequence[tuple[str, str]],
+    grouped: bool = False,
 ) -> Iterator[str]:
     """
     Yield what a tier cannot guarantee, in sentences.
@@ -82,6 +83,7 @@ def notes_of(
         reason: Why namespaces are not available, if the tier is the best one.
         contained: The folders below which no write reaches the machine.
         refusals: Where writes do although they should not, each with the reason.
+        grouped: Whether the hooks have a control group of their own.
     """
     if reason:
         yield f"namespaces are not available here: {reason}"
@@ -95,9 +97,12 @@ def notes_of(
             "forbids that"
         )
     if tier is Tier.GROUP:
-        yield "a child in a session of its own may survive"
-        yield "a daemon that was forked twice may survive if it left its process group"
-        yield "a process that left the group cannot be found by its environment either"
+        yield (
+            "a process that left its group and its session is only found by what it inherited: the limit on "
+            "file locks, streams, environment" + (", control group" if grouped else "")
+        )
+        yield "a process that lost all of that may survive and is not reported"
+        yield "a process that a service starts for a hook may survive and is not reported"
     if tier is not Tier.NAMESPACES:
         return
     for point in _SHARED:

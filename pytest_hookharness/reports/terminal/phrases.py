@@ -237,7 +237,8 @@ def describe_tier(tier: Tier) -> str:
             return "subreaper: no process of a hook survives; /tmp is shared with the machine"
         case Tier.GROUP:
             return (
-                "process group: a process that leaves its group is not seen; /tmp is shared with the machine"
+                "process group: a process that leaves its group is looked for and may survive; "
+                "/tmp is shared with the machine"
             )
         case _:
             assert_never(tier)

@@ -1,0 +1,113 @@
+"""
+The process tree without a reaper: processes are looked for by what they inherited from their hook.
+
+Loaded by the supervisor too. Nobody tells this process of orphans, so it searches the process table for
+processes that are younger than the batch and show that they come from one of its hooks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes.process_tree import (
+    SurvivorError,
+    describe,
+    has_open,
+    send,
+    send_group,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from pytest_hookharness.execution.processes.lineage import Lineage
+
+_table = platform.processes()
+_KILL_TIMEOUT = 10.0
+
+
+class ProcessGroup:
+    """
+    The processes of hooks where the system gives orphans to another process.
+
+    The evidence is group, session (which a terminal belongs to), mark, streams and environment of a process,
+    its parent, and its control group where the hooks have one of their own. A process without any of it is
+    out of reach.
+    """
+
+    sees_all = False
+
+    def __init__(self, confined: Callable[[], Collection[int]] = tuple) -> None:
+        """
+        Prepare to look for processes.
+
+        Args:
+            confined: Lists the processes in the control group of the hooks.
+        """
+        self._confined = confined
+
+    def members(self, pid: int, lives: bool, running: Collection[int], lineage: Lineage) -> list[int]:
+        """List the living processes of a hook, the hook first if it lives."""
+        found = self._find(running, lineage)
+        return [pid] * lives + [each for each, owner in found.items() if owner == pid]
+
+    def unclaimed(self, running: Collection[int], lineage: Lineage) -> list[int]:
+        """List the living processes that some hook of the batch started, but nothing shows which."""
+        return [each for each, owner in self._find(running, lineage).items() if not owner]
+
+    def _find(self, running: Collection[int], lineage: Lineage) -> dict[int, int]:
+        """Return the living processes that hooks started, with the hook; 0 where it may be any of several."""
+        confined, found = frozenset(self._confined()), dict.fromkeys(running, 0)
+        for pid in running:
+            found[pid] = pid
+        rows = [row for row in _table.all_rows() if row.state != "Z" and row.started >= lineage.since]
+        # Parents first, for a process may show nothing but that its parent shows something.
+        for row in sorted(rows, key=lambda row: (row.started, row.pid)):
+            if row.pid in found or row.pid == os.getpid():
+                continue
+            owner = lineage.shown_by(row) or found.get(row.parent)
+            if owner is None and (row.pid in confined or lineage.has_environment(row.pid)):
+                owner = lineage.only_hook
+            if owner is not None:
+                found[row.pid] = owner
+        return {pid: owner for pid, owner in found.items() if pid not in running}
+
+    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
+        """Describe the processes that have one of these files open."""
+        everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
+        return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
+
+    def kill_all(self, hooks: Collection[int], lineage: Lineage | None = None) -> None:
+        """
+        Kill the groups of these hooks, and what else they started and can be found.
+
+        Raises:
+            SurvivorError: One is still there after 10 seconds.
+        """
+        end = time.monotonic() + _KILL_TIMEOUT
+        for pid in hooks:
+            send_group(pid, signal.SIGKILL)
+        # Another process reaps the orphans, so their end can only be polled for.
+        while (others := self._find((), lineage) if lineage else {}) or any(map(_is_group, hooks)):
+            send(others, signal.SIGKILL)
+            if time.monotonic() > end:
+                raise SurvivorError(f"the kernel does not end the processes of {list(hooks)}")
+            time.sleep(0.001)
+        while True:
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                return
+
+
+def _is_group(pid: int) -> bool:
+    """Return whether a process lives in the group that a process led."""
+    try:
+        os.killpg(pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return any(each.group == pid and each.state != "Z" for each in _table.all_rows())
