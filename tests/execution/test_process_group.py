@@ -72,6 +72,7 @@ def leaves(daemon: str) -> str:
     return f'N=/dev/null; {daemon}\nuntil pgrep -f "sleep $TOY_SECONDS" >$N; do :; done; sleep 0.05'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", DAEMONS)
 def test_a_daemon_is_found_and_ended(grouped: Sandbox, how: str) -> None:
     """A daemon that left the group of its hook is a leftover of it, and dead afterwards."""
@@ -101,7 +102,7 @@ def test_a_daemon_of_another_item_is_left_alone(grouped: Sandbox) -> None:
 
 
 def test_a_daemon_without_a_trace_is_found_by_its_control_group(grouped: Sandbox) -> None:
-    """A daemon that dropped all it inherited is found where the hooks have a control group; else it is told."""
+    """A daemon that dropped all it inherited is found in a control group; the notes name the gap."""
     (run,) = grouped.run([launch("bash", "-c", leaves(TRACELESS))])
     found = any("control group" in note for note in grouped.notes)
     assert len(run.leftovers) == found
