@@ -193,7 +193,9 @@ def _own_answers(profile: Profile, rule: EventRule, ruling: Ruling, name: str) -
 
 def _answer(verdict: VerdictPath, value: Json, rule: EventRule) -> Json:
     answer = _put({}, verdict.path, value, rule)
-    return answer if verdict.any_text else _put(answer, verdict.reason, _TEXT, rule)
+    if verdict.any_text or not verdict.reason:
+        return answer
+    return _put(answer, verdict.reason, _TEXT, rule)
 
 
 def _context_answer(profile: Profile, rule: EventRule) -> Json:
