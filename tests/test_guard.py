@@ -38,6 +38,7 @@ def said(run):
     return json.loads(run.stdout)["hookSpecificOutput"] if run.stdout else {}
 
 
+@pytest.mark.slow
 def test_a_session_of_processes(run_guard, tmp_path):
     """Each process knows the calls before it, so the third equal call is denied and the fourth is allowed."""
     answers = []
@@ -53,6 +54,7 @@ def test_a_session_of_processes(run_guard, tmp_path):
     assert names[0].removesuffix(".json").isalnum()
 
 
+@pytest.mark.slow
 def test_a_prompt_is_a_break(run_guard):
     """After a prompt counting starts again, because a person asked for what follows."""
     for _ in range(2):
@@ -100,6 +102,7 @@ def test_trouble_is_said_and_refuses_nothing(run_guard, options, text, says):
     assert "Traceback" not in run.stderr
 
 
+@pytest.mark.slow
 def test_the_guard_goes_on_without_a_damaged_state(run_guard, tmp_path):
     """A damaged state is reported as lost, and the guard continues without it."""
     run_guard("PostToolUse", tool_response="x")

@@ -23,6 +23,7 @@ def transcript(path, *calls, more=""):
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_transcript_with_a_loop(tmp_path):
     """A loop is reported with its place, its text and what to do next, and the exit status is 1."""
     file = transcript(tmp_path / "a.jsonl", "ls", *["build", "install"] * 3, more="{broken\n")

@@ -24,6 +24,7 @@ def on_github(monkeypatch, project):
     return project.path / "summary.md"
 
 
+@pytest.mark.slow
 def test_github_annotations_have_a_line(project, on_github):
     """Each failure is an annotation at the line of its expectation, and the summary has its whole text."""
     file = project.scenario("stubborn", body=STUBBORN)
@@ -63,6 +64,7 @@ def test_expected(hook_loop):
 """
 
 
+@pytest.mark.slow
 def test_a_test_in_python_decides_about_its_simulation(project, on_github):
     """In the summary a simulation of a test is passed if the test passed, else unknown."""
     project.write("test_it.py", UNSURE)

@@ -42,6 +42,7 @@ def test_times_are_each_item_s_own(apart):
     assert len([line for line in result.outlines if "s call " in line]) == 4
 
 
+@pytest.mark.slow
 def test_which_items_are_played_ahead(project, pytester):
     """Later items of the same scenario are played ahead if they are selected and need no setup before."""
     path = project.scenario("one")

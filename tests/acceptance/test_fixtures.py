@@ -65,6 +65,7 @@ def test_a_call_that_was_not_refused_breaks_its_expectation(hook_loop):
     assert [violation.path for violation in outcome.violations] == ["agent[0].expect"]
 
 
+@pytest.mark.slow
 def test_relative_commands_are_found_beside_the_test(project):
     """A command that begins with ./ is the file beside the test, though the hook runs elsewhere."""
     project.write("checks/hook.sh", f"#!/bin/sh\npwd >&2; {STUBBORN}\n", 0o755)
@@ -95,6 +96,7 @@ def test_a_failed_assert_shows_the_story(project):
     )
 
 
+@pytest.mark.slow
 def test_a_failed_test_shows_its_single_events(project):
     """The report of a failed Python test has what its single events did."""
     project.write(
@@ -374,6 +376,7 @@ def test_behaviours_of_other_plugins(project):
 MISSING = ["python3 ./gaurd.py", "node ./gaurd.js", "./gaurd.sh", "gaurd", "python3 -m gaurd"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", MISSING)
 def test_a_hook_that_did_not_run_neither_refuses_nor_allows(hook_fire, command):
     """What a hook that did not run decided cannot be asked; the message names what is missing."""

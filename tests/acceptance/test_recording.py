@@ -71,6 +71,7 @@ def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
         assert process.stdout.read() == b""
 
 
+@pytest.mark.slow
 def test_first_scenarios_play(project):
     """The scenarios that init writes for a repository load, are played, and are never overwritten."""
     subprocess.run(["git", "init", "-q", project.path], check=True)

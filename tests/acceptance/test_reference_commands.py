@@ -32,6 +32,7 @@ def test_hosts_are_listed(hookharness):
     ]
 
 
+@pytest.mark.slow
 def test_an_event_is_explained(hookharness):
     """The meanings of exit codes at an event are printed with sources; an unknown host is an error."""
     ran, wrong = hookharness("explain", "cursor", "stop"), hookharness("explain", "cursr")

@@ -84,6 +84,7 @@ def test_node_id_and_keyword(project):
     project.run("--hook-scenarios", "-k", "stubborn").assert_outcomes(passed=1, deselected=1)
 
 
+@pytest.mark.slow
 def test_variants_and_hosts_are_items(project):
     """Each variant on each host is an item of its own, the base among them."""
     text = project.scenario("polite").read_text()
@@ -119,6 +120,7 @@ def test_a_broken_file(project):
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.slow
 def test_an_unknown_host(project):
     """An unknown host is an error of the file that lists the known ones."""
     project.scenario("polite", text="host: claude-cod\n" + project.scenario("polite").read_text())
@@ -141,6 +143,7 @@ def test_an_unknown_behaviour(project):
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_played_is_an_error(project):
     """A scenario that the harness cannot play is an error with one clear sentence, never a verdict."""
     file = project.scenario("polite")
@@ -299,6 +302,7 @@ def test_wall_budget(project):
     result.stdout.fnmatch_lines(["undecided: *within the time budget*workspace/log*"])
 
 
+@pytest.mark.slow
 def test_turn_budget(project):
     """A loop that is neither repeated nor followed is undecided after its turns, and the file is named."""
     chance = "head -c 9 /dev/urandom > noise; echo no >&2; exit 2"

@@ -51,6 +51,7 @@ def stress(project):
     return run
 
 
+@pytest.mark.slow
 def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
     """A guard that allows what it cannot read is fail-open, with evidence and a command."""
     guarded()
@@ -110,6 +111,7 @@ def test_a_used_up_budget_makes_the_result_unknown(guarded, stress):
     assert (result.returncode, "the time budget ended" in result.stderr) == (2, True), result.stderr
 
 
+@pytest.mark.slow
 def test_a_file_that_no_host_reads(project, stress):
     """A file that no host reads is an error in one line that says what to do."""
     project.write("hooks.json", "{}")

@@ -37,6 +37,7 @@ def fill(project):
     return project.path / "of today" / "page.html"
 
 
+@pytest.mark.slow
 def test_a_page_of_one_run(project):
     """Scenarios and Python tests are on the page, which replaces an earlier one, and nothing else is left."""
     file = fill(project)
@@ -64,6 +65,7 @@ def test_wrong(hook_loop):
 """
 
 
+@pytest.mark.slow
 def test_tests_that_say_nothing(project):
     """Simulations of skipped tests and expected failures do not count as passed."""
     project.write("test_it.py", UNSURE)

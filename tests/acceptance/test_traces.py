@@ -140,6 +140,7 @@ expect: {verdict: terminated, reasons: [say SECRET]}
 """.replace("SECRET", HIDDEN)
 
 
+@pytest.mark.slow
 def test_no_secret_is_written(project, monkeypatch):
     """Secrets of the scenario and of the run's own environment are in no trace file or incident report."""
     monkeypatch.setenv("CI_JOB_TOKEN", "stop_hook_")

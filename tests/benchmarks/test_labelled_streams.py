@@ -27,12 +27,14 @@ def wrong(labelled, limits=None):
     return [(stream.kind, stream.seed, titles) for stream, titles in reported if titles != stream.labels]
 
 
+@pytest.mark.slow
 def test_precision_and_recall_are_one(labelled):
     """Exactly the loops that a generated stream was built with are reported."""
     assert len(labelled) >= 200
     assert wrong(labelled) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limits", [Limits(repetitions=2), Limits(window=9), Limits(repetitions=4, failures=5, window=32)]
 )

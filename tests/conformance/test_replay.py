@@ -59,6 +59,7 @@ def host_param(host):
     return pytest.param(host, marks=marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", [host_param(host) for host in sorted({row.host for row in TIMED})])
 def test_rows_with_limits_match_their_recording(host, folder, tally):
     """Hooks that take too long, ignore signals or leave children behind have the recorded effect."""

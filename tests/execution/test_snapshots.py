@@ -691,6 +691,7 @@ print(len(opened), kept(), len(os.listdir(store)))
 """
 
 
+@pytest.mark.slow
 def test_the_cost_follows_from_what_changed(tmp_path: Path) -> None:
     """If one of a thousand files changed, only that one is opened, and one more content is kept."""
     top = tmp_path / "top"
@@ -757,6 +758,7 @@ def operate(top: Path, operation: tuple[str, str, Any]) -> None:
 some = st.lists(operations, max_size=12)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(some, some, some, st.permutations([0, 1]))
 def test_whatever_is_done_is_put_back(

@@ -476,6 +476,7 @@ def test_what_cannot_be_removed_is_reported(plain_user: Path) -> None:
     assert list((plain_user / "base").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_folders_nested_beyond_all_names_are_removed(base: Path) -> None:
     """A chain of folders too long for any path is removed too."""
     with Workspace.create(Scenario(name="one"), base) as workspace:

@@ -165,6 +165,7 @@ def test_only_commands_are_replaced():
     assert text == SETTINGS.replace('"command" : "./a.sh"', '"command" : "x \\"./a.sh\\""')
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text()) | st.integers()), st.text(), st.booleans())
 def test_replaced_commands_can_be_put_back(others, command, ascii_only):
     """The reverse replacement restores the file byte for byte."""

@@ -44,6 +44,7 @@ def test_digests_are_equal_exactly_if_the_contents_are(one: State, other: State)
     assert (one.digest == other.digest) is (content(one) == content(other))
 
 
+@pytest.mark.slow
 @UNHURRIED
 @given(states)
 def test_order_does_not_count(one: State) -> None:
@@ -52,6 +53,7 @@ def test_order_does_not_count(one: State) -> None:
     assert one.digest == other.digest
 
 
+@pytest.mark.slow
 @UNHURRIED
 @given(states, st.data())
 def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -> None:
@@ -67,6 +69,7 @@ def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -
     assert (one.digest == other.digest) is (new == dict(one.files))
 
 
+@pytest.mark.slow
 @UNHURRIED
 @given(st.lists(files, min_size=2, max_size=5), visibles)
 def test_an_updated_digest_equals_a_new_one(steps: list[dict[str, StateEntry]], visible: dict) -> None:
@@ -77,6 +80,7 @@ def test_an_updated_digest_equals_a_new_one(steps: list[dict[str, StateEntry]], 
         assert last == build_state(visible, "a", "e", step)
 
 
+@pytest.mark.slow
 @UNHURRIED
 @given(files, files)
 def test_going_there_and_back_gives_the_first_digest(

@@ -114,6 +114,7 @@ def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int)
         assert result.states == result.lasso.last
 
 
+@pytest.mark.slow
 @given(machines(), st.integers(0, 3))
 def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -> None:
     """Repeating a proved cycle once more proves the same cycle, only later."""
@@ -130,6 +131,7 @@ def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -
     assert unrolled[later.stem].digest == unrolled[result.lasso.stem].digest
 
 
+@pytest.mark.slow
 @given(machines(hidden=True), BUDGETS)
 def test_hidden_state_that_shows_in_the_repetition_is_no_livelock(machine: Machine, budget: int) -> None:
     """
@@ -149,6 +151,7 @@ def test_hidden_state_that_shows_in_the_repetition_is_no_livelock(machine: Machi
     assert (result.word == "livelock") == (whole and len(repetition) == period + 1)
 
 
+@pytest.mark.slow
 @given(machines(hidden=True), BUDGETS)
 def test_a_contradiction_is_a_state_with_two_results(machine: Machine, budget: int) -> None:
     """Two different results of one visible state are found exactly if there are any."""
@@ -161,6 +164,7 @@ def test_a_contradiction_is_a_state_with_two_results(machine: Machine, budget: i
         assert seen[twice.first] != seen[twice.second]
 
 
+@pytest.mark.slow
 @given(machines(), BUDGETS, st.data())
 def test_what_is_not_known_completely_proves_nothing(
     machine: Machine, budget: int, data: st.DataObject

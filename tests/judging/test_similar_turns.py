@@ -109,6 +109,7 @@ def drawn(dice, alphabet=string.ascii_letters + string.digits, length=6):
     return f"Not done (input kept in stop-input.{''.join(dice.choices(alphabet, k=length))})."
 
 
+@pytest.mark.slow
 def test_a_random_name_that_looks_like_a_word_is_an_id():
     """In each of 200 runs turns with random names become similar and stay so."""
     surprises = 0

@@ -314,6 +314,7 @@ def test_each_mistake_is_the_only_problem(kind):
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_the_schema_refuses_what_the_loader_refuses():
     """The exported JSON Schema refuses every structural mistake too."""
     passed = [
@@ -335,6 +336,7 @@ def test_both_parsers_report_the_same_problems(monkeypatch):
     assert fast == slow
 
 
+@pytest.mark.slow
 def test_plain_data_gives_the_same_problems_without_lines():
     """A mapping in Python code has the problems of the same file, but no lines."""
     for case in CASES:

@@ -210,6 +210,7 @@ def test_any_value_gives_a_scenario_or_problems(data):
     )
 
 
+@pytest.mark.slow
 @QUIET
 @given(DOCUMENTS)
 def test_a_fitting_mapping_round_trips(document):
@@ -228,6 +229,7 @@ def test_a_fitting_mapping_round_trips(document):
         assert replace(read[0], origin=None) == replace(given_plainly, origin=None)
 
 
+@pytest.mark.slow
 @QUIET
 @given(DOCUMENTS)
 def test_what_fits_the_tables_is_valid_by_the_schema(document):

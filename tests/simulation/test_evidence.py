@@ -74,6 +74,7 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
     assert {probe.kind.name for report in outcome.probe_reports for probe in report.probes} >= {"AGED"}
 
 
+@pytest.mark.slow
 def test_a_clock_that_decides(stop):
     """A hook that allows the stop an hour later is no proof of a loop, though its state recurs."""
     outcome = stop('[ "$(date +%s)" -ge $(($(stat -c %Y begun) + 3600)) ] || exit 2', files={"begun": ""})
@@ -81,6 +82,7 @@ def test_a_clock_that_decides(stop):
     assert not isinstance(outcome.verdict, Livelock)
 
 
+@pytest.mark.slow
 def test_a_count_that_is_read(stop):
     """A counter that is read is driven by real turns up to the limit, and named."""
     outcome = stop(f"{COUNT} {REFUSE}", turns=40)
@@ -91,6 +93,7 @@ def test_a_count_that_is_read(stop):
     assert UNOBSERVED in outcome.assumptions
 
 
+@pytest.mark.slow
 def test_real_turns_come_before_experiments(stop):
     """A threshold within the turns is reached by real turns, without any experiment."""
     outcome = stop(f"{COUNT} [ $n -ge 60 ] || {{ {REFUSE}; }}")
@@ -99,6 +102,7 @@ def test_real_turns_come_before_experiments(stop):
     assert outcome.probe_reports == ()
 
 
+@pytest.mark.slow
 def test_real_turns_end_before_the_cap(play):
     """On a host with a cap the loop is found before the cap ends it."""
     outcome = play(hooks={"Stop": f"{COUNT} {REFUSE}"})
@@ -118,6 +122,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", LIMITS.values(), ids=LIMITS)
 @pytest.mark.parametrize("turns", [12, 40])
 def test_what_is_read_is_never_proved_irrelevant(stop, command, turns):
@@ -134,6 +139,7 @@ def test_what_is_read_is_never_proved_irrelevant(stop, command, turns):
         assert isinstance(outcome.verdict, Terminated)
 
 
+@pytest.mark.slow
 def test_commands_of_the_agent_are_observed(play):
     """A loop is not closed if a command of the agent reads what changes."""
     read = {"repeating": {"run": "cat log >/dev/null; echo x >> log", "times": 1}}

@@ -27,6 +27,7 @@ def hooks(*commands, event="SessionEnd"):
     return {event: [{"command": command, "timeout": 60} for command in commands]}
 
 
+@pytest.mark.slow
 def test_a_hook_that_starts_the_agent_again_recurses(play):
     """Each session that a hook starts runs that hook again, until the limit refuses another one."""
     outcome = play(

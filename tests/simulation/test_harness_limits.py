@@ -5,6 +5,7 @@ import pytest
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 
+@pytest.mark.slow
 def test_a_subagent_that_is_never_allowed_to_stop_ends_the_run(play):
     """Refused stops of a subagent that no cap of the host ends are limited, and the run is undecided."""
     outcome = play(

@@ -33,6 +33,7 @@ def impatient(monkeypatch):
     monkeypatch.setattr(regex, "LIMIT", 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keys",
     [
@@ -138,6 +139,7 @@ def test_the_budget_ends_the_reading_of_covered_folders(play_briefly, many_files
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
 def test_the_budget_ends_the_copying_of_a_project(play_briefly, many_files):
     """A project that cannot be copied within the budget is an error that names what was copied."""
     with pytest.raises(SimulationError, match=f"while {many_files}/.* was copied"):
@@ -169,6 +171,7 @@ def test_the_agent_reads_no_file_of_any_size(play):
     assert ["is larger than" in each.result.text for each in performed] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_a_lack_of_file_descriptors_is_said_in_words(tmp_path):
     """With any number of free descriptors a scenario is played, or an error names the lack of them."""
     made = scenario_from({"name": "test", **{key: HOOK[key] for key in ("hooks",)}, "git": True})
@@ -211,6 +214,7 @@ def test_a_lack_of_processes_is_said_in_words():
     assert {ExecutionError, WorkspaceError, Exhausted, SlowPattern, BudgetEnded} <= set(USER_ERRORS)
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_in_a_trial_leaves_the_trial_out(tmp_path):
     """Where the time ends while a trial of `vary` is prepared, the scenario's own run still counts."""
     made = scenario_from({"name": "test", "hooks": {"Stop": "sleep 0.3"}, "vary": "all"})
@@ -222,6 +226,7 @@ def test_a_budget_that_ends_in_a_trial_leaves_the_trial_out(tmp_path):
     assert outcome.verdict.turn == 1
 
 
+@pytest.mark.slow
 def test_time_can_pass_to_the_end_of_the_calendar(play):
     """A script may let any number of centuries pass."""
     outcome = play(

@@ -324,6 +324,7 @@ def test_a_hook_below_tmp(play, tmp_path):
     assert "found" in outcome.reasons()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000], ids=["lists", "objects"])
 def test_deeply_nested_output(play, text):
     """Output that is nested too deeply to be read is no answer, and does not harm the harness."""
@@ -341,6 +342,7 @@ def test_an_empty_command_decides_nothing(play, command):
     assert "NOT-RUN" in [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 def test_two_quick_refusals_come_in_one_order(play):
     """Which of two quick hooks ends first is chance, and does not make the same state give two answers."""
     for _ in range(5):
@@ -360,6 +362,7 @@ def test_a_cycle_until_the_cap_is_no_contradiction(play):
     assert outcome.findings == ()
 
 
+@pytest.mark.slow
 def test_a_transcript_that_is_removed(play):
     """A hook that removes the transcript at every stop causes no finding about two answers."""
     outcome = play(hooks={"Stop": "rm -rf ~/.claude/projects; echo no >&2; exit 2"}, turns=8, env=OFF)

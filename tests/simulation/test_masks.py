@@ -16,6 +16,7 @@ LOCKS = "d=.locks/$(date +%s%N); mkdir -p $d; echo 1 > $d/n; ls .locks | cksum >
 NOISE = "cat '{0}' 2>/dev/null | wc -c; head -c 9 /dev/urandom > '{0}'; exit 2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mask",
     [
@@ -35,6 +36,7 @@ def test_a_mask_of_a_folder_or_a_glob(play, mask):
     assert not outcome.violations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mask", "seen"),
     [
@@ -58,6 +60,7 @@ def test_a_mask_that_matches_nothing(play, mask, seen):
     assert (broken.path, broken.seen) == ("mask[1]", seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["noise", "a noise, [1]"])
 def test_advice_on_a_mask_can_be_pasted(play, name):
     """A mask that is advised was tried: declared as printed, it gives the verdict that it promises."""

@@ -22,6 +22,7 @@ def until(limit, file="n", test="ge"):
     return count(f"[ $n -{test} {limit} ] || exit 2", file)
 
 
+@pytest.mark.slow
 def test_a_count_that_decides_nothing(play):
     """A hook that counts, stamps and logs, and always refuses, is a livelock without any mask."""
     logging = count(f'date +%s.%N > t; echo "$(date) $n" >> log; {REFUSE}')
@@ -39,6 +40,7 @@ def test_a_count_that_decides_nothing(play):
     }
 
 
+@pytest.mark.slow
 def test_turns_and_probes_are_reported_while_it_runs(harness, play, monkeypatch):
     """The callbacks of a run get its turns and hook runs, and each probe."""
 
@@ -56,6 +58,7 @@ def test_turns_and_probes_are_reported_while_it_runs(harness, play, monkeypatch)
     assert Kept.seen.probes == sum(len(probing.probes) for probing in outcome.probe_reports) > 0
 
 
+@pytest.mark.slow
 def test_a_threshold_within_the_turns_is_driven(play):
     """A threshold within the turns is reached by real turns, and only that makes the run terminated."""
     outcome = play(hooks={"Stop": until(30)}, env=OFF)
@@ -65,6 +68,7 @@ def test_a_threshold_within_the_turns_is_driven(play):
     assert outcome.probe_reports == ()
 
 
+@pytest.mark.slow
 def test_a_threshold_beyond_the_turns_is_named(play):
     """A threshold beyond the turn limit leaves the run undecided, and is named."""
     outcome = play(hooks={"Stop": until(1000)}, env=OFF, turns=50, expect={"within": 50})
@@ -76,12 +80,14 @@ def test_a_threshold_beyond_the_turns_is_named(play):
     assert not outcome.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [4, 75])
 def test_a_threshold_that_is_met_exactly(play, limit):
     """A count that is compared for equality is found by the number in the command, and driven there."""
     assert play(hooks={"Stop": until(limit, test="eq")}, env=OFF).verdict == Terminated(turn=limit)
 
 
+@pytest.mark.slow
 def test_two_thresholds_together(play):
     """A hook that allows the stop only if a count and a log are both far enough is followed to there."""
     both = count("echo x >> log; { [ $n -ge 12 ] && [ $(wc -l < log) -ge 20 ]; } || exit 2")
@@ -89,6 +95,7 @@ def test_two_thresholds_together(play):
     assert play(hooks={"Stop": both}, env=OFF).verdict == Terminated(turn=20)
 
 
+@pytest.mark.slow
 def test_a_threshold_that_moves_along(play):
     """A hook that moves its own threshold ahead is a livelock, though its count alone would pass it."""
     rearm = count(
@@ -104,6 +111,7 @@ def test_a_threshold_that_moves_along(play):
     )
 
 
+@pytest.mark.slow
 def test_a_message_that_changes_on_the_way(play):
     """A hook that changes its message at some count is driven beyond that, and probed there."""
     words = count("[ $n -ge 9 ] && echo 'for the last time' >&2 || echo please >&2; exit 2")
@@ -117,6 +125,7 @@ def test_a_message_that_changes_on_the_way(play):
     assert outcome.verdict.stem >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["$HOME/n", "/tmp/n", "/opt/hook-n"])
 def test_counts_elsewhere(play, place, harness):
     """A count is found, perturbed and restored wherever the hook may write."""
@@ -263,6 +272,7 @@ def test_without_probes(harness, play):
     assert outcome.probe_reports == ()
 
 
+@pytest.mark.slow
 def test_a_clock_that_goes_on_between_two_repetitions(play):
     """A second that passes during the confirming repetition is no proof of two answers."""
     # The stamp is the same in two repetitions and another one in the third, as if a second had passed then.
@@ -300,6 +310,7 @@ def test_a_threshold_in_the_environment(play):
     assert outcome.verdict == Terminated(turn=37)
 
 
+@pytest.mark.slow
 def test_an_attribute_that_counts(play):
     """A count in an extended attribute is no livelock, though the bytes of the file stay the same."""
     script = (

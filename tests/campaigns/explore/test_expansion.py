@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.trace import Moved
@@ -32,6 +34,7 @@ def resources(harness, base):
     return Resources(supervisor=harness.supervisor, base=base)
 
 
+@pytest.mark.slow
 def test_each_move_is_tried_in_the_same_state(harness, tmp_path):
     """A move sees nothing of the one before, and a move that changes nothing leads back to the state."""
     moves = [
@@ -94,6 +97,7 @@ def test_what_is_masked_makes_no_state(harness, tmp_path):
     assert found.successors[0].digest == found.digest != ""
 
 
+@pytest.mark.slow
 def test_no_cap_ends_what_the_hooks_do_not(harness, tmp_path):
     """After more refusals than the host's cap allows, the next stop is still sent to hooks and refused."""
     given = expansion_task(REFUSES, [Stop()], [Stop()] * 12, settings=harness.settings)

@@ -70,6 +70,7 @@ def found(outcome):
     return replace(explored, trap=trap, wall=0.0), [(one.fate, one.digest) for one in explored.trap.met]
 
 
+@pytest.mark.slow
 def test_a_trap_state_is_found_with_its_path(harness):
     """One command after which every stop is refused is found, though the agent of the script never ran it."""
     outcome = harness.simulate(scenario_from(LOCKED))

@@ -238,6 +238,7 @@ def test_a_direction_that_is_declared_is_no_finding(play):
     assert found == [{"FAILS-OPEN", "HANGS"}, {"HANGS"}]
 
 
+@pytest.mark.slow
 def test_without_a_refusal_nothing_is_reported_to_guard(play):
     """A hook that refuses nothing is tried, and a note says that this shows nothing about a guard."""
     outcome = play(hooks={"Stop": "exit 0"}, vary=[{"faults": ["path"]}])

@@ -78,6 +78,7 @@ def moody(play):
     return replace(base, scenario=replace(base.scenario, vary=(VaryRequest("mood"),)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "outcome", "finding"),
     [(Mood, "fail-open", "STRICT-SHELL"), (MoodFault, "fail-open", "FAILS-OPEN")],
@@ -117,6 +118,7 @@ def test_every_word_of_the_scenario_file_means_something(moody):
             assert families == {word}
 
 
+@pytest.mark.slow
 def test_lower_packages_know_no_mutation():
     """No class of a mutation is named below the campaigns, so a new one changes nothing there."""
     names = {kind.__name__ for kind in _below(Mutation) if kind.__module__.startswith("pytest_hookharness")}

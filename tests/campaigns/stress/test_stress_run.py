@@ -179,6 +179,7 @@ def test_a_failure_of_the_first_hook_run_is_found(vary):
     assert {"STRICT-SHELL", "CRASHED"} == set(names(vary(FIRST_FAILS, "shells", agent=agent)))
 
 
+@pytest.mark.slow
 def test_a_hidden_command_is_missing_alone(vary, tmp_path):
     """A hook does not find a hidden command, and finds all other commands."""
     for name in ("sh", "cat", "sed", "awk"):

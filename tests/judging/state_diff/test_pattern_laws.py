@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -202,6 +203,7 @@ def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
     return {path: text for path, text in there(files).items() if path not in always}
 
 
+@pytest.mark.slow
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(1, 60))
 def test_extrapolation_gives_the_real_repetition(mechanism, first, repetitions):
@@ -216,6 +218,7 @@ def test_extrapolation_gives_the_real_repetition(mechanism, first, repetitions):
     assert there(perturbed) == differing(mechanism, mechanism.files(first + 2 + repetitions), first)
 
 
+@pytest.mark.slow
 @LAWS
 @given(mechanisms(), some.integers(2, 30))
 def test_older_values_give_the_repetition_before(mechanism, first):
@@ -231,6 +234,7 @@ def test_older_values_give_the_repetition_before(mechanism, first):
     )
 
 
+@pytest.mark.slow
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(2, 80))
 def test_a_real_repetition_is_no_deviation(mechanism, first, repetition):
@@ -240,6 +244,7 @@ def test_a_real_repetition_is_no_deviation(mechanism, first, repetition):
     assert pattern.find_deviation(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
 
 
+@pytest.mark.slow
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(1, 40))
 def test_a_repetition_after_a_perturbation_is_no_deviation(mechanism, first, repetitions):
@@ -257,6 +262,7 @@ def test_a_repetition_after_a_perturbation_is_no_deviation(mechanism, first, rep
     assert pattern.find_deviation(one, other, CLOCK) == ""
 
 
+@pytest.mark.slow
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.data())
 def test_a_change_elsewhere_is_a_deviation(mechanism, first, data):
@@ -271,6 +277,7 @@ def test_a_change_elsewhere_is_a_deviation(mechanism, first, data):
     assert pattern.find_deviation(mechanism.files(first + 2), changed, CLOCK) != ""
 
 
+@pytest.mark.slow
 @LAWS
 @given(mechanisms(stamped=False), some.integers(2, 20))
 def test_two_repetitions_are_not_one(mechanism, first):
@@ -280,6 +287,7 @@ def test_two_repetitions_are_not_one(mechanism, first):
     assert pattern.find_deviation(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
 
 
+@pytest.mark.slow
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(4, 6))
 def test_more_states_give_the_same_parts(mechanism, first, count):
