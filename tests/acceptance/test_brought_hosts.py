@@ -97,6 +97,7 @@ def test_the_help_names_every_host():
     assert [name for name in hosts.names() if "@" not in name] == [*HOSTS]
 
 
+@pytest.mark.slow
 def test_one_scenario_on_every_host(project):
     """A run on all hosts shows the verdicts side by side, and the facts behind differences."""
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="livelock").read_text()
