@@ -36,7 +36,7 @@ _MODULES = {
     ],
     "hosts.rules.turns": ["Role"],
     "hosts.session.assumed_cap": ["describe_assumed_cap", "with_cap"],
-    "hosts.session.limits": ["cap_for", "find_limits", "refusals_left"],
+    "hosts.session.limits": ["cap_for", "find_last_turn", "find_limits"],
     "hosts.session.moves_and_events": ["EVENTS"],
     "hosts.session.step": ["Progress", "advance", "begin", "reconfigure"],
     "hosts.session.tool_calls": ["find_outdated"],

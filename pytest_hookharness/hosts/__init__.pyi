@@ -28,7 +28,7 @@ from pytest_hookharness.hosts.rules.profile import (
 )
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.assumed_cap import describe_assumed_cap, with_cap
-from pytest_hookharness.hosts.session.limits import cap_for, find_limits, refusals_left
+from pytest_hookharness.hosts.session.limits import cap_for, find_last_turn, find_limits
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
 from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
 from pytest_hookharness.hosts.session.tool_calls import find_outdated
@@ -93,6 +93,7 @@ __all__ = [
     "find",
     "find_event",
     "find_ignored",
+    "find_last_turn",
     "find_limits",
     "find_outdated",
     "identifies_agents",
@@ -110,7 +111,6 @@ __all__ = [
     "read_commands",
     "read_reply",
     "reconfigure",
-    "refusals_left",
     "refuses_at_once",
     "sample_values",
     "select",

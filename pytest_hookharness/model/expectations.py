@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Literal
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Move
@@ -103,6 +104,7 @@ class Expectation:
         decisions: Decisions on an event, in order, from the first.
         period: Length of the cycle, in turns.
         cap: What the host's cap on refusals does.
+        without_cap: What the hooks themselves do about the loop, whatever the host's cap does.
         evidence: How well the livelock is proved.
         reasons: Regular expressions; each matches a refusal reason that the agent received.
         told: Regular expressions; each matches a text from a hook that the agent received.
@@ -134,6 +136,7 @@ class Expectation:
     decisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     period: int | None = None
     cap: CapExpectation | None = None
+    without_cap: Literal["terminated", "livelock", "undecided"] | None = None
     evidence: str | None = None
     reasons: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
@@ -155,7 +158,8 @@ class Expectation:
     def a_loop(self) -> bool:
         """Whether the scenario expects that the session runs in a loop, whatever may end that."""
         of_loops = (self.period, self.evidence, self.cap)
-        return self.verdict in ("livelock", "capped") or any(one is not None for one in of_loops)
+        looped = self.verdict in ("livelock", "capped") or self.without_cap == "livelock"
+        return looped or any(one is not None for one in of_loops)
 
     def allows(self, *words: str) -> bool:
         """Return whether a finding, given by code and name, is expected or is never an error."""

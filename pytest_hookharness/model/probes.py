@@ -196,6 +196,13 @@ class ProbeReport:
         """Whether no state part affects a decision, within what was tried."""
         return self.threshold is None and not self.unclear
 
+    def changes_within(self, repetitions: int) -> bool:
+        """Return whether another effect was found within some repetitions: then the parts do not progress."""
+        found = self.threshold
+        if found is None or found.turn is None or found.reaction is not ProbeEffect.EFFECT:
+            return False
+        return found.turn - self.turn <= repetitions * self.period
+
     @property
     def hook_runs(self) -> int:
         """Number of hook runs in all probes."""

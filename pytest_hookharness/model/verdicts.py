@@ -66,6 +66,23 @@ class Terminated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutCap:
+    """
+    What the hooks themselves would do about a loop that a host's cap ends.
+
+    Attributes:
+        name: ``terminated`` (they allow the stop), ``livelock`` (they never do) or ``undecided``.
+        why: What shows it, in words.
+    """
+
+    name: Literal["terminated", "livelock", "undecided"]
+    why: str
+
+
+UNKNOWN_WITHOUT_CAP = WithoutCap(name="undecided", why="it was not tried")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Capped:
     """
     The host's cap ended the loop before a livelock was proved, or because of ``until: guard``.
@@ -73,6 +90,7 @@ class Capped:
     Attributes:
         turn: The turn in which the cap ended it.
         cap: The cap.
+        without: What the hooks would do without it.
         changed: Files that changed from turn to turn and prevented a proof.
         masks: Masks with which the last turns repeat, as tried on the states of the run.
         status: The host's own word for such an end; empty if it has none.
@@ -80,6 +98,7 @@ class Capped:
 
     turn: int
     cap: Cap
+    without: WithoutCap = UNKNOWN_WITHOUT_CAP
     changed: tuple[Change, ...] = ()
     masks: tuple[str, ...] = ()
     status: str = ""
@@ -176,12 +195,14 @@ class Undecided:
         why: What ended the simulation.
         changed: Files that differed between the last turns, if no state occurred again.
         masks: Masks with which the last turns repeat, as tried on the states of the run.
+        cap: The effect that the host's cap would have on the loop; ``None`` if it has none.
     """
 
     turn: int
     why: str
     changed: tuple[Change, ...] = ()
     masks: tuple[str, ...] = ()
+    cap: Cap | None = None
 
 
 Verdict: TypeAlias = Terminated | Capped | Livelock | Hung | Recursing | Lockout | Undecided

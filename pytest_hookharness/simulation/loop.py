@@ -197,11 +197,7 @@ class Loop:
             self._lasso = None
             return None
         self._flaky = not sure or self._testbed.read_in_full() != self._files_in_full
-        if self._testbed.scenario.until == "guard":
-            return None
-        if self._flaky or not self._testbed.settings.probes:
-            return RunEnd(how="lasso", turn=self.turn)
-        return self._probes.check_repetition(self._lasso.period)
+        return self._check_repetition(self._lasso.period)
 
     def _check_later(self, lasso: Lasso) -> RunEnd | None:
         """Check another repetition of a cycle that was confirmed before, and goes on in real turns."""
@@ -211,11 +207,15 @@ class Loop:
             self._lasso = None
             return None
         self._flaky = not same
+        return self._check_repetition(lasso.period)
+
+    def _check_repetition(self, period: int) -> RunEnd | None:
+        untried = self._flaky or not self._testbed.settings.probes
         if self._testbed.scenario.until == "guard":
+            if not untried:
+                self._probes.observe(period)
             return None
-        if self._flaky or not self._testbed.settings.probes:
-            return RunEnd(how="lasso", turn=self.turn)
-        return self._probes.check_repetition(lasso.period)
+        return RunEnd(how="lasso", turn=self.turn) if untried else self._probes.check_repetition(period)
 
     def _find_progression(self) -> RunEnd | None:
         """Probe a run whose turns are alike although its state moves on."""

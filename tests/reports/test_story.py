@@ -49,6 +49,7 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Verdict,
     Violation,
+    WithoutCap,
 )
 from pytest_hookharness.reports.safe_text import columns
 from pytest_hookharness.reports.terminal.story import first_line, story
@@ -65,8 +66,19 @@ VERDICTS: list[tuple[Verdict, str]] = [
     (
         Capped(turn=9, cap=GUARD, changed=CHANGED),
         (
-            "capped: claude-code overrode block 9 in turn 9; "
-            "changing: workspace/log, workspace/b, workspace/c and 1 more"
+            "capped: claude-code overrode block 9 in turn 9; what the hooks would do without the cap is "
+            "unknown: it was not tried; changing: workspace/log, workspace/b, workspace/c and 1 more"
+        ),
+    ),
+    (
+        Capped(turn=9, cap=GUARD, without=WithoutCap(name="terminated", why="the hooks would allow it")),
+        "capped: claude-code overrode block 9 in turn 9; without the cap, the hooks would allow it",
+    ),
+    (
+        Capped(turn=9, cap=GUARD, without=WithoutCap(name="livelock", why="closed evidence")),
+        (
+            "capped: claude-code overrode block 9 in turn 9; the hooks themselves never allow it "
+            "(closed evidence)"
         ),
     ),
     (
@@ -82,10 +94,10 @@ VERDICTS: list[tuple[Verdict, str]] = [
         "livelock: the session repeats forever (state repeats every turn from turn 2; confirmed in turn 4)",
     ),
     (
-        Livelock(stem=1, period=2, evidence="masked"),
+        Livelock(stem=1, period=2, evidence="masked", cap=GUARD),
         (
             "livelock: the session repeats forever (state repeats every 2 turns from turn 1; "
-            "confirmed in turns 4 to 5; masked evidence)"
+            "confirmed in turns 4 to 5; masked evidence); only the cap of claude-code ends it, at block 9"
         ),
     ),
     (
@@ -226,7 +238,7 @@ def test_the_story_of_a_livelock() -> None:
     assert story(made).splitlines() == [
         (
             "livelock: Stop is blocked forever by ./lint_or_die.sh (state repeats every turn from turn "
-            "2; confirmed in turn 4)"
+            "2; confirmed in turn 4); only the cap of claude-code ends it, at block 9"
         ),
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',
@@ -241,8 +253,8 @@ def test_the_story_of_a_livelock() -> None:
         "  refusal, or read `stop_hook_active` from its input.",
         "  assumed: Ids are derived.",
         "  assumed: The network is not watched.",
-        "  tier:    process group: a process that leaves its group is not seen; /tmp is shared with the",
-        "           machine",
+        "  tier:    process group: a process that leaves its group is looked for and may survive; /tmp is",
+        "           shared with the machine",
         "  replay: hookharness run '/work place/scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
     ]
 

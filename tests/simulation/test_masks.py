@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pytest_hookharness.model.verdicts import Livelock, Undecided
-from pytest_hookharness.reports.terminal.verdict_text import advice
+from pytest_hookharness.reports.terminal.advice import advice
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 LOCKS = "d=.locks/$(date +%s%N); mkdir -p $d; echo 1 > $d/n; ls .locks | cksum > .sum; echo more >&2; exit 2"

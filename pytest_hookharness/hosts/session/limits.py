@@ -13,6 +13,7 @@ from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import HookEvent, Performed, Step
 from pytest_hookharness.model.verdicts import Cap, Limit
 
 # The fields of the session that count the refusals in a row.
@@ -241,6 +242,26 @@ def _end_if_stuck(session: Session) -> Session | None:
         return None
     why = stuck.detect(session.recent)
     return session.finish("capped", why, stuck.rule, stuck.status) if why else None
+
+
+def find_last_turn(session: Session, turn: int, period: int, recent: Sequence[Step]) -> int | None:
+    """
+    Return the turn in which the host would end a loop; ``None`` if it would not.
+
+    Args:
+        session: The session after a repetition of the cycle.
+        turn: The last turn of that repetition.
+        period: The number of turns in one repetition.
+        recent: The steps of that repetition.
+    """
+    calls = (step.exchange for step in recent if isinstance(step.exchange, Performed))
+    cap, left = cap_for(session, any(not call.refused for call in calls)), refusals_left(session)
+    events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
+    refusals = sum(event.decision.refused for event in events)
+    ends = [limit.turn for limit in find_limits(session, turn, period)]
+    if cap is not None and cap.overrides is not None and left is not None and refusals:
+        ends.append(turn + period * -(-(left + 1) // refusals))
+    return min(ends, default=None)
 
 
 def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:

@@ -18,7 +18,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import Cap, Capped, Finding, Livelock, Verdict, Violation, verdict_name
 
-_OF_VERDICT = ("verdict", "within", "period", "guard", "evidence", "way_in", "way_out")
+_OF_VERDICT = ("verdict", "within", "period", "guard", "without_cap", "evidence", "way_in", "way_out")
 
 
 def find_violations(
@@ -52,6 +52,7 @@ def find_violations(
         events.broken_decisions(outcome, expect.decisions),
         _period(outcome.verdict, expect.period),
         _cap(outcome.verdict, expect.cap),
+        _without_cap(outcome.verdict, expect.without_cap),
         _evidence(outcome.verdict, expect.evidence),
         events.broken_reasons(outcome, expect.reasons),
         events.broken_loops(outcome, expect.detectors),
@@ -96,6 +97,7 @@ def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
         _verdict(outcome, expect),
         _period(verdict, expect.period),
         _cap(verdict, expect.cap),
+        _without_cap(verdict, expect.without_cap),
         _evidence(verdict, expect.evidence),
         end_of_run.broken_paths(outcome, expect),
     )
@@ -144,6 +146,16 @@ def _cap(verdict: Verdict, expected: CapExpectation | None) -> Iterator[Violatio
     number = cap.overrides if cap is not None else None
     if present != expected.present or expected.overrides not in (None, number):
         yield Violation("expect.guard", _wanted(expected), _seen(cap, present=present))
+
+
+def _without_cap(verdict: Verdict, expected: str | None) -> Iterator[Violation]:
+    if expected is None:
+        return
+    name, why = verdict_name(verdict), ""
+    if isinstance(verdict, Capped):
+        name, why = verdict.without.name, f": {verdict.without.why}"
+    if name != expected:
+        yield Violation("expect.without_cap", f"{expected} without the host's cap", f"{name}{why}")
 
 
 def _wanted(expected: CapExpectation) -> str:

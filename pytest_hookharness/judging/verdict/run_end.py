@@ -174,13 +174,24 @@ def _others(before: State, after: State) -> tuple[str, ...]:
 
 def describe_out_of_reach(threshold: Threshold, turn_limit: int) -> str:
     """Return what a run would do at a threshold beyond its last allowed turn, or beyond its real time."""
-    what = "allow the stop" if threshold.allows_stop else f"do something else ({threshold.what})"
+    if threshold.seconds is not None:
+        return describe_threshold_ahead(threshold)
+    return (
+        f"it would {_reaction(threshold)} at {threshold.at}, in turn {threshold.turn:,}, and {turn_limit:,} "
+        "turns are allowed (tried ahead, not played)"
+    )
+
+
+def describe_threshold_ahead(threshold: Threshold, subject: str = "it") -> str:
+    """Return what a run, or another subject, would do at a threshold that was tried ahead."""
+    what = _reaction(threshold)
     if threshold.seconds is not None:
         return (
-            f"it goes on as long as turns follow at once, and would {what} after {threshold.at} "
-            "(tried ahead, not played)"
+            f"the session goes on as long as turns follow at once, and {subject} would {what} after "
+            f"{threshold.at} (tried ahead, not played)"
         )
-    return (
-        f"it would {what} at {threshold.at}, in turn {threshold.turn:,}, and {turn_limit:,} turns are "
-        "allowed (tried ahead, not played)"
-    )
+    return f"{subject} would {what} at {threshold.at}, in turn {threshold.turn:,} (tried ahead, not played)"
+
+
+def _reaction(threshold: Threshold) -> str:
+    return "allow the stop" if threshold.allows_stop else f"do something else ({threshold.what})"

@@ -18,6 +18,7 @@ from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.verdict.assumptions import CLOCK_READ, gather_assumptions
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
+    describe_threshold_ahead,
     first_override,
     newest_difference,
     state_difference,
@@ -161,10 +162,34 @@ def _capped(case: JudgeInput) -> verdicts.Verdict:
     return verdicts.Capped(
         turn=turn,
         cap=cap,
+        without=_without_cap(case),
         changed=newest_difference(case.trace).files,
         masks=_masks(case),
         status=status,
     )
+
+
+def _without_cap(case: JudgeInput) -> verdicts.WithoutCap:
+    """Return what the hooks themselves would do about the loop that the host ended."""
+    loop = _proof(case) or _progression(case)
+    if loop is not None:
+        return verdicts.WithoutCap(name="livelock", why=_describe_loop(case, loop))
+    threshold = case.probing.threshold if case.probing is not None else None
+    if threshold is not None:
+        allows = threshold.allows_stop and threshold.turn is not None
+        why = describe_threshold_ahead(threshold, "the hooks")
+        return verdicts.WithoutCap(name="terminated" if allows else "undecided", why=why)
+    conflict = cycle.find_contradiction(case.trace.states)
+    doubts = "; ".join(_doubts(case, conflict))
+    return verdicts.WithoutCap(name="undecided", why=doubts) if doubts else verdicts.UNKNOWN_WITHOUT_CAP
+
+
+def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
+    every = "every turn" if loop.period == 1 else f"every {loop.period} turns"
+    if loop.evidence == "driven":
+        read = " and ".join(loop.matters)
+        return f"no end in {counted(case.end.turn, 'turn')}; driven evidence: it could depend on {read}"
+    return f"the same {every} from turn {loop.stem}; {loop.evidence} evidence"
 
 
 def _masks(case: JudgeInput) -> tuple[str, ...]:
@@ -265,7 +290,11 @@ def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:
         reasons.append(f"the state is not known completely: {difference.unknown}")
     masks = () if conflict is not None else _masks(case)
     return verdicts.Undecided(
-        turn=case.end.turn, why="; ".join(reasons), changed=difference.files, masks=masks
+        turn=case.end.turn,
+        why="; ".join(reasons),
+        changed=difference.files,
+        masks=masks,
+        cap=case.cap if case.cap is not None and case.cap.overrides is not None else None,
     )
 
 

@@ -21,7 +21,8 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.short_paths import shorten
-from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
+from pytest_hookharness.reports.terminal.advice import advice
+from pytest_hookharness.reports.terminal.verdict_text import first_line
 
 Json: TypeAlias = dict[str, Any]
 

@@ -22,10 +22,11 @@ from pytest_hookharness.model.trace import HookEvent, Performed
 from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
 from pytest_hookharness.reports.safe_text import code, fence, plain, without_runner_command
 from pytest_hookharness.reports.short_paths import with_short_paths
+from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.phrases import and_more, describe_cap, describe_tier, text_of_changes
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_response, render_turns
-from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
+from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord
 from pytest_hookharness.reports.trace.read import TraceRun
 

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Finding,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+)
 from pytest_hookharness.reports.safe_text import (
     columns,
     fit,
@@ -23,7 +31,7 @@ from pytest_hookharness.reports.terminal.exploration_report import describe_expl
 from pytest_hookharness.reports.terminal.phrases import EVERYTHING, LONGEST_TEXT, and_more, describe_tier
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_turns
-from pytest_hookharness.reports.terminal.verdict_text import advice, first_line
+from pytest_hookharness.reports.terminal.verdict_text import first_line
 
 __all__ = ["first_line", "story"]
 
@@ -62,7 +70,7 @@ def story(outcome: Outcome, *, width: int = 100, replay_command: str = "", verbo
         *_limits(outcome, width),
     ]
     lines += _violations(outcome, width, longest)
-    lines += _wrapped(advice(outcome), width)
+    lines += _advice(outcome, width)
     lines += _findings(outcome, width, longest)
     lines += [*lookup, *_varied(outcome, width)]
     if outcome.explored is not None:
@@ -149,6 +157,15 @@ def _lookup(outcome: Outcome, width: int) -> Iterator[str]:
         )
 
 
+def _advice(outcome: Outcome, width: int) -> Iterator[str]:
+    if isinstance(outcome.verdict, Terminated):
+        return
+    # Most runs end, and need none.
+    from pytest_hookharness.reports.terminal.advice import advice
+
+    yield from _wrapped(advice(outcome), width)
+
+
 def _varied(outcome: Outcome, width: int) -> Iterator[str]:
     for sentence in outcome.varied[:_MOST_VARIED]:
         yield from _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
@@ -158,10 +175,13 @@ def _varied(outcome: Outcome, width: int) -> Iterator[str]:
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     verdict = outcome.verdict
-    if not isinstance(verdict, Livelock | Recursing | Lockout | Undecided):
-        return
     own = verdict.assumptions if isinstance(verdict, Livelock) else ()
     sentences = list(dict.fromkeys([*own, *outcome.assumptions]))
+    if not isinstance(verdict, Livelock | Recursing | Lockout | Undecided | Capped):
+        # An end that was seen rests on nothing but what is assumed about the host.
+        sentences = [sentence for sentence in sentences if sentence.startswith("Assumed ")]
+        if not sentences:
+            return
     for sentence in sentences[:_MOST_ASSUMPTIONS]:
         yield from _wrapped(f"assumed: {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
     yield from and_more(len(sentences) - _MOST_ASSUMPTIONS, "assumption")

@@ -1,20 +1,14 @@
-"""
-Verdicts in words: the first line of a report, and advice on what to do next.
-
-The first line must be enough for a reader who reads nothing else. Advice on findings comes with the findings.
-"""
+"""Verdicts in words: the first line of a report, which must be enough for a reader who reads nothing else."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
-from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.model.verdicts import (
+    UNKNOWN_WITHOUT_CAP,
+    Cap,
     Capped,
     Hung,
     Livelock,
@@ -30,19 +24,9 @@ from pytest_hookharness.reports.terminal.phrases import (
     first_few,
     text_of_changes,
     text_of_command,
-    text_of_reason,
 )
 
 _LONGEST = 300
-_LOCKOUT_ADVICE = (
-    "Allow at least one move that fixes what the hooks complain about, and name it in the reason."
-)
-# Fields in which hosts report an earlier refusal to a hook.
-_SIGNS = ("stop_hook_active", "loop_count")
-_MOST_HOOKS = 4
-# Texts that stand in a YAML list as they are.
-_PLAIN_YAML = re.compile(r"\w[\w./-]*")
-_STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
 # Parts of the key paths of expectations, in the base and in every variant.
 _VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 
@@ -90,8 +74,7 @@ def _verdict(outcome: Outcome) -> str:
         case Terminated():
             return f"terminated: {_terminated(outcome, verdict)}"
         case Capped():
-            changed = f"; changing: {text_of_changes(verdict.changed)}" if verdict.changed else ""
-            return f"capped: {_capped(verdict, host)}{changed}"
+            return f"capped: {_capped(verdict, host)}{_without_cap(verdict)}"
         case Livelock():
             return f"livelock: {_livelock(outcome, verdict)}"
         case Hung(turn=turn, event=event, command=command, asked=asked):
@@ -136,6 +119,29 @@ def _capped(verdict: Capped, host: str) -> str:
     return f"{host} overrode block {verdict.cap.overrides} in turn {verdict.turn}"
 
 
+def _without_cap(verdict: Capped) -> str:
+    """Return what the hooks would do without the limit that ended the run."""
+    changed = f"; changing: {text_of_changes(verdict.changed)}" if verdict.changed else ""
+    of_agent = bool(verdict.status) or verdict.cap.overrides is None
+    limit, why = "that limit" if of_agent else "the cap", plain(verdict.without.why, 220)
+    if of_agent and verdict.without == UNKNOWN_WITHOUT_CAP:
+        return changed
+    match verdict.without.name:
+        case "terminated":
+            return f"; without {limit}, {why}"
+        case "livelock":
+            return f"; the hooks themselves never allow it ({why})"
+        case "undecided":
+            return f"; what the hooks would do without {limit} is unknown: {why}{changed}"
+
+
+def _only_end(outcome: Outcome, cap: Cap | None) -> str:
+    """Return that only the host ends a loop, if its cap does."""
+    if cap is None or cap.overrides is None:
+        return ""
+    return f"; only the cap of {plain(outcome.host, 40)} ends it, at block {cap.overrides}"
+
+
 def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     stem, period = verdict.stem, verdict.period
     begins = f"turn {stem}" if stem else "the beginning"
@@ -148,7 +154,7 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     else:
         level = "" if verdict.evidence == "closed" else f"; {plain(verdict.evidence, 20)} evidence"
         why = f"state repeats every {_turns(period)} from {begins}; confirmed in {confirmed}{level}"
-    return f"{_blocked(outcome, verdict)} ({why})"
+    return f"{_blocked(outcome, verdict)} ({why}){_only_end(outcome, verdict.cap)}"
 
 
 def _turns(period: int) -> str:
@@ -176,139 +182,3 @@ def _driven(outcome: Outcome, verdict: Livelock) -> str:
         f"no end in {counted(outcome.iterations, 'turn')}; {counted(experiments, 'experiment')}; "
         f"driven evidence: it could depend on {read}"
     )
-
-
-def advice(outcome: Outcome) -> str:
-    """Return what to do next, in two or three sentences; empty if there is nothing to advise."""
-    outcome = with_short_paths(outcome)
-    verdict = outcome.verdict
-    match verdict:
-        case Livelock():
-            return _set_of_hooks(outcome, verdict) or _loop(outcome, verdict)
-        case Capped():
-            proof = f" {_mask(verdict.masks)}" if verdict.masks else ""
-            only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
-            return f"{only} {_allow(outcome)}{proof}"
-        case Hung(asked=True):
-            return "Let the hook allow or refuse by itself; in this session nobody is there to answer."
-        case Hung():
-            return (
-                "Give the hook a timeout of its own. Let it read only what it needs instead of waiting for "
-                "the end of its input, a terminal or the network."
-            )
-        case Recursing() if outcome.background.denials:
-            return (
-                "Let the hook trigger only on what its own thread cannot cause: name exit codes or a "
-                "narrower pattern, and keep `max_spawns` low."
-            )
-        case Recursing():
-            return "Let the hook detect that it caused itself, for example with a variable that it sets."
-        case Lockout():
-            return _locked(outcome)
-        case Undecided():
-            return _uncovered(outcome) or _beyond(outcome) or _unknown(verdict)
-        case Terminated():
-            return ""
-        case _:
-            assert_never(verdict)
-
-
-def _last_refusal(outcome: Outcome) -> HookEvent | None:
-    events = (event for _, event in reversed([*outcome.trace.hooked()]))
-    return next((event for event in events if event.decision.refused or event.decision.overridden), None)
-
-
-def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
-    """Return which hook demands what, if several refuse in one cycle; empty if only one refuses."""
-    cycle = range(verdict.stem + 1, verdict.stem + verdict.period + 1)
-    demands: dict[str, str] = {}
-    for step, hooked in outcome.trace.hooked():
-        if step.turn in cycle and hooked.decision.refused:
-            demands |= {text_of_command(run): text_of_reason(run) for run in hooked.deciding}
-    if len(demands) < 2:
-        return ""
-    listed = f"These hooks send the agent back and forth: {_listed(demands, 'demands')}."
-    return f"{listed} Let each of them allow what another one demands."
-
-
-def _listed(reasons: Mapping[str, str], verb: str) -> str:
-    return "; ".join(f"{command} {verb} {reason}" for command, reason in [*reasons.items()][:_MOST_HOOKS])
-
-
-def _locked(outcome: Outcome) -> str:
-    """Return which hooks lock the agent in, and what to do about it."""
-    trap = outcome.explored.trap if outcome.explored is not None else None
-    said = {text_of_command(run): text_of_reason(run) for run in (trap.holding if trap is not None else ())}
-    held = f"These hooks lock the agent in: {_listed(said, 'says')}. " if said else ""
-    return f"{held}{_LOCKOUT_ADVICE}"
-
-
-def _loop(outcome: Outcome, verdict: Livelock) -> str:
-    again = "again and again" if verdict.evidence == "driven" else "forever"
-    refusal = _last_refusal(outcome)
-    if refusal is None:
-        return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."
-    if refusal.event.lower() in _STOPS:
-        return f"The same stop will be refused {again}. {_allow(outcome)}"
-    return (
-        f"The same {plain(refusal.event, 40)} will be refused {again}. Let the reason name a move that "
-        "is allowed, and allow the stop when nothing else is left."
-    )
-
-
-def _allow(outcome: Outcome) -> str:
-    refusal = _last_refusal(outcome)
-    asked = [hooked for _, hooked in outcome.trace.hooked(refusal.event)] if refusal is not None else []
-    if len(asked) == 1:
-        return "The hook was asked only once, so no threshold of its own could have ended this."
-    sentence = "Let the hook allow when nothing changed since its last refusal"
-    runs = [run for hooked in asked for run in hooked.hook_runs]
-    # A field that never changes gives the hook no information.
-    seen = {word: {str(run.payload[word]) for run in runs if word in run.payload} for word in _SIGNS}
-    sign = next((word for word, values in seen.items() if len(values) > 1), None)
-    return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
-
-
-def _mask(masks: tuple[str, ...]) -> str:
-    listed = ", ".join(mask if _PLAIN_YAML.fullmatch(mask) else json.dumps(mask) for mask in masks)
-    return (
-        f"With `mask: [{listed}]` the last turns repeat, as tried on the states of this run; declare that if "
-        "these parts decide nothing."
-    )
-
-
-def _beyond(outcome: Outcome) -> str:
-    threshold = outcome.probe_reports[-1].threshold if outcome.probe_reports else None
-    if threshold is None:
-        return ""
-    if threshold.turn is None:
-        return "Let the hook count its refusals instead of seconds, so that it allows the stop at any pace."
-    return (
-        f"To see the stop allowed, give the run `turns: {threshold.turn + 10}`; to spare the agent these "
-        "turns, lower the hook's threshold."
-    )
-
-
-def _uncovered(outcome: Outcome) -> str:
-    if outcome.explored is None or not outcome.explored.open:
-        return ""
-    return (
-        "Explore more (`explore: {states: ..., time: ...}`, within the time budget), or name the moves that "
-        "matter (`explore: {moves: [...]}`). Where a file only counts or grows, no number of states is "
-        "enough."
-    )
-
-
-def _unknown(verdict: Undecided) -> str:
-    if "two answers" in verdict.why:
-        return (
-            "Something outside the state decides: a clock, a random number, the network, another folder. "
-            "Find what the hook reads; a folder can be added with `cover`."
-        )
-    if verdict.why.startswith("interrupted"):
-        return ""
-    if verdict.masks:
-        return f"{_mask(verdict.masks)} If they are a threshold of the hook, raise `turns` to reach it."
-    if verdict.changed:
-        return "If the changing files are a threshold of the hook, raise `turns` to reach it."
-    return "Give the run more turns or time, or extend the script until the agent tries to stop."

@@ -108,6 +108,9 @@ EXPECT = record_of(
         ),
         "period": POSITIVE,
         "cap": CAP,
+        "without_cap": ChoiceShape(
+            noun="what hooks do without a cap", words=("terminated", "livelock", "undecided")
+        ),
         "evidence": ChoiceShape(noun="a kind of evidence", words=("closed", "unread", "driven", "masked")),
         "reasons": REGEXES,
         "told": REGEXES,

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.probing import experiments
-from pytest_hookharness.judging.recurrence.cycle import Lasso, changes, same_state
+from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
-from pytest_hookharness.model.trace import Change, HookEvent
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.hook_source import numbers
@@ -81,6 +79,8 @@ class ProbeSchedule:
         self._began = platform.files().file_clock()
         # The threshold that the run is driven on to, which will confirm or refute it.
         self._awaited: Threshold | None = None
+        # The end that follows if the host did not end the run by itself after that turn.
+        self._postponed: tuple[int, RunEnd] | None = None
         # Two periods must be seen before the first probe.
         self._not_before = 3
         self._misses = 0
@@ -96,11 +96,13 @@ class ProbeSchedule:
             ``None`` while the run goes on to a threshold within its turns, or to one that real time soon
             reaches.
         """
+        if self._postponed is not None:
+            return self._check_postponed(*self._postponed)
         if self._awaited is not None:
             return self._check_awaited(self._awaited)
         if self._time_is_left:
             return None
-        influences = self._observe(period)
+        influences = self.observe(period)
         if not influences.matters and not influences.clock:
             return self._end("lasso")
         if influences.matters and self._has_turns(period):
@@ -113,8 +115,8 @@ class ProbeSchedule:
             self._awaited = threshold
             return None
         if threshold is not None:
-            return self._end("threshold", describe_out_of_reach(threshold, self._turn_limit))
-        return self._end("threshold", report.unclear) if report.unclear else self._end("lasso")
+            return self._end_out_of_reach(threshold, period)
+        return self._end_unless_capped(report.unclear, period) if report.unclear else self._end("lasso")
 
     def only_time_differs(self, lasso: Lasso) -> bool:
         """
@@ -138,6 +140,8 @@ class ProbeSchedule:
         Probe a run whose turns are alike while its state moves on; return its end if the probes show one.
         """
         turn = self._driver.turn
+        if self._postponed is not None:
+            return self._check_postponed(*self._postponed)
         if self._awaited is not None:
             return self._check_awaited(self._awaited)
         if self._time_is_left:
@@ -145,7 +149,7 @@ class ProbeSchedule:
         if turn < self._not_before or len(self.made) >= _REPORT_LIMIT:
             return None
         periods = [*find_similar_periods(turn, self._history.signature)]
-        unread = next((period for period in periods[:_OBSERVED] if not self._observe(period).matters), None)
+        unread = next((period for period in periods[:_OBSERVED] if not self.observe(period).matters), None)
         if unread is not None:
             return self._check_unread(unread)
         if periods and self._has_turns(periods[0]):
@@ -162,15 +166,35 @@ class ProbeSchedule:
         if threshold is None or self._time_is_left:
             return None
         if threshold.turn is None or threshold.turn > self._turn_limit:
-            return self._end("threshold", describe_out_of_reach(threshold, self._turn_limit))
+            return self._end_out_of_reach(threshold, report.period)
         self._awaited = threshold
         return None
+
+    def _end_out_of_reach(self, threshold: Threshold, period: int) -> RunEnd | None:
+        return self._end_unless_capped(describe_out_of_reach(threshold, self._turn_limit), period)
+
+    def _end_unless_capped(self, why: str, period: int) -> RunEnd | None:
+        """Return an end that leaves the verdict open; ``None`` if the host will end the run itself before."""
+        end, last = self._end("threshold", why), self._last_turn(period)
+        if last is None or last > self._turn_limit:
+            return end
+        self._postponed = last, end
+        return None
+
+    def _check_postponed(self, last: int, end: RunEnd) -> RunEnd | None:
+        return None if self._driver.turn <= last else replace(end, turn=self._driver.turn)
+
+    def _last_turn(self, period: int) -> int | None:
+        """Return the turn in which the host would end the loop; ``None`` if it would not."""
+        turn = self._driver.turn
+        recent = [step for step in self._driver.steps if step.turn > turn - period]
+        return hosts.find_last_turn(self._driver.progress.session, turn, period, recent)
 
     def _check_unread(self, period: int) -> RunEnd | None:
         """
         Return the end of a run in which nothing that changes is read; ``None`` if time makes a difference.
         """
-        if not self._observe(period).clock:
+        if not self.observe(period).clock:
             return self._end("progression")
         report = self._probe(period, self._pattern(self._driver.turn, period), only_time=True)
         if report.inert and experiments.shows_no_time(report):
@@ -186,12 +210,12 @@ class ProbeSchedule:
 
         return ReadObservation(self._driver.testbed, self._remaining, self._began)
 
-    def _observe(self, period: int) -> Influences:
+    def observe(self, period: int) -> Influences:
         """Return what a cycle of that period reads that could matter; each is observed once."""
         turn = self._driver.turn
         if period not in self._observed:
             repetition = self._history.last_repetition(self._driver, period)
-            found = self._observation.observe(repetition, self._differing(turn, period))
+            found = self._observation.observe(repetition, self._history.differing(turn, period))
             if self._history.states[turn].agent != self._history.states[turn - period].agent:
                 found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
             self._observed[period] = found
@@ -204,21 +228,9 @@ class ProbeSchedule:
         if self._proposed is None:
             return None
         turn, period = self._proposed
-        return ObservedCycle(stem=self._stem(turn, period), period=period, influences=self._observed[period])
-
-    def _stem(self, turn: int, period: int) -> int:
-        """Return the turn since which each turn is similar to the one a period later."""
-        signature = self._history.signature
-        stem = turn - period
-        while stem and (found := signature(stem)) is not None and found == signature(stem + period):
-            stem -= 1
-        return stem
-
-    def _differing(self, turn: int, period: int) -> list[Change]:
-        """Return the files that differ between the states after the last repetitions."""
-        states = self._history.states
-        ends = [states[turn - times * period] for times in range(3) if turn - times * period in states]
-        return [change for one, other in pairwise(ends) for change in changes(other, one)]
+        return ObservedCycle(
+            stem=self._history.find_stem(turn, period), period=period, influences=self._observed[period]
+        )
 
     def _has_turns(self, period: int) -> bool:
         """
@@ -226,19 +238,11 @@ class ProbeSchedule:
 
         Not if real time or turns are used up, and not if the host would then end the loop.
         """
-        turn, session = self._driver.turn, self._driver.progress.session
+        turn = self._driver.turn
         if turn + period > self._turn_limit or self._remaining() < self._for_turns:
             return False
-        left = hosts.refusals_left(session)
-        if left is not None and left < self._refusals(turn - period):
-            return False
-        return all(limit.turn > turn + period for limit in hosts.find_limits(session, turn, period))
-
-    def _refusals(self, since: int = -1) -> int:
-        """Return the number of refusals after a turn; all of them if none is given."""
-        recent = takewhile(lambda step: step.turn > since, reversed(self._driver.steps))
-        events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
-        return sum(event.decision.refused for event in events)
+        last = self._last_turn(period)
+        return last is None or last > turn + period
 
     def _probe_patterns(self, turn: int, periods: Sequence[int]) -> ProbeReport | None:
         """
@@ -254,7 +258,7 @@ class ProbeSchedule:
                 continue
             self._tries += 1
             report = self._probe(period, pattern)
-            if not report.unpredictable and not _breaks_soon(report):
+            if not report.unpredictable and not report.changes_within(_MIN_REPETITIONS):
                 return report
             self.made.pop()
             self._not_before_by_period[period] = turn + max(3, turn // 2)
@@ -306,11 +310,11 @@ class ProbeSchedule:
         if isinstance(contents, str):
             return ()
         before, after = contents
-        recently = self._refusals(turn - period)
+        recently = self._driver.refusals(turn - period)
         # A hook may count both, turns and refusals, in the transcript or in a log that is not covered.
         counted = (
             experiments.GrowingSize(turn, period),
-            *((experiments.GrowingSize(self._refusals(), recently),) if recently else ()),
+            *((experiments.GrowingSize(self._driver.refusals(), recently),) if recently else ()),
         )
         return (*counted, *experiments.find_growing_sizes(before, after, self._history.states[turn].files))
 
@@ -340,11 +344,3 @@ class ProbeSchedule:
 
     def _end(self, how: Literal["lasso", "progression", "threshold", "disagreed"], why: str = "") -> RunEnd:
         return RunEnd(how=how, turn=self._driver.turn, why=why)
-
-
-def _breaks_soon(report: ProbeReport) -> bool:
-    # What changes within few repetitions is not a progression; that of a longer period may be one.
-    threshold = report.threshold
-    if threshold is None or threshold.turn is None or threshold.reaction is not ProbeEffect.EFFECT:
-        return False
-    return threshold.turn - report.turn <= _MIN_REPETITIONS * report.period

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
@@ -151,6 +152,12 @@ class SessionDriver:
             session, lambda file: edit_or_read(self.testbed, Read(file=file)).content
         )
         return {**session.visible, "files changed since the agent saw them": changed}
+
+    def refusals(self, since: int = -1) -> int:
+        """Return the number of refusals after a turn; all of them if none is given."""
+        recent = takewhile(lambda step: step.turn > since, reversed(self.steps))
+        events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
+        return sum(event.decision.refused for event in events)
 
     def drive(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
         """

@@ -22,7 +22,7 @@ from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_exc
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
-from pytest_hookharness.model.trace import HookRun, State, StateEntry, Step, Trace
+from pytest_hookharness.model.trace import Change, HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
 # Why a state equals no other: its turns differ in nothing but the time.
@@ -174,6 +174,20 @@ class History:
             text = json.dumps(parts, sort_keys=True, default=str)
             self._signatures[turn] = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
         return self._signatures[turn]
+
+    def find_stem(self, turn: int, period: int) -> int:
+        """Return the turn since which each turn is similar to the one a period later."""
+        stem = turn - period
+        while stem and (found := self.signature(stem)) is not None and found == self.signature(stem + period):
+            stem -= 1
+        return stem
+
+    def differing(self, turn: int, period: int) -> list[Change]:
+        """Return the files that differ between the states after the last repetitions, up to a turn."""
+        ends = [
+            self.states[turn - times * period] for times in range(3) if turn - times * period in self.states
+        ]
+        return [change for one, other in pairwise(ends) for change in changes(other, one)]
 
     def point(self, turn: int) -> SessionPoint:
         """Return where host and agent stood after a turn."""

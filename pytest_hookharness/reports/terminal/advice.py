@@ -1,0 +1,204 @@
+"""
+Advice on a verdict: what to do next.
+
+Advice on findings comes with the findings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import assert_never
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import HookEvent
+from pytest_hookharness.model.verdicts import (
+    Cap,
+    Capped,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+)
+from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.short_paths import with_short_paths
+from pytest_hookharness.reports.terminal.phrases import text_of_command, text_of_reason
+
+_LOCKOUT_ADVICE = (
+    "Allow at least one move that fixes what the hooks complain about, and name it in the reason."
+)
+# Fields in which hosts report an earlier refusal to a hook.
+_SIGNS = ("stop_hook_active", "loop_count")
+_MOST_HOOKS = 4
+# Texts that stand in a YAML list as they are.
+_PLAIN_YAML = re.compile(r"\w[\w./-]*")
+_STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
+
+
+def advice(outcome: Outcome) -> str:
+    """Return what to do next, in two or three sentences; empty if there is nothing to advise."""
+    outcome = with_short_paths(outcome)
+    verdict = outcome.verdict
+    match verdict:
+        case Livelock():
+            return _set_of_hooks(outcome, verdict) or _loop(outcome, verdict)
+        case Capped():
+            return _lower(outcome, verdict) or _allow_before_cap(outcome, verdict)
+        case Hung(asked=True):
+            return "Let the hook allow or refuse by itself; in this session nobody is there to answer."
+        case Hung():
+            return (
+                "Give the hook a timeout of its own. Let it read only what it needs instead of waiting for "
+                "the end of its input, a terminal or the network."
+            )
+        case Recursing() if outcome.background.denials:
+            return (
+                "Let the hook trigger only on what its own thread cannot cause: name exit codes or a "
+                "narrower pattern, and keep `max_spawns` low."
+            )
+        case Recursing():
+            return "Let the hook detect that it caused itself, for example with a variable that it sets."
+        case Lockout():
+            return _locked(outcome)
+        case Undecided():
+            return _uncovered(outcome) or _beyond(outcome, verdict) or _unknown(outcome, verdict)
+        case Terminated():
+            return ""
+        case _:
+            assert_never(verdict)
+
+
+def _lower(outcome: Outcome, verdict: Capped) -> str:
+    """Return what to do about a threshold that the cap makes unreachable; empty if there is none."""
+    if verdict.without.name != "terminated" or verdict.cap.overrides is None:
+        return ""
+    return (
+        f"On {plain(outcome.host, 40)} no number of turns shows the stop allowed: lower the hook's threshold "
+        f"below block {verdict.cap.overrides}, or set `cap: none` to see what it does without the cap."
+    )
+
+
+def _allow_before_cap(outcome: Outcome, verdict: Capped) -> str:
+    proof = f" {_mask(verdict.masks)}" if verdict.masks else ""
+    only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
+    return f"{only} {_allow(outcome)}{proof}"
+
+
+def _last_refusal(outcome: Outcome) -> HookEvent | None:
+    events = (event for _, event in reversed([*outcome.trace.hooked()]))
+    return next((event for event in events if event.decision.refused or event.decision.overridden), None)
+
+
+def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
+    """Return which hook demands what, if several refuse in one cycle; empty if only one refuses."""
+    cycle = range(verdict.stem + 1, verdict.stem + verdict.period + 1)
+    demands: dict[str, str] = {}
+    for step, hooked in outcome.trace.hooked():
+        if step.turn in cycle and hooked.decision.refused:
+            demands |= {text_of_command(run): text_of_reason(run) for run in hooked.deciding}
+    if len(demands) < 2:
+        return ""
+    listed = f"These hooks send the agent back and forth: {_listed(demands, 'demands')}."
+    return f"{listed} Let each of them allow what another one demands."
+
+
+def _listed(reasons: Mapping[str, str], verb: str) -> str:
+    return "; ".join(f"{command} {verb} {reason}" for command, reason in [*reasons.items()][:_MOST_HOOKS])
+
+
+def _locked(outcome: Outcome) -> str:
+    """Return which hooks lock the agent in, and what to do about it."""
+    trap = outcome.explored.trap if outcome.explored is not None else None
+    said = {text_of_command(run): text_of_reason(run) for run in (trap.holding if trap is not None else ())}
+    held = f"These hooks lock the agent in: {_listed(said, 'says')}. " if said else ""
+    return f"{held}{_LOCKOUT_ADVICE}"
+
+
+def _loop(outcome: Outcome, verdict: Livelock) -> str:
+    again = "again and again" if verdict.evidence == "driven" else "forever"
+    refusal = _last_refusal(outcome)
+    if refusal is None:
+        return "Nothing is refused and the session goes on: the turns above show which hook keeps it going."
+    if refusal.event.lower() in _STOPS:
+        return f"The same stop will be refused {again}. {_allow(outcome)}"
+    return (
+        f"The same {plain(refusal.event, 40)} will be refused {again}. Let the reason name a move that "
+        "is allowed, and allow the stop when nothing else is left."
+    )
+
+
+def _allow(outcome: Outcome) -> str:
+    refusal = _last_refusal(outcome)
+    asked = [hooked for _, hooked in outcome.trace.hooked(refusal.event)] if refusal is not None else []
+    if len(asked) == 1:
+        return "The hook was asked only once, so no threshold of its own could have ended this."
+    sentence = "Let the hook allow when nothing changed since its last refusal"
+    runs = [run for hooked in asked for run in hooked.hook_runs]
+    # A field that never changes gives the hook no information.
+    seen = {word: {str(run.payload[word]) for run in runs if word in run.payload} for word in _SIGNS}
+    sign = next((word for word, values in seen.items() if len(values) > 1), None)
+    return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
+
+
+def _mask(masks: tuple[str, ...]) -> str:
+    listed = ", ".join(mask if _PLAIN_YAML.fullmatch(mask) else json.dumps(mask) for mask in masks)
+    return (
+        f"With `mask: [{listed}]` the last turns repeat, as tried on the states of this run; declare that if "
+        "these parts decide nothing."
+    )
+
+
+def _beyond(outcome: Outcome, verdict: Undecided) -> str:
+    threshold = outcome.probe_reports[-1].threshold if outcome.probe_reports else None
+    if threshold is None:
+        return ""
+    if threshold.turn is None:
+        return "Let the hook count its refusals instead of seconds, so that it allows the stop at any pace."
+    wanted = f"give the run `turns: {threshold.turn + 10}`"
+    if verdict.cap is not None and _turn_of(outcome, verdict.cap) < threshold.turn:
+        return (
+            f"To see the stop allowed, {wanted} and `cap: none`, because {_cap_first(outcome, verdict.cap)}; "
+            "to see it on this host, lower the hook's threshold."
+        )
+    return f"To see the stop allowed, {wanted}; to spare the agent these turns, lower the hook's threshold."
+
+
+def _turn_of(outcome: Outcome, cap: Cap) -> int:
+    """Return the turn in which the cap would act if blocks went on as they did."""
+    blocks = outcome.blocks()
+    return -(-(cap.overrides or 0) * outcome.iterations // blocks) if blocks else outcome.iterations
+
+
+def _cap_first(outcome: Outcome, cap: Cap) -> str:
+    return f"the cap of {plain(outcome.host, 40)} overrides block {cap.overrides} before"
+
+
+def _uncovered(outcome: Outcome) -> str:
+    if outcome.explored is None or not outcome.explored.open:
+        return ""
+    return (
+        "Explore more (`explore: {states: ..., time: ...}`, within the time budget), or name the moves that "
+        "matter (`explore: {moves: [...]}`). Where a file only counts or grows, no number of states is "
+        "enough."
+    )
+
+
+def _unknown(outcome: Outcome, verdict: Undecided) -> str:
+    if "two answers" in verdict.why:
+        return (
+            "Something outside the state decides: a clock, a random number, the network, another folder. "
+            "Find what the hook reads; a folder can be added with `cover`."
+        )
+    if verdict.why.startswith("interrupted"):
+        return ""
+    threshold = "the changing files are a threshold of the hook"
+    if verdict.cap is not None:
+        reach = f"If {threshold}, set `cap: none` to reach it: {_cap_first(outcome, verdict.cap)}."
+    elif verdict.changed:
+        reach = f"If {threshold}, raise `turns` to reach it."
+    else:
+        reach = "Give the run more turns or time, or extend the script until the agent tries to stop."
+    return f"{_mask(verdict.masks)} {reach}" if verdict.masks else reach

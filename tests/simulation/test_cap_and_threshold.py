@@ -1,0 +1,96 @@
+"""What the cap of a host does and what the hooks would do without it: two things, and both are reported."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Capped, Livelock, Undecided
+from pytest_hookharness.reports.terminal.advice import advice
+from pytest_hookharness.reports.terminal.verdict_text import first_line
+
+COUNT = (
+    "n=$(($(cat .n 2>/dev/null || echo 0)+1)); echo $n > .n; [ $n -gt {0} ] && exit 0; echo more >&2; exit 2"
+)
+
+
+@pytest.mark.parametrize("limit", [20, 200])
+def test_a_threshold_behind_the_cap(play, limit):
+    """The same hook is capped wherever its own threshold lies, and both are in the first line."""
+    outcome = play(
+        hooks={"Stop": COUNT.format(limit)},
+        turns=40,
+        expect={"verdict": "capped", "guard": {"overrides": 9}, "without_cap": "terminated"},
+    )
+
+    assert isinstance(outcome.verdict, Capped)
+    assert not outcome.violations
+    line = first_line(outcome)
+    assert "overrode block 9 in turn 9" in line
+    assert (
+        f"without the cap, the hooks would allow the stop at {limit} in workspace/.n, in turn {limit + 1}"
+        in line
+    )
+    assert "turns:" not in advice(outcome)
+
+
+def test_a_livelock_behind_a_cap(play):
+    """A livelock on a host with a cap names the cap, and an expectation can name either."""
+    outcome = play(
+        hooks={"Stop": "echo more >&2; exit 2"},
+        expect={"verdict": "livelock", "guard": {"overrides": 9}, "without_cap": "livelock"},
+    )
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert not outcome.violations
+    assert first_line(outcome).endswith("; only the cap of claude-code@2.1.329 ends it, at block 9")
+
+
+def test_a_livelock_of_a_run_until_the_cap(play):
+    """A run that is played until the cap still says that the hooks never allow the stop, and why."""
+    outcome = play(
+        hooks={"Stop": "echo more >&2; exit 2"},
+        until="guard",
+        expect={"verdict": "capped", "without_cap": "livelock"},
+    )
+
+    assert not outcome.violations
+    assert "closed evidence" in outcome.verdict.without.why
+    assert "the hooks themselves never allow it" in first_line(outcome)
+
+
+def test_what_hooks_do_without_the_cap_is_not_always_known(play):
+    """Chance that hooks read leaves open what they would do without the cap; that is said, not guessed."""
+    outcome = play(
+        hooks={"Stop": "cat noise 2>/dev/null | wc -c; head -c 9 /dev/urandom > noise; exit 2"},
+        expect={"verdict": "capped", "without_cap": "livelock", "findings": ["SILENT-REFUSAL"]},
+    )
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.verdict.without.name == "undecided"
+    assert [item.path for item in outcome.violations] == ["expect.without_cap"]
+
+
+def test_turns_before_the_cap(play):
+    """A run whose turns end before the cap is undecided, and advice knows of the cap."""
+    outcome = play(hooks={"Stop": COUNT.format(50)}, turns=5)
+
+    assert isinstance(outcome.verdict, Undecided)
+    said = advice(outcome)
+    assert "`turns: 61` and `cap: none`" in said
+    assert "the cap of claude-code@2.1.329 overrides block 9 before" in said
+
+
+def test_a_threshold_before_the_cap(play):
+    """A threshold that lies before the cap is reached with real turns, and advised with turns alone."""
+    assert play(hooks={"Stop": COUNT.format(7)}).terminated
+
+    outcome = play(hooks={"Stop": COUNT.format(7)}, turns=5)
+    assert "cap: none" not in advice(outcome)
+
+
+def test_no_cap_shows_the_threshold(play):
+    """What is said of the hooks without the cap is what they do if the scenario takes the cap away."""
+    outcome = play(hooks={"Stop": COUNT.format(20)}, cap="none")
+
+    assert outcome.terminated
+    assert outcome.iterations == 21
