@@ -69,10 +69,18 @@ class Module:
     def tree(self) -> ast.Module:
         return ast.parse(self.source)
 
-    def imports(self) -> Iterator[tuple[int, str]]:
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def imports(self) -> tuple[tuple[int, str], ...]:
         """Line and name of every module of ours that is imported, in functions and behind conditions too."""
+        return tuple(self._imports())
+
+    def _imports(self) -> Iterator[tuple[int, str]]:
         folder = [PACKAGE, *self.path.parent.parts]
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -96,7 +104,7 @@ def dotted(path: PurePath) -> str:
 
 def upward(module: Module) -> Iterator[str]:
     """Imports of the same row or a higher one."""
-    for line, other in module.imports():
+    for line, other in module.imports:
         package = other.partition(".")[0]
         if package in ("__init__", module.package) and (package != "__init__" or module.name in FACE):
             continue
@@ -108,10 +116,10 @@ def hidden(module: Module) -> Iterator[str]:
     """Imports that cannot be read off an import statement. Lazy packages may have them."""
     others = {
         id(call.func)
-        for call in ast.walk(module.tree)
+        for call in module.nodes
         if isinstance(call, ast.Call) and call.args and names_another_package(call.args[0])
     }
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         name = getattr(node, "attr", getattr(node, "id", ""))
         if name in ("import_module", "__import__") and module.name not in LAZY and id(node) not in others:
             yield f"{module.path}: uses {name}; write an import statement"
@@ -127,7 +135,7 @@ def overlong(module: Module) -> Iterator[str]:
     lines = len(module.source.splitlines())
     if lines > LINES_OF_FILE:
         yield f"{module.path}:1: has {lines} lines, at most {LINES_OF_FILE} for one concept"
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > LINES_OF_FUNCTION:
@@ -152,11 +160,11 @@ def cycles(edges: Mapping[str, set[str]]) -> Iterator[str]:
 
 def circles(modules: list[Module]) -> Iterator[str]:
     """Cycles between modules, and between the folders directly below a package."""
-    yield from cycles({module.name: {name for _, name in module.imports()} for module in modules})
+    yield from cycles({module.name: {name for _, name in module.imports} for module in modules})
     units = {module.name: module.unit for module in modules}
     edges: dict[str, set[str]] = defaultdict(set)
     for module in modules:
-        for _, name in module.imports():
+        for _, name in module.imports:
             if name.partition(".")[0] == module.package and "." in name:
                 edges[module.unit].add(units[name])
     yield from cycles(edges)
