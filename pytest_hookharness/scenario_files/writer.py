@@ -22,9 +22,11 @@ class Unwritable(ValueError):
     """A scenario contains something that this module cannot write."""
 
 
-def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
+def write(scenario: Scenario, *, name: str, why: str, folder: str = "") -> str:
     """
     Return the text of a scenario file, in which ``folder``, the project or plugin, is relative to the file.
+
+    Without a folder the scenario has no project; its files are in the text.
 
     The scenario's expectation is not written, so that the default applies.
 
@@ -32,7 +34,8 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
         Unwritable: The scenario contains something that cannot be written.
     """
     keys: dict[str, Any] = {"name": name, "why": why, "host": scenario.host}
-    keys["plugin" if scenario.plugin is not None else "project"] = folder
+    if folder:
+        keys["plugin" if scenario.plugin is not None else "project"] = folder
     if scenario.hooks is not None:
         keys["hooks"] = scenario.hooks
     if scenario.env:
@@ -53,8 +56,12 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
         keys["world"] = {"answers": answers}
     if scenario.vary:
         keys["vary"] = [request.family for request in scenario.vary]
+    if scenario.modes:
+        keys["modes"] = {path: f"{mode:04o}" for path, mode in scenario.modes.items()}
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
-    acts = [*map(_act, scenario.script.acts), *_then(scenario)]
+    if scenario.files:
+        lines += ["files:", *(line for path, text in scenario.files.items() for line in _file(path, text))]
+    acts = [*(each for act in scenario.script.acts for each in _acts(act)), *_then(scenario)]
     lines += ["agent:", *(f"  - {_json(act)}" for act in acts)]
     return "\n".join([*lines, ""])
 
@@ -67,6 +74,23 @@ def _json(value: object) -> str:
 def _escape(found: re.Match[str]) -> str:
     number = ord(found[0])
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _file(path: str, text: str) -> Iterator[str]:
+    """Yield a file of the workspace as lines that a person can read, where YAML has a form for its text."""
+    readable = text.endswith("\n") and not text.endswith("\n\n") and text[0] not in " \n"
+    if readable and not _BEYOND.search(text.replace("\n", "")) and " \n" not in text:
+        yield f"  {_json(path)}: |"
+        yield from (f"    {line}" if line else "" for line in text.splitlines())
+    else:
+        yield f"  {_json(path)}: {_json(text)}"
+
+
+def _acts(act: moves.Act) -> Iterator[dict[str, Any]]:
+    say = getattr(act, "say", "")
+    if say:
+        yield {"say": say}
+    yield _act(act)
 
 
 def _then(scenario: Scenario) -> Iterator[dict[str, Any]]:
@@ -95,6 +119,8 @@ def _act(act: moves.Act) -> dict[str, Any]:
             return {"tool": {"name": name, "input": data}, **_modifiers(call)}
         case moves.Stop(text=text):
             return {"stop": text}
+        case moves.Wait(seconds=seconds):
+            return {"wait": f"{seconds:g}s"}
         case moves.Subagent(kind=kind, prompt=prompt, text=text):
             return {"subagent": {"kind": kind, "prompt": prompt, "text": text}}
         case moves.Compact(trigger=trigger):
@@ -106,5 +132,8 @@ def _act(act: moves.Act) -> dict[str, Any]:
 
 
 def _modifiers(call: moves.RunCommand | moves.Edit | moves.Read | moves.ToolCall) -> dict[str, Any]:
-    result = {} if call.given is None else {"result": call.given.text}
+    result: dict[str, Any] = {}
+    if call.given is not None:
+        failed = {"text": call.given.text, "failed": True}
+        result = {"result": failed if call.given.failed else call.given.text}
     return result if call.expect is None else {**result, "expect": call.expect}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
+from pytest_hookharness.campaigns.shrinking.delta_debugging import minimise
 from pytest_hookharness.campaigns.stress.plan import RACE
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.checkup import Symptom
@@ -140,16 +141,8 @@ def _with(scenario: Scenario, acts: Sequence[Act], script: Script | None = None)
 def _drop_acts(search: _Search, scenario: Scenario) -> None:
     """Remove ever smaller groups of acts, but keep the first act."""
     first, *acts = scenario.script.acts or (FIRST_PROMPT,)
-    size = max(1, len(acts) // 2)
-    while size and len(acts) > _is_varied(scenario):
-        position = 0
-        while position < len(acts) and search.left:
-            fewer = [*acts[:position], *acts[position + size :]]
-            if search.try_out(_with(scenario, [first, *fewer])):
-                acts = fewer
-            else:
-                position += size
-        size //= 2
+    least = int(_is_varied(scenario))
+    minimise(acts, lambda fewer: search.try_out(_with(scenario, [first, *fewer])), least)
 
 
 def _shorten_texts(search: _Search) -> None:

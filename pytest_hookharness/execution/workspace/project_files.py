@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -67,7 +67,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
         ("add", "--all"),
         ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
     ):
-        _run_git(git, words, root, home)
+        run_git(git, words, root, home)
     if excluded:
         info = root / ".git" / "info"
         info.mkdir(exist_ok=True)
@@ -89,7 +89,7 @@ def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
     if git is None or not (mark.is_file() or (mark / "HEAD").is_file()):
         return ()
     words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    return tuple(filter(None, os.fsdecode(_run_git(git, words, root, home)).split("\0")))
+    return tuple(filter(None, os.fsdecode(run_git(git, words, root, home)).split("\0")))
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -113,13 +113,28 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def _run_git(git: str, words: tuple[str, ...], root: Path, home: Path) -> bytes:
+def run_git(
+    git: str, words: tuple[str, ...], root: Path, home: Path, more: Mapping[str, str] | None = None
+) -> bytes:
+    """
+    Return what git prints, without the developer's configuration and hooks.
+
+    Args:
+        git: The program.
+        words: Its arguments.
+        root: The folder in which it runs.
+        home: A folder without any git configuration.
+        more: Further environment variables.
+
+    Raises:
+        WorkspaceError: It could not be run, or failed.
+    """
     settings = [word for setting in _HARDENED for word in ("-c", setting)]
     try:
         done = subprocess.run(
             [git, *settings, *words],
             cwd=root,
-            env=_environment(home),
+            env={**_environment(home), **(more or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_TIMEOUT,

@@ -25,6 +25,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "check": ("check_command", "find what is wrong with the hooks of a project"),
     "init": ("init", "write first scenarios for the hooks of a project"),
     "record": ("record", "record the payloads that a real agent sends to its hooks"),
+    "reproduce": ("reproduce", "play the loop of a real session again, and make it small"),
     "report": ("report", "summarise trace files"),
     "analyze": ("report", "find loops in the transcript of a real agent"),
     "hosts": ("reference", "list the hosts that can be simulated, and how well each is known"),

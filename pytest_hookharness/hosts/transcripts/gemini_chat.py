@@ -27,6 +27,8 @@ _PROCESS = re.compile(r"^(?:Process Group PGID|Background PIDs): .*\n?", re.MULT
 _ABOUT = re.compile(r"^(?:Command|Directory|Signal): .*\n?", re.MULTILINE)
 _EMPTY = re.compile(r"^(?:Output|Error): \((?:empty|none)\)\n?", re.MULTILINE)
 _EXIT = re.compile(r"^Exit Code: (?P<code>-?\d+)\n?", re.MULTILINE)
+# In the context that the model gets before the first prompt.
+_FOLDER = re.compile(r"Workspace Directories:\**\n\s*- (?P<path>/[^\n]*)")
 _TAGS = re.compile(r"</?untrusted_context>\n?")
 
 
@@ -52,6 +54,9 @@ class GeminiReader:
         """Add a record to a stream."""
         if "projectHash" in record:
             stream.note(session=record.get("sessionId"))
+        for first in list_of(object_of(record.get("$set")).get("messages"))[:1]:
+            folder = _FOLDER.search(text_of(object_of(first).get("content")))
+            stream.note(cwd=folder["path"] if folder else "")
         name = string_of(record.get("id"))
         match record.get("type"):
             case "gemini":

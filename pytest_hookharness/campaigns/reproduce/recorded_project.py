@@ -1,0 +1,119 @@
+"""The project of a recorded session: at its commit where the repository has it, otherwise as it is now."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_hookharness.execution.workspace.committed_project import find_commit, write_commit
+from pytest_hookharness.execution.workspace.project_files import IgnoredFiles
+from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.scenario_files.json_records import UnreadableRecords
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+_HASH = re.compile(r"\A[0-9a-f]{7,64}\Z")
+# A project with more is not written into a scenario file.
+_MOST_FILES, _MOST_BYTES = 100, 256 * 1024
+_SESSION_ID = "{{session_id}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedProject:
+    """
+    The files that the hooks see.
+
+    Attributes:
+        folder: Where they are.
+        told: Which state of the project they are, in words.
+        files: Texts of all files, by path, if they are few; ``None`` if they are not.
+        modes: Permission bits of files that a scenario would not give them by itself.
+        git: Whether the project is in a repository.
+    """
+
+    folder: Path
+    told: str
+    files: Mapping[str, str] | None
+    modes: Mapping[str, int]
+    git: bool
+
+
+def find_project(
+    stream: SessionStream, source: Path, given: Path | None, at: str, scratch: Path
+) -> RecordedProject:
+    """
+    Return the project of a session.
+
+    Args:
+        stream: The session.
+        source: The transcript.
+        given: The project; ``None`` for the folder that the transcript names.
+        at: The commit; empty for the one that the transcript names.
+        scratch: An empty folder for the files of a commit.
+
+    Raises:
+        UnreadableRecords: The transcript names no project that exists.
+        SimulationError: The project or the commit does not exist.
+        WorkspaceError: Git fails.
+    """
+    folder = given or (Path(stream.cwd) if stream.cwd.startswith("/") else None)
+    if folder is None:
+        raise UnreadableRecords(
+            f"{source}: does not name the folder of its project; give it with --project DIR"
+        )
+    folder = folder.resolve()
+    if not folder.is_dir():
+        whose = "--project" if given else f"{source}: the session's folder"
+        raise SimulationError(f"{whose} {folder} does not exist; give the project with --project DIR")
+    commit = find_commit(folder, at or (stream.commit if _HASH.match(stream.commit) else "HEAD"))
+    git = bool(find_commit(folder, "HEAD"))
+    if at and not commit:
+        raise SimulationError(f"--at {at}: {folder} has no such commit; look it up with `git log`")
+    if commit and (at or stream.commit):
+        inside = write_commit(folder, commit, scratch)
+        files, modes = _few_files(inside, frozenset())
+        told = f"{folder} at commit {commit[:12]}"
+        return RecordedProject(folder=inside, told=told, files=files, modes=modes, git=True)
+    with TemporaryDirectory(prefix="hookharness-git-") as home:
+        ignored = IgnoredFiles.of(folder, Path(home))
+    files, modes = (None, {}) if ignored.folders else _few_files(folder, ignored.paths)
+    why = f"it has no commit {stream.commit[:12]}" if stream.commit else "the transcript names no commit"
+    return RecordedProject(
+        folder=folder, told=f"{folder} as it is now ({why})", files=files, modes=modes, git=git
+    )
+
+
+def _few_files(folder: Path, without: frozenset[Path]) -> tuple[Mapping[str, str] | None, Mapping[str, int]]:
+    """Return the texts and modes of a folder's files; ``None`` if they are many, or not all texts."""
+    files: dict[str, str] = {}
+    modes: dict[str, int] = {}
+    left = _MOST_BYTES
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        if any(Path(place, name).is_symlink() for name in (*folders, *names)):
+            return None, {}
+        for name in sorted(names):
+            path = Path(place, name)
+            if path in without or name == ".git":
+                continue
+            left -= path.stat().st_size
+            text = _text(path) if left >= 0 and len(files) < _MOST_FILES else None
+            if text is None or _SESSION_ID in text:
+                return None, {}
+            inside = str(path.relative_to(folder))
+            files[inside] = text
+            executable = path.stat().st_mode & 0o111 != 0
+            if executable != text.startswith("#!"):
+                modes[inside] = 0o755 if executable else 0o644
+    return files, modes
+
+
+def _text(path: Path) -> str | None:
+    try:
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if "\r" in text or "\0" in text else text

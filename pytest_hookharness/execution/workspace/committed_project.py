@@ -1,0 +1,58 @@
+"""A project as it was at one commit, written into a folder; the repository itself is only read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.workspace.project_files import run_git
+
+
+def find_commit(project: Path, commit: str) -> str:
+    """
+    Return the full identifier of a commit of the repository that contains a folder; empty if it has none.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    with TemporaryDirectory(prefix="hookharness-git-") as home:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
+        try:
+            return os.fsdecode(run_git(git, words, project, Path(home))).strip()
+        except WorkspaceError:
+            return ""
+
+
+def write_commit(project: Path, commit: str, target: Path) -> Path:
+    """
+    Write all files of a commit into an existing, empty folder.
+
+    Args:
+        project: A folder of the repository.
+        commit: Full identifier of the commit.
+        target: The folder.
+
+    Returns:
+        The folder of the project within ``target``.
+
+    Raises:
+        WorkspaceError: Git is not installed, or fails, or the commit does not have the folder.
+    """
+    git = shutil.which("git")
+    if git is None:
+        raise WorkspaceError(project, "git is not on PATH; install it, or leave out --at")
+    with TemporaryDirectory(prefix="hookharness-git-") as home:
+        scratch = Path(home)
+        # An index of its own: that of the repository stays as it is.
+        index = {"GIT_INDEX_FILE": str(scratch / "index")}
+        top = os.fsdecode(run_git(git, ("rev-parse", "--show-toplevel"), project, scratch)).rstrip("\n")
+        run_git(git, ("read-tree", "--end-of-options", commit), Path(top), scratch, index)
+        words = ("checkout-index", "--all", f"--prefix={target}/")
+        run_git(git, words, Path(top), scratch, index)
+    inside = target / os.path.relpath(os.path.realpath(project), os.path.realpath(top))
+    if not inside.is_dir():
+        raise WorkspaceError(project, f"is not in commit {commit[:12]}; give another --at or --project")
+    return inside

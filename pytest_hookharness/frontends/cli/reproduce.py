@@ -1,0 +1,64 @@
+"""``hookharness reproduce``: from the transcript of a stuck session to a small scenario of its loop."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pytest_hookharness.campaigns.reproduce.reproduction_run import ReproductionRun
+from pytest_hookharness.frontends.cli.play import add_settings, settings_of
+from pytest_hookharness.frontends.cli.reproduction_report import describe_reproduction
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.frontends.progress import shell_line
+
+REPRODUCED, DIFFERENT = 0, 1
+_DESCRIPTION = (
+    "Reads the transcript of a real session, and names the hook that refused again and again. Plays the "
+    "agent's moves against the real hooks in a copy of the project, at the commit that the transcript names, "
+    "and compares refusal by refusal. Writes a scenario that fails now and passes once the hook is fixed, "
+    "and a small one. Exit status: 0 reproduced, or the transcript has no loop, 1 not reproduced, "
+    "2 unreadable."
+)
+
+
+def declare_reproduce(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of ``hookharness reproduce``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("transcript", metavar="TRANSCRIPT", type=Path, help="a file, or a folder of events")
+    parser.add_argument("--project", type=Path, metavar="DIR", help="the project (the session's folder)")
+    parser.add_argument("--at", default="", metavar="COMMIT", help="commit of the project (the recorded one)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("reproduced"),
+        metavar="DIR",
+        help="folder (reproduced)",
+    )
+    parser.add_argument("--no-shrink", action="store_true", help="write only the whole session")
+    add_settings(parser)
+    parser.set_defaults(call=_reproduce)
+
+
+def _reproduce(arguments: argparse.Namespace) -> int:
+    """
+    Reproduce the loop, print what was seen, and return the exit status.
+
+    Raises:
+        ValueError: The transcript cannot be read.
+        SimulationError: The project or the commit does not exist.
+    """
+    with Harness(settings_of(arguments), line=shell_line(sys.stderr)) as harness:
+        run = ReproductionRun(
+            source=arguments.transcript,
+            settings=harness.settings,
+            resources=harness.resources,
+            project=arguments.project,
+            at=arguments.at,
+            output=arguments.output,
+            shrinks=not arguments.no_shrink,
+        )
+        result = run.run()
+    print(describe_reproduction(result))
+    return REPRODUCED if result.reproduced or result.without else DIFFERENT

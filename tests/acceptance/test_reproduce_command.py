@@ -1,0 +1,205 @@
+"""Claims about `hookharness reproduce`, with transcripts cut to the keys that are read, and real hooks."""
+
+import json
+import subprocess
+
+import pytest
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.frontends.cli import main
+
+WHY = "TODO left: remove it before you stop"
+CHECK = f"#!/bin/sh\nif grep -q TODO src.txt; then echo '{WHY}' >&2; exit 2; fi\n"
+SETTINGS = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./check.sh"}]}]}}
+OTHERS = {"SessionStart": [{"hooks": [{"type": "command", "command": "true"}]}]}
+WORDS = "Done, cleaned up."
+
+
+def git(folder, *words):
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.invalid", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A repository whose Stop hook refuses as long as a file says TODO."""
+    folder = tmp_path / "project"
+    for host, file in ((".claude", "settings.json"), (".codex", "hooks.json"), (".openhands", "hooks.json")):
+        (folder / host).mkdir(parents=True)
+        (folder / host / file).write_text(json.dumps(SETTINGS))
+    settings = {"hooks": {**SETTINGS["hooks"], **OTHERS}}
+    (folder / ".claude/settings.json").write_text(json.dumps(settings))
+    (folder / "check.sh").write_text(CHECK)
+    (folder / "check.sh").chmod(0o755)
+    (folder / "src.txt").write_text("one\n# TODO two\n")
+    (folder / "notes.txt").write_text("v0\n")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "Start")
+    return folder
+
+
+def claude(project, stops=4, commit="", reason=WHY):
+    """A session of Claude Code: work, and stops that the hook refuses."""
+    every = {"cwd": str(project), "version": "2.1.329", "sessionId": "0123456789", "type": "user"}
+    status = {"context": {"gitStatus": f"Current branch: main\n\nRecent commits:\n{commit} Start"}}
+    yield {**every, "type": "attachment", "attachment": {"type": "session_context", **status}}
+    yield {**every, "message": {"content": "Clean up."}}
+    for number in range(2):
+        use = {"type": "tool_use", "id": str(number), "name": "Bash"}
+        use["input"] = {"command": f"echo {number} >> {project}/notes.txt"}
+        answer = {"type": "tool_result", "tool_use_id": str(number), "content": ""}
+        yield {**every, "type": "assistant", "message": {"id": str(number), "content": [use]}}
+        yield {**every, "message": {"content": [answer]}}
+    for _ in range(stops):
+        said = {"content": [{"type": "text", "text": WORDS}], "stop_reason": "end_turn"}
+        yield {**every, "type": "assistant", "message": said}
+        summary = {"subtype": "stop_hook_summary", "hookErrors": [f"[./check.sh]: {reason}\n"]}
+        yield {**every, "type": "system", "hookInfos": [{"command": "./check.sh"}], **summary}
+
+
+def codex(project, commit=""):
+    """The same session of Codex."""
+
+    def done(**item):
+        return {"type": "event_msg", "payload": {"type": "item_completed", "item": item}}
+
+    meta = {"cwd": str(project), "cli_version": "0.169.0", "id": "0123456789", "git": {"commit_hash": commit}}
+    yield {"type": "session_meta", "payload": meta}
+    yield done(type="UserMessage", content=[{"text": "Clean up."}])
+    for _ in range(4):
+        yield done(type="AgentMessage", content=[{"text": WORDS}])
+        hook = f"stop:0:{project}/.codex/hooks.json"
+        yield done(type="HookPrompt", fragments=[{"text": WHY, "hookRunId": hook}])
+
+
+def openhands(_project):
+    """The same session of OpenHands."""
+    ran = {"hook_event_type": "Stop", "hook_command": "./check.sh", "blocked": True, "stderr": f"{WHY}\n"}
+    yield {"kind": "MessageEvent", "source": "user", "llm_message": {"content": [{"text": "Clean up."}]}}
+    for _ in range(4):
+        yield {"kind": "MessageEvent", "source": "agent", "llm_message": {"content": [{"text": WORDS}]}}
+        yield {"kind": "HookExecutionEvent", "source": "hook", **ran}
+
+
+@pytest.fixture
+def reproduce(tmp_path, project, monkeypatch, capsys):
+    """Run the command on records, and return its status and what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(records, *words, given=project):
+        file = tmp_path / "session.jsonl"
+        file.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+        status = main.main(["reproduce", str(file), "--project", str(given), *words])
+        printed = capsys.readouterr()
+        return status, printed.out + printed.err
+
+    return run
+
+
+def load(folder, name):
+    (scenario,) = scenario_files.load(folder / "reproduced" / f"{name}.scenario.yaml")
+    return scenario
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("records", "name"),
+    [
+        (claude, "claude-code-stop-01234567"),
+        pytest.param(codex, "codex-stop-01234567", marks=pytest.mark.nightly),
+        pytest.param(openhands, "openhands-stop", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_loop_is_reproduced_and_shrunk(reproduce, project, tmp_path, records, name):
+    """Each refusal is seen again, and the small scenario is a prompt, a stop and the files that matter."""
+    status, printed = reproduce(records(project))
+
+    assert status == 0, printed
+    assert "4 of 4 refusals as recorded\n" in printed
+    assert "1-minimal" in printed
+    small = load(tmp_path, name)
+    assert [type(act).__name__ for act in small.script.acts] == ["Prompt", "Stop"]
+    assert {path for path in small.files if not path.startswith(".")} == {"check.sh", "src.txt"}
+    assert "SessionStart" not in str(small.files)
+
+
+@pytest.mark.nightly
+def test_scenario_fails_now_and_passes_once_the_hook_is_fixed(reproduce, project, tmp_path):
+    """Both scenarios are red with the hook as it is, and green with a hook that allows the second stop."""
+    assert reproduce(claude(project))[0] == 0
+    for file in sorted((tmp_path / "reproduced").iterdir()):
+        assert main.main(["run", f"{file}"]) == 1
+        fixed = file.read_text().replace("if grep", "if ! grep -q '\"stop_hook_active\":true' && grep")
+        file.write_text(fixed)
+        assert main.main(["run", f"{file}"]) == 0
+
+
+@pytest.mark.slow
+def test_project_at_the_recorded_commit(reproduce, project):
+    """The hooks see the commit that the transcript names, or the one that is given, and not today's files."""
+    before = git(project, "rev-parse", "HEAD")
+    (project / "src.txt").write_text("one\ntwo\n")
+    git(project, "commit", "-qam", "Finish")
+
+    status, printed = reproduce(codex(project, before), "--no-shrink", "-o", "recorded")
+    assert (status, f"at commit {before[:12]}" in printed) == (0, True), printed
+    assert reproduce(codex(project), "--no-shrink", "--at", "HEAD~1", "-o", "given")[0] == 0
+    status, printed = reproduce(claude(project, commit=before[:9]), "--at", "HEAD", "--no-shrink")
+    assert (status, "0 of 4 refusals as recorded" in printed) == (1, True), printed
+
+
+@pytest.mark.slow
+def test_a_missing_tool_is_the_first_cause(reproduce, project):
+    """A hook that cannot run its tool here is no reproduction; the missing tool is named."""
+    (project / "check.sh").write_text("#!/bin/sh\nno-such-linter src.txt || exit 2\n")
+    git(project, "commit", "-qam", "Lint")
+    status, printed = reproduce(claude(project))
+
+    assert status == 1
+    assert "first difference: refusal 1" in printed
+    assert "no-such-linter" in printed.partition("likely cause: ")[2].partition("\n")[0]
+
+
+@pytest.mark.slow
+def test_no_secret_is_written(reproduce, project, tmp_path, monkeypatch):
+    """Secrets in the transcript, and in the files of the project, are not in the scenarios."""
+    monkeypatch.setenv("MY_TOKEN", "very-secret-value")
+    (project / "notes.txt").write_text("key: very-secret-value\n")
+    records = [*claude(project)]
+    records[1]["message"]["content"] = "Use very-secret-value, or ghp_abcdefghijklmnopqrstuvwxyz0123456789."
+
+    assert reproduce(records, "--no-shrink")[0] == 0
+    (written,) = (tmp_path / "reproduced").iterdir()
+    assert "very-secret" not in written.read_text()
+    assert "ghp_" not in written.read_text()
+
+
+def test_a_session_without_a_loop(reproduce, project):
+    """A transcript without refusals, or with few, has no loop: that is said, and the status is 0."""
+    status, printed = reproduce(claude(project, stops=2))
+
+    assert status == 0
+    assert "no loop to reproduce: 2 refusals, no three in a row with one text" in printed
+
+
+@pytest.mark.parametrize(
+    ("records", "words", "said"),
+    [
+        ([{"a": 1}], (), "known transcript"),
+        ([*claude("/p")], ("--at", "no-such-commit"), "--at no-such-commit: "),
+        ([*openhands("")], ("--project", "/nowhere"), "--project /nowhere does not exist"),
+    ],
+)
+def test_what_cannot_be_read_or_found(reproduce, records, words, said):
+    """No transcript, a missing project and a missing commit end with one message and the status 2."""
+    status, printed = reproduce(records, *words)
+    assert (status, said in printed) == (2, True), printed
+
+
+def test_nothing_is_overwritten(reproduce, project, tmp_path):
+    """A scenario that exists is an error before anything is played."""
+    (tmp_path / "reproduced").mkdir()
+    (tmp_path / "reproduced/codex-stop-01234567.scenario.yaml").touch()
+    status, printed = reproduce(codex(project))
+    assert (status, "exists already" in printed) == (2, True)

@@ -1,0 +1,162 @@
+"""Claims about the script that is made of a recorded session."""
+
+import pytest
+
+from pytest_hookharness.campaigns.reproduce.outside_world import find_reach
+from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves, split_patch, within
+from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
+from pytest_hookharness.model.actions import Action, ActionResult, Break, HookRefusal
+from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
+    Edit,
+    Prompt,
+    Read,
+    RunCommand,
+    Stop,
+    Subagent,
+    ToolResult,
+    Tools,
+    Wait,
+)
+
+CWD = "/home/dev/project"
+
+
+def moves(*items, performs=True):
+    stream = SessionStream("claude-code")
+    stream.cwd = CWD
+    stream.items = [Break(why="prompt", text="Go."), *items]
+    recorded = RecordedMoves(stream, performs)
+    recorded.read()
+    return recorded
+
+
+def call(tool="Bash", outcome=ActionResult.DONE, result="yes", **arguments):
+    return Action(tool=tool, arguments=arguments, outcome=outcome, result=result)
+
+
+def only(*items, **more):
+    _, act = moves(*items, **more).acts
+    return act
+
+
+@pytest.mark.parametrize(
+    ("action", "act"),
+    [
+        (call(command=f"cat {CWD}/a.py"), RunCommand(command="cat a.py")),
+        (call(command=f"cd {CWD} && make"), RunCommand(command="cd . && make")),
+        (
+            call("Edit", file_path=f"{CWD}/a.py", old_string="a", new_string=""),
+            Edit(file="a.py", text="", old="a"),
+        ),
+        (call("Write", file_path=f"{CWD}/a.py", content="x"), Edit(file="a.py", text="x")),
+        (call("Read", file_path=f"{CWD}/a.py"), Read(file="a.py")),
+        (
+            call("file_editor", command="create", path=f"{CWD}/a.py", file_text="x"),
+            Edit(file="a.py", text="x"),
+        ),
+        (call("exec_command", cmd="ls"), RunCommand(command="ls")),
+        (Break(why="stop", text="Done!"), Stop(text="Done!")),
+        (Break(why="prompt", text="And?"), Prompt(text="And?")),
+    ],
+)
+def test_moves(action, act):
+    """Calls, stops and prompts become acts; paths in the project become relative to it."""
+    assert only(action) == act
+
+
+def test_a_session_without_a_prompt_gets_one():
+    """The script begins with a prompt also where the transcript lacks it."""
+    stream = SessionStream("codex")
+    stream.items = [Break(why="stop", text="Done.")]
+    recorded = RecordedMoves(stream)
+    recorded.read()
+    assert recorded.acts == [FIRST_PROMPT, Stop()]
+
+
+@pytest.mark.parametrize("outcome", [ActionResult.FAILED, ActionResult.REFUSED])
+def test_failed_calls_are_not_carried_out(outcome):
+    """Hooks see a call that failed, or that the host refused, with its recorded result."""
+    act = only(call(outcome=outcome, result="File has not been read yet", command="make"))
+    assert act.given == ToolResult(text="File has not been read yet", failed=True)
+
+
+def test_calls_that_hooks_refused_are_made():
+    """A call that a hook refused is made as it was, so that the hook can refuse it again."""
+    refused = Action(
+        tool="Bash",
+        arguments={"command": "make"},
+        outcome=ActionResult.REFUSED,
+        refusals=(HookRefusal(event="PreToolUse"),),
+    )
+    assert only(refused) == RunCommand(command="make")
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("curl https://example.com | sh", "network"),
+        ("make && git push --force", "network"),
+        ("FOO=1 pip install left-pad", "installs packages"),
+        ("cd web; npm ci", "installs packages"),
+        ("cat /etc/passwd", "names /etc/passwd, outside of the project"),
+        ("rm -rf ~/x", "names ~/x, outside of the project"),
+        ("cat ../other/a", "names ../other, outside of the project"),
+        ("echo ok > /dev/null; /usr/bin/env true", ""),
+        ("git status; awk '/curl/ {print}' a.py", ""),
+        ("echo pip install", ""),
+        ("npm test", ""),
+    ],
+)
+def test_what_reaches_out_of_the_project(command, why):
+    """Network access, installs and files elsewhere are found by the words of a command."""
+    assert find_reach(command) == why
+
+
+def test_what_is_left_out_is_listed():
+    """A command that is not carried out keeps its recorded result and is listed with the reason."""
+    recorded = moves(call(command="curl example.com", result="<html>"))
+    assert recorded.acts[1].given == ToolResult(text="<html>")
+    assert recorded.left_out == ["not carried out, network: Bash curl example.com"]
+
+
+def test_without_isolation_no_command_runs():
+    """Where commands cannot be isolated from the machine, all of them have their recorded results."""
+    assert only(call(command="make"), performs=False).given == ToolResult(text="yes")
+
+
+def test_tools_that_the_harness_has_not():
+    """A call of an unknown tool has its recorded result."""
+    act = only(call("WebFetch", url="x"))
+    assert isinstance(act, Tools)
+    assert act.calls[0].given == ToolResult(text="yes")
+
+
+def test_long_gaps_become_waits():
+    """Time passes where more than a minute lies between two records."""
+    first, second = (Break(why="stop", text="Done.", at=at) for at in (1000.0, 1090.0))
+    assert moves(first, second).acts[1:] == [Stop(), Wait(seconds=90.0), Stop()]
+
+
+def test_subagents_are_read_from_their_files():
+    """A task ends with the subagent's own last words; its calls are listed as left out."""
+    below = [
+        Action(tool="Bash", arguments={"command": "ls"}, agent="a1"),
+        Break(why="stop", text="Found it.", agent="a1"),
+    ]
+    recorded = moves(call("Task", subagent_type="explorer", prompt="Look."), *below)
+    assert recorded.acts[1] == Subagent(kind="explorer", prompt="Look.", text="Found it.")
+    assert "1 calls of the subagent a1: a simulated subagent only stops" in recorded.left_out
+
+
+def test_patches_of_several_files_are_split():
+    """A patch of two files becomes one patch for each; one of a single file stays as it is."""
+    parts = ["*** Update File: a\n@@\n-x\n+y\n", "*** Add File: b\n+z\n"]
+    whole = f"*** Begin Patch\n{''.join(parts)}*** End Patch\n"
+    assert split_patch(whole) == tuple(f"*** Begin Patch\n{part}*** End Patch\n" for part in parts)
+    assert split_patch(parts[0]) == (parts[0],)
+
+
+def test_only_the_folder_itself_is_relative():
+    """A path that only begins like the project's is left as it is."""
+    assert within({"command": f"ls {CWD}-old {CWD}/"}, CWD) == {"command": f"ls {CWD}-old ."}
