@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """
 Limit the refusals of a Stop hook, so that it cannot keep an agent going forever.
 
@@ -12,8 +13,8 @@ OpenHands, Goose, Gemini CLI and older versions of Copilot do not tell their hoo
 counting goes on until the command allows a stop; on OpenHands and Goose, `hookharness-limit --forget` as a
 hook of UserPromptSubmit starts it anew.
 
-This file needs Python 3.9 or newer and nothing else, so it can be copied into a project and be run as
-`python3 hookharness_limit.py --after 3 -- ./check.sh`. The counts are kept below `$XDG_STATE_HOME` (or
+This file needs Python 3.9 or newer and nothing else, so it can be copied into a project and be run there as
+`./hookharness_limit.py --after 3 -- ./check.sh`. The counts are kept below `$XDG_STATE_HOME` (or
 `~/.local/state`), never in the project.
 """
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -31,7 +33,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -42,7 +45,6 @@ _SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId")
 _COUNTS = ("loop_count", "executionNum")
 _REFUSING = ("block", "deny", "continue")
 _CHUNK = 1 << 16
-_LONGEST_PAYLOAD = 64 << 20
 # Larger files, and files after this many, are compared by size and time.
 _LARGE_FILE, _MOST_READ = 1 << 20, 2000
 _MOST_FILES = 20_000
@@ -71,25 +73,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         shutil.rmtree(file.parent, ignore_errors=True)
         return 0
     root = _root(payload)
-    known = _recall(file, payload)
+    known = _recall(file.read_bytes, payload)
     # What the command itself writes is no change: only what happened since it ended counts.
     changed = bool(known) and known["tree"] != _fingerprint(root)
     ended = _run(options.command, data)
-    if not _refuses(ended):
+    # A refused tool call is never let through, wherever this is configured.
+    if payload.get("tool_name") or not _refuses(ended):
         file.unlink(missing_ok=True)
         return _pass_on(ended)
-    refusals = known.get("refusals", 0) + 1
-    unchanged = 1 if changed else known.get("unchanged", 0) + 1
-    counts = {"refusals": refusals, "unchanged": unchanged, "tree": _fingerprint(root), **_signs(payload)}
-    if why := _remember(file, counts):
+    try:
+        counts = _count(file, payload, changed=changed, tree=_fingerprint(root))
+    except OSError as error:
+        why = f"{file.parent}: {error.strerror}"
         sys.stderr.write(f"{_NAME}: refusals cannot be counted ({why}), so they are not limited\n")
-    elif unchanged > options.after:
+        return _pass_on(ended)
+    if counts["unchanged"] > options.after:
         why = f"{options.after} refusals in a row changed nothing in the repository"
-        return _allow(payload, ended, options.command[0], why)
-    elif refusals > options.at_most:
+    elif counts["refusals"] > options.at_most:
         why = f"it refused {options.at_most} times since the prompt"
-        return _allow(payload, ended, options.command[0], why)
-    return _pass_on(ended)
+    else:
+        return _pass_on(ended)
+    return _allow(payload, ended, options.command[0], why)
 
 
 def _options(argv: list[str]) -> argparse.Namespace | None:
@@ -117,10 +121,9 @@ def _options(argv: list[str]) -> argparse.Namespace | None:
 def _read_payload() -> bytes:
     """Return standard input up to the end of its JSON object: not every host closes it."""
     data = b""
-    while len(data) < _LONGEST_PAYLOAD:
-        piece = os.read(0, _CHUNK)
+    while piece := os.read(0, _CHUNK):
         data += piece
-        if not piece or (data.rstrip().endswith(b"}") and _parse(data)):
+        if data.rstrip().endswith(b"}") and _parse(data):
             break
     return data
 
@@ -183,8 +186,7 @@ def _collect(pipe: IO[bytes], pieces: list[bytes]) -> None:
 
 def _refuses(ended: Ended) -> bool:
     """Return whether some host takes this end for a refusal: most exit codes, and some keys of an answer."""
-    answers = [_parse(ended.stdout), _parse(ended.stderr)]
-    return ended.status not in (0, 1) or any(_keeps_going(answer) for answer in answers)
+    return ended.status not in (0, 1) or any(map(_keeps_going, map(_parse, (ended.stdout, ended.stderr))))
 
 
 def _keeps_going(answer: Mapping[str, Any]) -> bool:
@@ -222,11 +224,11 @@ def _write(descriptor: int, data: bytes) -> None:
 
 def _state_file(payload: Mapping[str, Any], command: Sequence[str]) -> Path:
     given = os.environ.get("XDG_STATE_HOME", "")
-    state = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+    state = Path(given) if given.startswith("/") else Path.home() / ".local/state"
     session = next((str(payload[key]) for key in _SESSIONS if payload.get(key)), "")
     # A host that names no session has one for each project, as far as this can know.
-    names = [session or str(_root(payload)), str(payload.get("agent_id", ""))]
-    return state / _NAME / _digest(*names) / f"{_digest(*command)}.json"
+    where = _digest(session or str(_root(payload)), str(payload.get("agent_id", "")))
+    return state / _NAME / where / f"{_digest(*command)}.json"
 
 
 def _digest(*texts: str) -> str:
@@ -240,37 +242,45 @@ def _signs(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"prompt": prompt, "number": number}
 
 
-def _recall(file: Path, payload: Mapping[str, Any]) -> dict[str, Any]:
+def _recall(read: Callable[[], bytes], payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the counts since the prompt; empty if there are none, or if this is the first stop after one."""
     try:
-        known = json.loads(file.read_bytes())
+        known = json.loads(read())
         if not isinstance(known["tree"], str) or known["refusals"] + known["unchanged"] < 0:
             return {}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
     signs = _signs(payload)
     if signs["prompt"]:
-        return known if signs["prompt"] == known.get("prompt") else {}
-    if signs["number"] is not None:
-        return known if signs["number"] > (known.get("number") or 0) else {}
-    # Gemini CLI forgets the flag with each tool call, and its older versions never set it.
-    anew = payload.get("stop_hook_active") is False and payload.get("hook_event_name") != "AfterAgent"
+        anew = signs["prompt"] != known.get("prompt")
+    elif signs["number"] is not None:
+        anew = signs["number"] <= (known.get("number") or 0)
+    else:
+        # Gemini CLI forgets the flag with each tool call, and its older versions never set it.
+        anew = payload.get("stop_hook_active") is False and payload.get("hook_event_name") != "AfterAgent"
     return {} if anew else known
 
 
-def _remember(file: Path, counts: Mapping[str, Any]) -> str:
-    """Write the counts; return why that is impossible, or an empty text."""
-    fresh = file.with_name(f".{os.getpid()}")
-    try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh.write_bytes(json.dumps(counts).encode())
-        fresh.replace(file)
-        for folder in file.parent.parent.iterdir():
-            if folder.stat().st_mtime < time.time() - _OLD:
-                shutil.rmtree(folder, ignore_errors=True)
-    except OSError as error:
-        return f"{file.parent}: {error.strerror}"
-    return ""
+def _count(file: Path, payload: Mapping[str, Any], *, changed: bool, tree: str) -> dict[str, Any]:
+    """Count one more refusal, and return the counts; several runs of one session may do so at once."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file.touch(0o600)
+    with file.open("r+b") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        known = _recall(stream.read, payload)
+        counts = {
+            "refusals": known.get("refusals", 0) + 1,
+            "unchanged": 1 if changed else known.get("unchanged", 0) + 1,
+            "tree": tree,
+            **_signs(payload),
+        }
+        stream.seek(0)
+        stream.truncate()
+        stream.write(json.dumps(counts).encode())
+    for folder in file.parent.parent.iterdir():
+        if folder.stat().st_mtime < time.time() - _OLD:
+            shutil.rmtree(folder, ignore_errors=True)
+    return counts
 
 
 def _root(payload: Mapping[str, Any]) -> Path:
@@ -283,7 +293,8 @@ def _fingerprint(root: Path) -> str:
     """Return a digest of the files that git does not ignore; of all files where there is no repository."""
     digest = hashlib.sha256()
     status = _git_status(root)
-    for number, path in enumerate(_walk(root) if status is None else _named(root, status)):
+    paths = _walk(root) if status is None else _named(root, status)
+    for number, path in enumerate(islice(paths, _MOST_FILES)):
         digest.update(os.fsencode(path))
         digest.update(_look_at(path, number < _MOST_READ and status is not None))
     digest.update(status or b"")
@@ -311,8 +322,7 @@ def _git_status(root: Path) -> bytes | None:
 
 def _named(root: Path, status: bytes) -> Iterator[Path]:
     """Yield the changed and new files in a status of git, whose paths begin at the top of the work tree."""
-    above = (root.resolve(), *root.resolve().parents)
-    top = next((folder for folder in above if (folder / ".git").exists()), root)
+    top = next((path for path in (root, *root.resolve().parents) if (path / ".git").exists()), root)
     fields = {b"1": 8, b"u": 10, b"?": 1}
     for line in status.split(b"\0"):
         parts = line.split(b" ", fields.get(line[:1], 0))
@@ -321,14 +331,9 @@ def _named(root: Path, status: bytes) -> Iterator[Path]:
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    number = 0
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in (".git", "node_modules"))
-        for name in sorted(files):
-            yield Path(folder, name)
-            number += 1
-            if number >= _MOST_FILES:
-                return
+        yield from (Path(folder, name) for name in sorted(files))
 
 
 def _look_at(path: Path, closely: bool) -> bytes:

@@ -119,6 +119,11 @@ def test_an_agent_that_always_changes_something(stop, tmp_path):
     assert b"refused 3 times since the prompt" in found[-1].stderr
 
 
+def test_a_tool_call_that_is_refused(stop):
+    """A refusal of a tool call is passed on however often it is repeated."""
+    assert codes(stop(NEVER, "--after", "1", tool_name="Bash") for _ in range(3)) == [2, 2, 2]
+
+
 def test_forgetting(stop):
     """`--forget` starts the counts of a session anew, for hosts that do not say when a prompt begins."""
     runs = [stop(NEVER, "--after", "1"), stop("", "--forget", command=()), stop(NEVER, "--after", "1")]

@@ -42,11 +42,18 @@ def check(
     only: str = "",
     write: Path | None = None,
     on_step: OnStep | None = None,
+    *,
+    fixes: bool = False,
 ) -> CheckReport:
-    """Check one hook set; write a scenario file for each problem if a folder is given."""
+    """Check one hook set; write a scenario file for each problem if a folder is given, and look for fixes."""
     with copyable(hook_set) as (copy, left_out):
         run = CheckRun(copy, harness.settings, harness.resources, only, on_step or _ignore_step)
-        report = replace(run.run(), place=hook_set)
+        report = run.run()
+        if fixes and not report.interrupted:
+            from pytest_hookharness.campaigns.check.fix_trial import find_fixes
+
+            report = find_fixes(run, report)
+        report = replace(report, place=hook_set)
         if left_out:
             report = replace(report, open=(left_out, *report.open))
         return report if write is None else export(report, write, run.shows)

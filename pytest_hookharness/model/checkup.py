@@ -108,6 +108,40 @@ class Symptom:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """
+    One file before and after a fix.
+
+    Attributes:
+        file: Its path in the project.
+        before: Its contents; ``None`` if it does not exist.
+        after: Its new contents.
+        mode_before: Its permission bits; 0 if it does not exist.
+        mode: Its new permission bits.
+    """
+
+    file: str
+    before: bytes | None
+    after: bytes
+    mode_before: int
+    mode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """
+    A change that was played and showed neither the problem nor another one.
+
+    Attributes:
+        text: What changes, as a command to a person.
+        evidence: What was played with it, and what was seen.
+    """
+
+    text: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """
     One cause of symptoms, with the smallest session that shows it.
@@ -120,6 +154,7 @@ class Problem:
         move: The agent's last move before it, if the session could not be made smaller; else ``None``.
         file: The scenario file written for it; ``None`` if there is none.
         unwritten: Why a requested file could not be written; empty otherwise.
+        fix: A fix that was played; ``None`` if none was found.
     """
 
     id: str
@@ -129,6 +164,7 @@ class Problem:
     move: Act | None = None
     file: Path | None = None
     unwritten: str = ""
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +180,7 @@ class CheckReport:
         tried: What was tried, in sentences.
         open: Inconclusive results, in sentences.
         undecided: Why the check does not prove that the hooks are correct, in sentences; empty if it does.
+        changes: The files that all fixes of the problems change together.
         interrupted: Whether Ctrl-C ended it.
         failed: Whether an error of the harness ended it.
         seconds: Duration.
@@ -156,6 +193,7 @@ class CheckReport:
     tried: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     interrupted: bool = False
     failed: bool = False
     seconds: float = 0.0

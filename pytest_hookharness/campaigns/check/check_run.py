@@ -22,6 +22,7 @@ from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.exhaustion import Exhausted
 from pytest_hookharness.execution.processes.sandbox import ExecutionError
+from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
@@ -211,13 +212,18 @@ class CheckRun:
             self.on_step(words, len(found), len(sessions))
         return found
 
-    def _job(self, session: CheckSession) -> _Job[PlayedSession]:
+    def _job(self, session: CheckSession, share: float = 0.0) -> _Job[PlayedSession]:
+        """Return what plays a session, until a share of the budget is used; 0 for the share of a search."""
+
         def play(runner: TrialRunner) -> PlayedSession:
-            wall = self._share() * self.settings.wall - self._elapsed()
+            wall = (share or self._share()) * self.settings.wall - self._elapsed()
             if wall < _LEAST:
                 return PlayedSession(session, why=_NO_TIME)
             try:
                 return PlayedSession(session, self._simulate(session, wall, runner.resources))
+            except NoFreeSlot:
+                # Not an error: the session is played once more, alone.
+                raise
             except Exception as error:  # noqa: BLE001 -- what the other sessions show must not be lost
                 return PlayedSession(
                     session, why=_describe_error(error), failed=not isinstance(error, _KNOWN)
@@ -305,6 +311,22 @@ class CheckRun:
             return None
         found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
+
+    def causes(self) -> set[tuple[str, str]]:
+        """Return the causes that were seen, confirmed or not."""
+        return {one.symptom.cause for one in group(self.place, self._played, mark=corpora.MARKER)}
+
+    def has_time(self) -> bool:
+        """Return whether the budget has time for a session."""
+        return self.settings.wall - self._elapsed() >= _LEAST
+
+    def try_out(self, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
+        """Play sessions in what is left of the budget; they are no part of the report."""
+        found: list[PlayedSession] = []
+        for played in self._in_parallel([self._job(session, 1.0) for session in sessions]):
+            found.append(played)
+            self.on_step("a fix", len(found), len(sessions))
+        return found
 
     def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
         """Return whether a scenario fails its expectation and shows a given symptom."""

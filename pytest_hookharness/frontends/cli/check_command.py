@@ -25,6 +25,7 @@ from pytest_hookharness.frontends.option_types import OptionError, make_folder, 
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
+from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
@@ -42,7 +43,7 @@ _DESCRIPTION = (
     "Exit status: 0 nothing is wrong, 1 something is, 2 unknown."
 )
 # Options that only some kinds of check read, with the value that means they were not given.
-_CHECK_OPTIONS: Mapping[str, object] = {"json": False, "write_scenarios": None}
+_CHECK_OPTIONS: Mapping[str, object] = {"json": False, "write_scenarios": None, "fix": False}
 _STRESS_OPTIONS: Mapping[str, object] = {"refused": [], "refuses_nothing": False, "plan": False, "most": None}
 _EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "time": None}
 
@@ -64,6 +65,7 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
     )
+    parser.add_argument("--fix", action="store_true", help="write the fixes that were played")
     parser.add_argument("--json", action="store_true", help="print JSON")
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--stress", action="store_true", help="play with one thing different at a time")
@@ -186,7 +188,7 @@ def _check(
     with Harness(share) as harness:
         for hook_set in hook_sets:
             with line.about(hook_set.title) as progress:
-                report = check(hook_set, harness, arguments.only, folder, progress.step)
+                report = check(hook_set, harness, arguments.only, folder, progress.step, fixes=True)
             found = [report] if arguments.only and report.problems else [*found, report]
             if report.interrupted or (arguments.only and report.problems):
                 break
@@ -202,7 +204,20 @@ def _check(
         print(json.dumps(reports.as_json(found, replay), indent=2))
     else:
         print("\n\n".join(reports.render_check(report, replay) for report in found))
-    return status_of(found)
+    return status_of([_write_fixes(report) for report in found] if arguments.fix else found)
+
+
+def _write_fixes(report: CheckReport) -> CheckReport:
+    """Write the fixes of a report, say so, and return the report without the problems that they fix."""
+    from pytest_hookharness.frontends.cli.fix_files import write_changes
+
+    if not report.changes:
+        print(f"{report.place.title}: no fix to write", file=sys.stderr)
+        return report
+    write_changes(report.place.root, report.changes)
+    for change in report.changes:
+        print(f"fixed: {plain(str(report.place.root / change.file), 300)}", file=sys.stderr)
+    return replace(report, problems=tuple(problem for problem in report.problems if problem.fix is None))
 
 
 def _ask(path: Path, hook_sets: Sequence[HookSet]) -> bool:

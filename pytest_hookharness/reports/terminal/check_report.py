@@ -17,6 +17,7 @@ _WIDTH = 110
 _HOOK = 100
 _MOST_MOVES = 6
 _LINE = 300
+_FIX = 1000
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
 ReplayCommand = Callable[[Problem], str]
@@ -115,6 +116,10 @@ def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
     if problem.symptom.advice:
         yield from wrapped(problem.symptom.advice, _WIDTH, "  fix       ", "            ")
     yield f"  replay    {replay_command(problem)}"
+    if problem.fix is not None:
+        text = plain(f"{problem.fix.text} {problem.fix.evidence}", _FIX)
+        yield from wrapped(text, _WIDTH, "  fixed by  ", "            ")
+        yield f"  write it  {replay_command(problem)} --fix"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
@@ -183,6 +188,8 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "varied": [mutation.family for mutation in problem.scenario.vary],
                 "replay": replay_command(problem),
                 "scenario": None if problem.file is None else str(problem.file),
+                "fix": None if problem.fix is None else problem.fix.text,
+                "fix_evidence": None if problem.fix is None else problem.fix.evidence,
                 "explained": _explained(problem),
                 "page": _page(problem),
                 "shown_by": [*problem.shown_by],

@@ -1,0 +1,209 @@
+"""
+Changes that may fix a problem of a check. None of them is offered before it was played.
+
+Only what follows from a problem is tried: a limiter around a Stop hook that does not end, an executable bit,
+a path, the unit of a timeout, and the words of an answer.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+
+from pytest_hookharness import hookharness_limit, hosts
+from pytest_hookharness.campaigns.check.answer_rewording import reworded_answers
+from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
+from pytest_hookharness.judging.findings import finding_catalogue
+from pytest_hookharness.model.checkup import HookSet, Problem
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Hook
+
+STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
+ENDLESS = frozenset({"livelock", "capped", "no-end"})
+_LIMITER = Path(hookharness_limit.__file__)
+# The second is for hosts whose own cap acts before the tenth refusal.
+_LIMITS = ("--after 3", "--after 3 --at-most 5")
+# A command that means the same with words in front: no operators, no assignment, no keyword of a shell.
+_PLAIN = re.compile(r"""[\w./"${}@%+:,~-][\w./"${}@%+=:,~-]*(?: +[\w./"${}@%+=:,~-]+)*""")
+_OF_SHELL = frozenset(
+    [".", "cd", "command", "eval", "exec", "exit", "export", "if", "set", "source", "time", "ulimit", "umask"]
+)
+_ROOT_VARIABLE = re.compile(r"\$\{?(\w+_PROJECT_DIR)\b")
+_TIMEOUT = r'("timeout(?:Sec|Ms)?"\s*:\s*){}(?=\s*[,}}\n])'
+# From this many seconds on a timeout is taken for milliseconds; below this many, it is the other way round.
+_LONG, _SHORT = 1000.0, 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """
+    A change that may fix a problem.
+
+    Attributes:
+        text: What changes, as a command to a person.
+        files: The files with it.
+        renamed: The new command for each command that changes.
+        limits: Whether it only limits how often a hook refuses a stop.
+        honoured: Whether a refusal of the hook must be honoured with it.
+    """
+
+    text: str
+    files: DraftFiles
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    limits: bool = False
+    honoured: bool = False
+
+
+def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
+    """Yield the changes that may fix a problem, the best first."""
+    hooks = [hook for hook in place.hooks if f", {hook.command}, " in f", {problem.symptom.hook}, "]
+    if not hooks or any(hook.type != "command" or hook.args is not None for hook in hooks):
+        return
+    kind = problem.symptom.kind
+    if kind in ENDLESS:
+        yield from _limit(hooks, place, files)
+    elif kind == finding_catalogue.NOT_RUN.name:
+        yield from _make_executable(hooks[0], files)
+        yield from _correct_path(hooks[0], place, files)
+    elif kind == finding_catalogue.MANGLED.name:
+        yield from _reword(hooks[0], place, files)
+    yield from _change_unit(hooks, place, files)
+
+
+def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
+    """Yield the limiter around the hooks. It would open a guard of tool calls, so such a command is left."""
+    profile = hosts.find(place.host)
+    commands = {hook.command for hook in hooks}
+    uses = [hook for hook in place.hooks if hook.command in commands]
+    known = profile.events
+    if any(hook.event not in known or known[hook.event].role not in STOPS for hook in uses):
+        return
+    for options in _LIMITS:
+        draft = files
+        renamed: dict[str, str] = {}
+        for file in place.files:
+            limiter = posixpath.join(posixpath.dirname(file), _LIMITER.name)
+            new = {
+                command: f"{_path(place, command, limiter)} {options} -- {_behind(place, command)}"
+                for command in commands
+            }
+            changed = _with_commands(place, draft, file, new)
+            if changed is not None:
+                draft = changed.write(limiter, _LIMITER.read_bytes(), 0o755)
+                renamed |= new
+        if renamed:
+            text = f"Limit the refusals: run the hook as `{next(iter(renamed.values()))}`"
+            yield Candidate(text=f"{text}.", files=draft, renamed=renamed, limits=True)
+
+
+def _behind(place: HookSet, command: str) -> str:
+    """Return a command as words that may follow others."""
+    first = command.split(" ", maxsplit=1)[0]
+    if _PLAIN.fullmatch(command) and first not in _OF_SHELL and "=" not in first:
+        return command
+    return shlex.join([*hosts.find(place.host).process.shell, command])
+
+
+def _path(place: HookSet, command: str, file: str) -> str:
+    """Return how a command names a file of the project, wherever it is started."""
+    profile = hosts.find(place.host)
+    if place.plugin:
+        return f'"${{{profile.config.plugin_root}}}"/{file}'
+    used = _ROOT_VARIABLE.search(command)
+    own = [name for name, value in profile.process.env.items() if value == "{workspace}"]
+    variable = used[1] if used else next(iter(own), "")
+    return f'"${variable}"/{file}' if variable else file
+
+
+def _with_commands(
+    place: HookSet, files: DraftFiles, file: str, commands: Mapping[str, str]
+) -> DraftFiles | None:
+    """Return the files with other commands in a settings file; ``None`` if the file has none of them."""
+    data = files.read(file)
+    if data is None or not file.endswith(".json"):
+        return None
+    try:
+        keys = command_keys(hosts.find(place.host).config)
+        text, number = replace_commands(data.decode("utf-8"), keys, commands)
+    except UnicodeDecodeError:
+        return None
+    return files.write(file, text.encode()) if number else None
+
+
+def _script(command: str) -> str:
+    """Return the path that a command begins with, in the project; empty if it begins with a name."""
+    try:
+        first = next(iter(shlex.split(command)), "")
+    except ValueError:
+        return ""
+    inside = re.sub(r"^\$\{?\w+\}?/+", "", first)
+    return posixpath.normpath(inside) if "/" in first and not inside.startswith(("/", "~", "$")) else ""
+
+
+def _make_executable(hook: Hook, files: DraftFiles) -> Iterator[Candidate]:
+    script = _script(hook.command)
+    data, mode = files.read(script) if script else None, files.mode(script) if script else 0
+    if data is not None and not mode & 0o100:
+        # Executable for whoever may read it, as `chmod +x` does.
+        draft = files.write(script, data, mode | (mode & 0o444) >> 2)
+        yield Candidate(text=f"Make {script} executable.", files=draft)
+
+
+def _correct_path(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
+    """Yield the command with the path of the one file of this name, below the folder that the host names."""
+    script = _script(hook.command)
+    if not script or script.startswith("..") or (not place.plugin and files.read(script) is not None):
+        return
+    found = [script] if files.read(script) is not None else [*_of_name(place.root, script)]
+    if len(found) != 1:
+        return
+    first = hook.command.split(" ", maxsplit=1)[0]
+    if re.search(r"\s|['\"\\]", shlex.split(hook.command)[0]) or "'" in first:
+        return
+    new = f"{_path(place, hook.command, found[0])}{hook.command[len(first) :]}"
+    for file in place.files:
+        draft = _with_commands(place, files, file, {hook.command: new})
+        if draft is not None:
+            text = f"Name the script by its path: `{new}`."
+            yield Candidate(text=text, files=draft, renamed={hook.command: new})
+
+
+def _of_name(root: Path, script: str) -> Iterator[str]:
+    """Yield the files of a project whose path ends like a script's, if they are not too deep."""
+    for pattern in (f"{'*/' * depth}{script}" for depth in range(1, 4)):
+        for path in root.glob(pattern):
+            if path.is_file() and "node_modules" not in path.parts and ".git" not in path.parts:
+                yield str(path.relative_to(root))
+
+
+def _reword(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
+    for script, _ in place.sources:
+        data = files.read(script)
+        if data is None or posixpath.basename(script) not in hook.command:
+            continue
+        for words, after in reworded_answers(data.decode("utf-8", "surrogateescape")):
+            draft = files.write(script, after.encode("utf-8", "surrogateescape"))
+            text = f"Answer in the words of {place.host}: in {script}, {words}."
+            yield Candidate(text=text, files=draft, honoured=True)
+
+
+def _change_unit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
+    """Yield the settings with each timeout like that of the hooks in the unit of the host."""
+    seconds = {hook.timeout for hook in hooks if hook.timeout is not None}
+    unit = hosts.find(place.host).config.limits.unit
+    for limit in seconds:
+        if not (limit >= _LONG and unit == 1.0) and not (0 < limit < _SHORT and unit < 1.0):
+            continue
+        written = round(limit / unit)
+        meant = written // 1000 if unit == 1.0 else written * 1000
+        for file in place.files:
+            text = (files.read(file) or b"").decode("utf-8", "surrogateescape")
+            after, number = re.subn(_TIMEOUT.format(written), rf"\g<1>{meant}", text)
+            if number:
+                draft = files.write(file, after.encode("utf-8", "surrogateescape"))
+                yield Candidate(text=f"In {file}, set the timeout to {meant} and not {written}.", files=draft)

@@ -1,0 +1,190 @@
+"""
+Fixes that were played: a change is offered only if the same sessions show neither the problem nor a new one.
+
+A limiter is played with every behaviour of an agent, and on every host that reads the same settings. Fixes
+are tried one on top of the other, so that all of them together are what was played last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check import sessions as checkups
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.fix_candidates import ENDLESS, STOPS, Candidate, find_candidates
+from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.execution.workspace.project_files import copy_folder
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.model.checkup import CheckReport, CheckSession, Fix, HookSet, Problem
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+_Cause = tuple[str, str]
+_NO_TIME = "No fix of {name} was tried: the time budget ended. `--only {name}` leaves more time for it."
+_INTERRUPTED = "The search for fixes was interrupted."
+
+
+def find_fixes(run: CheckRun, report: CheckReport) -> CheckReport:
+    """Return the report with a fix for each problem of which one was played, and the files of all fixes."""
+    files = DraftFiles(run.place.root, {})
+    problems = [*report.problems]
+    undecided: list[str] = []
+    try:
+        for number, problem in enumerate(report.problems):
+            for candidate in find_candidates(problem, run.place, files):
+                if not run.has_time():
+                    undecided.append(_NO_TIME.format(name=problem.id))
+                    break
+                if evidence := _play(run, report, problem, candidate):
+                    problems[number] = replace(problem, fix=Fix(text=candidate.text, evidence=evidence))
+                    files = candidate.files
+                    break
+    except KeyboardInterrupt:
+        return replace(
+            report,
+            problems=tuple(problems),
+            changes=tuple(files.changes.values()),
+            undecided=(*report.undecided, _INTERRUPTED),
+            interrupted=True,
+        )
+    # That a fix was not tried says nothing about the hooks, so it is no reason to doubt the report.
+    return replace(
+        report,
+        problems=tuple(problems),
+        changes=tuple(files.changes.values()),
+        open=(*report.open, *undecided),
+    )
+
+
+def _play(run: CheckRun, report: CheckReport, problem: Problem, candidate: Candidate) -> str:
+    """Play a change; return what was seen, or nothing if it fixes nothing, or not only."""
+    known = {*run.causes(), *(one.symptom.cause for one in report.problems)}
+    fixed = {problem.symptom.cause}
+    if candidate.limits:
+        fixed |= {(kind, problem.symptom.hook) for kind in ENDLESS}
+    sessions = [*_plan(run, problem, candidate)]
+    others = [*_plan_elsewhere(run.place, candidate)] if candidate.limits else []
+    with _changed(run.place, candidate.files) as change:
+        played: list[PlayedSession] = []
+        # The first one alone, because it shows most changes that fix nothing.
+        for some in (sessions[:1], sessions[1:]):
+            played += _try_out(run, [_with(session, change) for session in some])
+            if not _is_fixed(played, candidate, problem, known - fixed):
+                return ""
+        elsewhere = _try_out(run, [_with(session, change) for session in others])
+    if not all(_ends(one) for one in elsewhere):
+        return ""
+    return _describe(candidate, [*played, *elsewhere])
+
+
+def _try_out(run: CheckRun, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
+    """Play sessions; one that could not be played, for example on a busy machine, is played once more."""
+    played = run.try_out(sessions)
+    again = [one.session for one in played if one.outcome is None]
+    return [*(one for one in played if one.outcome is not None), *(run.try_out(again) if again else [])]
+
+
+def _plan(run: CheckRun, problem: Problem, candidate: Candidate) -> Iterator[CheckSession]:
+    yield checkups.plan_usual(run.place, run.settings.seed)
+    if candidate.limits:
+        yield from checkups.plan_behaviours(run.place)
+    elif problem.scenario.script.acts:
+        scenario = problem.scenario
+        yield CheckSession(title="the session that showed it", scenario=scenario, ends=False)
+
+
+def _plan_elsewhere(place: HookSet, candidate: Candidate) -> Iterator[CheckSession]:
+    """Yield sessions of every other host, and other version of the host, that reads the changed settings."""
+    for file in (name for name in candidate.files.changes if name in place.files and not place.plugin):
+        for profile in hosts.known():
+            patterns = (
+                *profile.config.paths,
+                *(path for one in profile.config.imports for path in one.paths),
+            )
+            newest = profile.id == hosts.find(place.host).id
+            if newest or not any(fnmatchcase(f"workspace/{file}", pattern) for pattern in patterns):
+                continue
+            try:
+                (found,) = find_hook_sets(place.root / file, profile.id)
+            except SimulationError:
+                continue
+            there = replace(found, host=profile.id, git=place.git)
+            if checkups.roles(there) & STOPS:
+                yield checkups.plan_usual(there, 0)
+                yield from checkups.plan_behaviours(there)
+
+
+@contextmanager
+def _changed(place: HookSet, files: DraftFiles) -> Generator[Callable[[Scenario], Scenario]]:
+    """Yield what puts changed files into a scenario."""
+    if not place.plugin:
+        yield files.put_into
+        return
+    with TemporaryDirectory(prefix="hookharness-fix-") as folder:
+        root = Path(folder, place.root.name)
+        root.mkdir()
+        copy_folder(place.root, root)
+        files.write_below(root)
+        yield lambda scenario: replace(scenario, plugin=root)
+
+
+def _with(session: CheckSession, change: Callable[[Scenario], Scenario]) -> CheckSession:
+    return replace(session, scenario=change(session.scenario))
+
+
+def _is_fixed(
+    played: Sequence[PlayedSession], candidate: Candidate, problem: Problem, allowed: set[_Cause]
+) -> bool:
+    """Return whether no session shows the problem or a new one, and the hook still works."""
+    before = {new: old for old, new in candidate.renamed.items()}
+    for one in played:
+        if one.outcome is None or (candidate.limits and one.outcome.verdict_name != "terminated"):
+            return False
+        for symptom in find_symptoms(one.outcome, mark=corpora.MARKER, harmless=one.session.harmless):
+            hook = ", ".join(before.get(command, command) for command in symptom.hook.split(", "))
+            if (symptom.kind, hook) not in allowed:
+                return False
+    outcomes = [one.outcome for one in played if one.outcome is not None]
+    commands = {candidate.renamed.get(hook, hook) for hook in problem.symptom.hook.split(", ")}
+    ran = any(run.hook.command in commands for outcome in outcomes for _, run in outcome.trace.hook_runs())
+    refuses = any(_refusals(outcome, commands) for outcome in outcomes)
+    return ran and (refuses or not (candidate.limits or candidate.honoured))
+
+
+def _refusals(outcome: Outcome, commands: set[str]) -> int:
+    return sum(
+        hooked.decision.refused and any(run.hook.command in commands for run in hooked.deciding)
+        for _, hooked in outcome.trace.hooked()
+    )
+
+
+def _ends(played: PlayedSession) -> bool:
+    """Return whether a session of another host ends; its own cap may end it, as without the limiter."""
+    return played.outcome is not None and played.outcome.verdict_name in ("terminated", "capped")
+
+
+def _describe(candidate: Candidate, played: Sequence[PlayedSession]) -> str:
+    outcomes = [one.outcome for one in played if one.outcome is not None]
+    if not candidate.limits:
+        seen = ", and the refusal is honoured" if candidate.honoured else ""
+        return f"{counted(len(outcomes), 'session')} with it: the problem is not seen, nor a new one{seen}."
+    # A host on which the hook never refuses says nothing about the limiter.
+    refusals = [(outcome.host, _refusals(outcome, {*candidate.renamed.values()})) for outcome in outcomes]
+    refusals = [(host, number) for host, number in refusals if number]
+    names = ", ".join(dict.fromkeys(host for host, _ in refusals))
+    most = max(number for _, number in refusals)
+    return (
+        f"{counted(len(refusals), 'session')} with it on {names}, with agents that are idle, obedient, "
+        f"editing, repeating, oscillating and quoting: each ends, after at most {most} refusals."
+    )

@@ -1,0 +1,190 @@
+"""Claims about the fixes that a check offers: each was played, and nothing else is offered."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.campaigns.check.answer_rewording import reworded_answers
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.fix_candidates import find_candidates
+from pytest_hookharness.campaigns.check.fix_trial import find_fixes
+from pytest_hookharness.frontends.checkup import check
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.model.checkup import Problem, Symptom
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+
+NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Write a project with one hook; return its folder."""
+
+    def write(command, event="Stop", text=NEVER, place=".claude/settings.json", **more):
+        files = {
+            place: json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}})
+        }
+        for name, content in {**files, "hooks/hook.sh": text, **more}.items():
+            file = tmp_path / "p" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
+        (tmp_path / "p" / "hooks/hook.sh").chmod(0o755)
+        return tmp_path / "p"
+
+    return write
+
+
+def candidates(folder, kind):
+    """The changes that may fix a problem of a project's first hook."""
+    (place,) = find_hook_sets(folder)
+    symptom = Symptom(kind=kind, hook=place.hooks[0].command, text="It is.")
+    problem = Problem(id="x", symptom=symptom, scenario=Scenario(name="check"))
+    return [*find_candidates(problem, place, DraftFiles(place.root, {}))]
+
+
+def checked(folder, **settings):
+    """The report of a check of a project, with its fixes."""
+    (place,) = find_hook_sets(folder)
+    with Harness(Settings(**{"wall": 240.0, **settings})) as harness:
+        return check(place, harness, fixes=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "limited"),
+    [
+        ("./hooks/hook.sh --strict", "-- ./hooks/hook.sh --strict"),
+        ("cd hooks && ./hook.sh", "-- /bin/sh -c 'cd hooks && ./hook.sh'"),
+        ("MODE=1 ./hooks/hook.sh", "-- /bin/sh -c 'MODE=1 ./hooks/hook.sh'"),
+        ("exit 2", "-- /bin/sh -c 'exit 2'"),
+        ("./hooks/hook.sh 'a b'", """-- /bin/sh -c './hooks/hook.sh '"'"'a b'"'"''"""),
+    ],
+)
+def test_the_words_behind_the_limiter(project, command, limited):
+    """A command is put behind the limiter as it is, or in a shell if it needs one."""
+    first, second = candidates(project(command), "livelock")
+    assert first.renamed[command] == f'"$CLAUDE_PROJECT_DIR"/.claude/hookharness_limit.py --after 3 {limited}'
+    assert "--at-most 5 --" in second.renamed[command]
+    assert first.files.mode(".claude/hookharness_limit.py") == 0o755
+
+
+def test_a_command_that_also_guards_calls(project):
+    """A command that is configured for tool calls too is never limited, since that would open the guard."""
+    folder = project("./hooks/hook.sh")
+    settings = folder / ".claude/settings.json"
+    hooks = json.loads(settings.read_text())["hooks"]
+    settings.write_text(json.dumps({"hooks": {**hooks, "PreToolUse": hooks["Stop"]}}))
+    assert candidates(folder, "livelock") == []
+
+
+def test_an_executable_bit(project):
+    """A script that its command starts directly gets the bits of `chmod +x`, and nothing else changes."""
+    folder = project("./hooks/hook.sh")
+    (folder / "hooks/hook.sh").chmod(0o640)
+    (one,) = candidates(folder, "NOT-RUN")
+    (change,) = one.files.changes.values()
+    assert (change.file, oct(change.mode), change.after) == ("hooks/hook.sh", "0o750", NEVER.encode())
+
+
+def test_a_path_of_another_folder(project):
+    """A command whose script is elsewhere in the project gets the script's path, if there is only one."""
+    folder = project("./check.sh --now", **{".claude/check.sh": NEVER})
+    (one,) = candidates(folder, "NOT-RUN")
+    assert one.renamed == {"./check.sh --now": '"$CLAUDE_PROJECT_DIR"/.claude/check.sh --now'}
+    project("./check.sh --now", **{"other/check.sh": NEVER})
+    assert candidates(folder, "NOT-RUN") == []
+
+
+def test_a_path_of_a_plugin(tmp_path, project):
+    """A relative path of a plugin's script is written below the plugin's folder."""
+    folder = project("./hooks/hook.sh", place="hooks/hooks.json", **{".claude-plugin/plugin.json": "{}"})
+    (one,) = candidates(folder, "NOT-RUN")
+    assert one.renamed == {"./hooks/hook.sh": '"${CLAUDE_PLUGIN_ROOT}"/./hooks/hook.sh'.replace("/./", "/")}
+
+
+def test_the_unit_of_a_timeout(project):
+    """A timeout in milliseconds gets the host's seconds, and one in seconds its milliseconds."""
+    for place, event, written, meant in (
+        (".claude/settings.json", "Stop", 10000, 10),
+        (".gemini/settings.json", "AfterAgent", 30, 30000),
+    ):
+        folder = project("./hooks/hook.sh", event, place=place)
+        file = folder / place
+        file.write_text(file.read_text().replace('"type"', f'"timeout": {written}, "type"'))
+        found = candidates(file, "HUNG-HOOK")
+        assert [f'"timeout": {meant},'.encode() in one.files.read(place) for one in found] == [True]
+
+
+@pytest.mark.parametrize(
+    ("script", "after"),
+    [
+        ("""echo '{"decision": "block"}'""", """echo '{"decision": "deny"}'"""),
+        ('echo "{\\"decision\\":\\"deny\\"}"', 'echo "{\\"decision\\":\\"block\\"}"'),
+        (
+            'print(dumps({"hookSpecificOutput": {"permissionDecision": "deny", "a": {}}}))',
+            'print(dumps({"decision": "deny", "a": {}}))',
+        ),
+        ('out = {"permission": "deny", "agent_message": m}', 'out = {"decision": "deny", "reason": m}'),
+    ],
+)
+def test_answers_in_other_words(script, after):
+    """The words of an answer are replaced wherever a script quotes them, escaped or not."""
+    assert after in [text for _, text in reworded_answers(script)]
+
+
+def test_scripts_without_an_answer():
+    """A script in which nothing can be replaced leads to no change."""
+    assert [*reworded_answers("exit 2 # {hookSpecificOutput: {")] == []
+
+
+@pytest.mark.nightly
+def test_an_endless_hook_is_fixed(project):
+    """The limiter is offered after sessions with it ended on each host that reads the settings."""
+    folder = project('"$CLAUDE_PROJECT_DIR"/hooks/hook.sh')
+    report = checked(folder)
+    (problem,) = report.problems
+    assert "hookharness_limit.py --after 3 -- " in problem.fix.text
+    assert "on claude-code@2.1.329, cursor@2026-08" in problem.fix.evidence
+    assert [change.file for change in report.changes] == [
+        ".claude/settings.json",
+        ".claude/hookharness_limit.py",
+    ]
+    assert not (folder / ".claude/hookharness_limit.py").exists()
+
+
+@pytest.mark.slow
+def test_an_executable_bit_is_proved(project):
+    """The bit is offered after a session in which the hook ran."""
+    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")
+    (folder / "hooks/hook.sh").chmod(0o644)
+    (problem,) = checked(folder).problems
+    assert problem.fix.text == "Make hooks/hook.sh executable."
+    assert (folder / "hooks/hook.sh").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.slow
+def test_what_does_not_fix_is_not_offered(project):
+    """If the hook with the executable bit has another problem, no fix is offered."""
+    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nmissing-program-of-mine\nexit 127\n")
+    (folder / "hooks/hook.sh").chmod(0o644)
+    report = checked(folder)
+    assert [problem.fix for problem in report.problems] == [None]
+    assert report.changes == ()
+
+
+@pytest.mark.slow
+def test_no_time_for_a_fix(project):
+    """Without time, no fix is offered, and the report says that none was tried."""
+    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")
+    (folder / "hooks/hook.sh").chmod(0o644)
+    (place,) = find_hook_sets(folder)
+    with Harness(Settings(wall=240.0)) as harness:
+        run = CheckRun(place, harness.settings, harness.resources)
+        report = run.run()
+        run.settings = replace(run.settings, wall=0.0)
+        found = find_fixes(run, report)
+    assert [problem.fix for problem in found.problems] == [None]
+    assert "No fix of not-run-hook was tried: the time budget ended." in found.open[-1]
