@@ -300,6 +300,9 @@ hook_fire = _tool(
 hook_payload = _tool(
     "HookPayload", 'Generate the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.'
 )
+hook_recordings = _tool(
+    "HookRecordings", 'Read recorded payloads by event: ``hook_recordings("hook-recordings")["Stop"]``.'
+)
 failing_command = _tool(
     "CommandMaker",
     'Put a command first on the PATH that always fails: ``failing_command("npm", exit=1)``.',

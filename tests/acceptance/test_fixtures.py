@@ -393,3 +393,36 @@ def test_a_refusal_beside_a_hook_that_did_not_run(hook_fire):
 
     assert response.refused
     assert not response.allowed
+
+
+def test_a_recorded_payload_runs_in_the_workspace(pytester):
+    """A recorded payload runs the hook in the workspace, whether the recorded folder exists or not."""
+    for number, folder in enumerate((pytester.path, "/home/nobody/gone")):
+        payload = {"hook_event_name": "Stop", "cwd": str(folder), "stop_hook_active": False}
+        record = {"event": "Stop", "at": number, "payload": payload}
+        pytester.path.joinpath(f"{number}.json").write_text(json.dumps(record))
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", [0, 1])
+        def test_it(hook_fire, hook_recordings, number):
+            payload = hook_recordings(".")["Stop"][number]
+            response = hook_fire("Stop", "touch was-here; pwd >&2; exit 2", **payload)
+            assert response.refused
+            assert "/workspace" in response.reason
+        """
+    )
+    pytester.runpytest_inprocess().assert_outcomes(passed=2)
+    assert not pytester.path.joinpath("was-here").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("{", "cannot be read"), ("{}", "is no recording"), (None, "no recording")]
+)
+def test_what_is_no_recording(tmp_path, hook_recordings, text, says):
+    """A file of another form, and a folder without recordings, are errors that say what is expected."""
+    if text is not None:
+        (tmp_path / "a.json").write_text(text)
+    with pytest.raises(ValueError, match=says):
+        hook_recordings(tmp_path)

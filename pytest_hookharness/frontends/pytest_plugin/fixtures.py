@@ -216,6 +216,24 @@ class HookPayload(_ContextTool):
         return make_payload(rule.fields, seed=seed, sample=sample, **fields)
 
 
+class HookRecordings(_ContextTool):
+    """Reads the payloads that ``hookharness record`` stored."""
+
+    @_for_a_test
+    def __call__(self, path: str | Path, /) -> dict[str, list[dict[str, Any]]]:
+        """
+        Return the payloads of a recording, or of a folder of them, by event, in the order of time.
+
+        Give one to ``hook_fire`` as keywords; its paths then lead into the workspace.
+
+        Raises:
+            UnreadableRecords: There is none, or one has another form.
+        """
+        from pytest_hookharness.frontends.output.recordings import read_recordings
+
+        return read_recordings(self._context.folder / path)
+
+
 class HookWorkspace(_ContextTool):
     """Sets up the workspace that the other hook fixtures of a test start from."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_hookharness import hosts
+from pytest_hookharness.hosts.hook_input.recorded_paths import move_recorded
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.response import Response
@@ -23,13 +24,14 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     Args:
         testbed: Where they run.
         event: The event.
-        fields: Fields of the input that replace the made-up ones.
+        fields: Fields of the input that replace the made-up ones. Paths of a recorded session, known by its
+            ``cwd``, lead into the workspace.
 
     Raises:
         ValueError: The host has no such event, or the event no such field.
     """
     profile = testbed.profile
-    payload = hosts.payload_for(profile, event, testbed.facts, fields)
+    payload = hosts.payload_for(profile, event, testbed.facts, move_recorded(fields, testbed.facts))
     target = hosts.matcher_target(profile, event, payload)
     hooks = hosts.select(profile, testbed.configuration.hooks, event, target)
     given: list[ProcessResult | Payload] = []

@@ -1,0 +1,72 @@
+"""
+Recorded inputs in another place: paths of the recorded session lead into the workspace.
+
+An input was recorded on a person's machine. With its own ``cwd`` a hook would run in that person's project,
+or not start at all.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+
+from pytest_hookharness.hosts.session_state.facts import Facts
+from pytest_hookharness.model.protocol import Json
+
+# Hosts keep their transcripts in a folder with a dot in the home folder.
+_HOME = re.compile(r"\A(?P<home>/.+?)/\.(?:claude|codex|gemini|qwen|openhands)/")
+_PROJECTS = "projects"
+
+
+def move_recorded(fields: Mapping[str, Json], facts: Facts) -> Mapping[str, Json]:
+    """
+    Return given fields with the recorded project, home folder and transcript replaced by those of this run.
+
+    Fields without a ``cwd``, or with one of this run, are returned as they are.
+    """
+    cwd = fields.get("cwd")
+    here = (facts.workspace, facts.home, facts.tmp)
+    if not isinstance(cwd, str) or not cwd.startswith("/") or any(_is_below(cwd, place) for place in here):
+        return fields
+    transcript = fields.get("transcript_path")
+    recorded = transcript if isinstance(transcript, str) else ""
+    home = _HOME.match(recorded)
+    places = {
+        recorded: facts.transcript_path,
+        _project(cwd, recorded): facts.workspace,
+        home["home"] if home else "": facts.home,
+    }
+    known = {old: new for old, new in places.items() if old and new}
+    # The longest first: the home folder contains the others.
+    names = "|".join(re.escape(old) for old in sorted(known, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w./-])(?:{names})(?![\w-]|\.\w)")
+    return {key: _moved(value, known, pattern) for key, value in fields.items()}
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return bool(folder) and (path == folder or path.startswith(f"{folder}/"))
+
+
+def _project(cwd: str, transcript: str) -> str:
+    """Return the project: the folder around ``cwd`` that the folder of the transcripts is named after."""
+    parts = transcript.split("/")
+    name = parts[parts.index(_PROJECTS) + 1] if _PROJECTS in parts[:-2] else ""
+    folder = cwd
+    while name and folder != "/":
+        if re.sub(r"[^A-Za-z0-9]", "-", folder) == name:
+            return folder
+        folder = posixpath.dirname(folder)
+    return cwd
+
+
+def _moved(value: Json, places: Mapping[str, str], pattern: re.Pattern[str]) -> Json:
+    match value:
+        case str():
+            return pattern.sub(lambda found: places[found[0]], value)
+        case Mapping():
+            return {key: _moved(item, places, pattern) for key, item in value.items()}
+        case Sequence():
+            return [_moved(item, places, pattern) for item in value]
+        case _:
+            return value
