@@ -397,7 +397,7 @@ def test_a_refusal_beside_a_hook_that_did_not_run(hook_fire):
 
 def test_a_recorded_payload_runs_in_the_workspace(pytester):
     """A recorded payload runs the hook in the workspace, whether the recorded folder exists or not."""
-    for number, folder in enumerate((pytester.path, "/home/nobody/gone")):
+    for number, folder in enumerate((pytester.path, "/home/dev/gone")):
         payload = {"hook_event_name": "Stop", "cwd": str(folder), "stop_hook_active": False}
         record = {"event": "Stop", "at": number, "payload": payload}
         pytester.path.joinpath(f"{number}.json").write_text(json.dumps(record))

@@ -1,9 +1,11 @@
 """Claims about ``hookharness record`` and ``hookharness init``, with real processes."""
 
 import json
+import os
 import select
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 
@@ -69,6 +71,61 @@ def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
         # Its output ends only when the hook has ended.
         assert select.select([process.stdout], [], [], 20)[0]
         assert process.stdout.read() == b""
+
+
+def test_a_payload_is_stored_before_the_hook_answers(tmp_path):
+    """A host that kills a recorded hook loses no payload: it is stored before the hook gets it."""
+    waits = "read line; echo ready; exec sleep 60"
+    command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", waits]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(b'{"event_type": "PreToolUse"}\n')
+        process.stdin.flush()
+        assert process.stdout.readline() == b"ready\n"
+        process.kill()
+
+    (record,) = [json.loads(file.read_text()) for file in (tmp_path / "kept").glob("*.json")]
+    assert (record["event"], record["payload"], record["exit"]) == (
+        "PreToolUse",
+        {"event_type": "PreToolUse"},
+        None,
+    )
+
+
+@pytest.mark.parametrize("kind", ["socket", "pipe"])
+def test_input_is_of_the_kind_that_the_host_gives(tmp_path, kind):
+    """A recorded hook of a node program has a socket as its input, any other a pipe."""
+    ours, theirs = socket.socketpair() if kind == "socket" else map(os.fdopen, os.pipe()[::-1], "wr")
+    with ours, theirs:
+        looks = f"cat; test -{'S' if kind == 'socket' else 'p'} /dev/stdin"
+        command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", looks]
+        process = subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE)
+        os.write(ours.fileno(), b"{}")
+        ours.close()
+        said, _ = process.communicate(timeout=20)
+
+    assert (process.returncode, said) == (0, b"{}")
+
+
+def test_a_recording_without_payloads_warns(recorded):
+    """If no hook ran while hooks were recorded, the command says what to check."""
+    status, printed = recorded.end(recorded.begin())
+    assert status == 0
+    assert "warning: no payload came" in printed
+
+
+def test_hooks_that_codex_would_switch_off_are_not_recorded(recorded, tmp_path, capsys):
+    """Hooks of Codex are refused before anything is changed, or named beside others that are recorded."""
+    hooks = recorded.path / ".codex" / "hooks.json"
+    hooks.parent.mkdir()
+    hooks.write_text(recorded.original)
+    process = recorded.begin()
+    assert "hooks.json: Codex trusts a hook by a hash" in recorded.said
+    assert hooks.read_text() == recorded.original
+    recorded.end(process)
+
+    assert main.main(["record", str(recorded.path), "--host", "codex", "-o", str(tmp_path / "kept")]) == 2
+    assert "nothing was changed" in capsys.readouterr().err
+    assert not (tmp_path / "kept").exists()
 
 
 @pytest.mark.slow

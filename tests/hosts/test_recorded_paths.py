@@ -12,30 +12,30 @@ HERE = Facts(
     tmp="/t/tmp",
     transcript_path="/t/home/.claude/s",
 )
-OLD = "/home/ann/.claude/projects/-home-ann-web-shop/x.jsonl"
+OLD = "/home/dev/.claude/projects/-home-dev-web-shop/x.jsonl"
 
 
 @pytest.mark.parametrize(
     ("given", "moved"),
     [
-        ("/home/ann/web.shop", "/t/workspace"),
-        ("/home/ann/web.shop/a b.py", "/t/workspace/a b.py"),
-        ("cat /home/ann/web.shop/a.py > /home/ann/out", "cat /t/workspace/a.py > /t/home/out"),
-        ("/home/ann/web.shop-old/a", "/t/home/web.shop-old/a"),
-        ("/home/anna/a", "/home/anna/a"),
+        ("/home/dev/web.shop", "/t/workspace"),
+        ("/home/dev/web.shop/a b.py", "/t/workspace/a b.py"),
+        ("cat /home/dev/web.shop/a.py > /home/dev/out", "cat /t/workspace/a.py > /t/home/out"),
+        ("/home/dev/web.shop-old/a", "/t/home/web.shop-old/a"),
+        ("/home/dev.old/a", "/home/dev.old/a"),
         (OLD, "/t/home/.claude/s"),
-        ({"list": ["/home/ann/web.shop"], "n": 1}, {"list": ["/t/workspace"], "n": 1}),
+        ({"list": ["/home/dev/web.shop"], "n": 1}, {"list": ["/t/workspace"], "n": 1}),
     ],
 )
 def test_recorded_paths_lead_into_the_workspace(given, moved):
     """Project, home folder and transcript are replaced wherever they stand; what looks alike is not."""
-    fields = {"cwd": "/home/ann/web.shop", "transcript_path": OLD, "tool_input": given}
+    fields = {"cwd": "/home/dev/web.shop", "transcript_path": OLD, "tool_input": given}
     assert move_recorded(fields, HERE)["tool_input"] == moved
 
 
 def test_a_folder_in_the_project():
     """If the agent was in a folder of the project, the hook starts in the same folder of the workspace."""
-    fields = {"cwd": "/home/ann/web.shop/api", "transcript_path": OLD}
+    fields = {"cwd": "/home/dev/web.shop/api", "transcript_path": OLD}
     assert move_recorded(fields, HERE)["cwd"] == "/t/workspace/api"
 
 

@@ -11,6 +11,8 @@ import contextlib
 import json
 import os
 import signal
+import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -19,10 +21,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness.execution.platform import spawning
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pytest_hookharness.reports.redaction import Secrets
 
 _CHUNK = 1 << 16
 MOST = 4 << 20
@@ -41,27 +39,20 @@ def main(argv: Sequence[str]) -> int:
     """
     folder, *command = argv
     _take_input()
-    began, at = time.monotonic(), time.time_ns()
+    recording = _Recording(Path(folder), command[-1])
+    inner, outer = _channel()
     process = subprocess.Popen(
         command,
-        stdin=subprocess.PIPE,
+        stdin=inner,
         preexec_fn=_end_together(),  # noqa: PLW1509 -- there is no other thread yet
     )
+    os.close(inner)
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: process.send_signal(received))
-    seen = bytearray()
     # A daemon thread: a host that keeps standard input open must not delay the end of the hook.
-    threading.Thread(target=_pass_on, args=(process, seen), daemon=True).start()
-    try:
-        # Slow imports happen while the hook runs, so that it does not end later.
-        from pytest_hookharness.reports.redaction import find_secrets
-
-        secrets = find_secrets(os.environ)
-        code = process.wait()
-        _keep(Path(folder), at, bytes(seen), command[-1], code, time.monotonic() - began, secrets)
-    except Exception as error:  # noqa: BLE001 -- an error of the recording must not change the hook's answer
-        _complain(Path(folder), error)
-        code = process.wait()
+    threading.Thread(target=_pass_on, args=(outer, recording), daemon=True).start()
+    code = process.wait()
+    recording.keep(code)
     if code < 0:
         # SIGKILL and SIGSTOP have no handler that could be reset.
         with contextlib.suppress(OSError):
@@ -97,54 +88,100 @@ def _take_input() -> None:
         os.open(os.devnull, os.O_RDONLY)
 
 
-def _pass_on(process: subprocess.Popen[bytes], seen: bytearray) -> None:
+def _channel() -> tuple[int, int]:
+    """Return both ends of an input of the kind that the host gives: a socket, as node makes it, or a pipe."""
+    if not stat.S_ISSOCK(os.fstat(0).st_mode):
+        return os.pipe()
+    inner, outer = socket.socketpair()
+    return inner.detach(), outer.detach()
+
+
+def _pass_on(outer: int, recording: _Recording) -> None:
     # If the hook stops reading, the rest is still read: the host must not block while it writes.
-    listening = process.stdin
+    listening = True
     # The host may have closed the input, or have ended.
     with contextlib.suppress(OSError):
         while chunk := os.read(0, _CHUNK):
-            seen.extend(chunk[: max(0, MOST - len(seen))])
-            try:
-                if listening is not None:
-                    listening.write(chunk)
-                    listening.flush()
-            except OSError:
-                listening = None
-    if listening is not None:
-        with contextlib.suppress(OSError):
-            listening.close()
+            recording.add(chunk)
+            left = memoryview(chunk)
+            while listening and left:
+                try:
+                    left = left[os.write(outer, left) :]
+                except OSError:
+                    listening = False
+    os.close(outer)
 
 
-def _keep(
-    folder: Path, at: int, data: bytes, command: str, code: int, seconds: float, secrets: Secrets
-) -> None:
-    from pytest_hookharness.reports.redaction import redact
+class _Recording:
+    """
+    The file of one hook run.
 
-    text = redact(data.decode("utf-8", "replace"), secrets, cut=len(data) >= MOST)
-    try:
-        payload = json.loads(text)
-    except ValueError:
-        payload = None
-    event = payload.get("hook_event_name") if isinstance(payload, Mapping) else None
-    record = {
-        "version": 1,
-        "event": event if isinstance(event, str) else "",
-        "command": redact(command, secrets),
-        "at": at,
-        "payload": payload if payload is not None else text,
-        "exit": code,
-        "seconds": round(seconds, 3),
-    }
-    # Made anew if somebody cleaned the project meanwhile; recordings must not be committed by accident.
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir(parents=True, mode=0o700)
-        (folder / ".gitignore").write_text("*\n")
-    name = f"{at}-{os.getpid()}"
-    fresh = folder / f".{name}.new"
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
-    fresh.replace(folder / f"{name}.json")
+    What arrives is written before the hook gets it, so that a host that kills everything loses no payload;
+    the exit code is added at the end.
+    """
+
+    def __init__(self, folder: Path, command: str) -> None:
+        self._folder = folder
+        self._command = command
+        self._began, self._at = time.monotonic(), time.time_ns()
+        self._seen = bytearray()
+        self._written = 0
+        self._lock = threading.Lock()
+        self._ended = False
+
+    def add(self, chunk: bytes) -> None:
+        """Add a part of the payload, and write what is there; of long payloads not for every part."""
+        self._seen.extend(chunk[: max(0, MOST - len(self._seen))])
+        if len(self._seen) >= 2 * self._written:
+            self._written = len(self._seen)
+            self.keep(None)
+
+    def keep(self, code: int | None) -> None:
+        """Write the recording; an error must not change the hook's answer."""
+        try:
+            with self._lock:
+                if not self._ended:
+                    self._ended = code is not None
+                    self._write(code)
+        except Exception as error:  # noqa: BLE001 -- see above
+            _complain(self._folder, error)
+
+    def _write(self, code: int | None) -> None:
+        # Slow imports happen while the hook runs, so that it does not start later.
+        from pytest_hookharness.reports.redaction import find_secrets, redact
+
+        secrets, data = find_secrets(os.environ), bytes(self._seen)
+        text = redact(data.decode("utf-8", "replace"), secrets, cut=len(data) >= MOST)
+        try:
+            payload = json.loads(text)
+        except ValueError:
+            payload = None
+        record = {
+            "version": 1,
+            "event": _event(payload),
+            "command": redact(self._command, secrets),
+            "at": self._at,
+            "payload": payload if payload is not None else text,
+            "exit": code,
+            "seconds": round(time.monotonic() - self._began, 3),
+        }
+        # Made anew if somebody cleaned the project meanwhile; recordings must not be committed by accident.
+        with contextlib.suppress(FileExistsError):
+            self._folder.mkdir(parents=True, mode=0o700)
+            (self._folder / ".gitignore").write_text("*\n")
+        name = f"{self._at}-{os.getpid()}"
+        fresh = self._folder / f".{name}.new"
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+        fresh.replace(self._folder / f"{name}.json")
+
+
+def _event(payload: object) -> str:
+    """Return the host's name of the event; OpenHands calls the key otherwise."""
+    given = payload if isinstance(payload, Mapping) else {}
+    names = (given.get("hook_event_name"), given.get("event_type"))
+    return next((name for name in names if isinstance(name, str)), "")
 
 
 def _complain(folder: Path, error: Exception) -> None:

@@ -40,6 +40,16 @@ _DESCRIPTION = (
     "Start the agent when you are told to. docs/how-to/record-real-payloads.md explains how to use the files."
 )
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Hosts that switch a hook off, without a message, when its entry in the settings changes.
+_TRUST = {
+    "codex": "Codex trusts a hook by a hash of its entry in the settings, so a recorded hook would be "
+    "switched off without a message, and commands that it refuses would run. Record the hooks with another "
+    "host, or let the hook itself store its input",
+}
+_NONE_CAME = (
+    "warning: no payload came. Was the agent started after `start the agent now`, in this project, and did "
+    "it reach a hook? Some hosts ask before they run changed hooks"
+)
 _NOTHING = "{path}: none of its hooks is a shell command in a JSON file, so nothing can be recorded"
 
 
@@ -95,7 +105,7 @@ def _record(path: Path, host: str, folder: Path) -> int:
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     files, guarded = begin(path, host, folder)
     try:
-        for line in links_out(path, host):
+        for line in (*links_out(path, host), *_trusted(path, host)):
             print(f"not recorded: {line}", flush=True)
         for wrapped in files:
             print(f"recording: {wrapped.file}, {len(wrapped.commands)} hooks", flush=True)
@@ -107,9 +117,12 @@ def _record(path: Path, host: str, folder: Path) -> int:
     if not os.fstat(held).st_nlink:
         said.append(f"{folder}: was removed meanwhile, with the payloads that were in it until then")
     os.close(held)
-    said.append(f"{counted(len({*folder.glob('*.json')} - before), 'payload')} in {folder}")
+    number = len({*folder.glob("*.json")} - before)
+    said.append(f"{counted(number, 'payload')} in {folder}")
     if not restored.lines:
         said[-1] += "; the settings are restored"
+    if not number:
+        said.append(_NONE_CAME)
     print(*said, sep="\n")
     return 2 if restored.left else 0
 
@@ -141,6 +154,8 @@ def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
     """
     found: dict[tuple[int, int], WrappedSettings] = {}
     for hook_set in find_hook_sets(path, host):
+        if hook_set.host.partition("@")[0] in _TRUST:
+            continue
         for named, keys, commands in _commands(hook_set, folder):
             file = named.resolve()
             # Two names may lead to one file.
@@ -155,8 +170,18 @@ def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
                 every = keys | known.keys if known else keys
                 found[identity] = WrappedSettings(named, file, before, text, every, wrapped)
     if not found:
+        for line in _trusted(path, host):
+            raise SimulationError(f"nothing can be recorded, and nothing was changed: {line}")
         raise SimulationError(_NOTHING.format(path=path))
     return tuple(found.values())
+
+
+def _trusted(path: Path, host: str) -> Iterator[str]:
+    """Yield why hooks are not recorded whose host would notice it."""
+    for hook_set in find_hook_sets(path, host):
+        name = hook_set.host.partition("@")[0]
+        if name in _TRUST:
+            yield f"{', '.join(str(hook_set.root / file) for file in hook_set.files)}: {_TRUST[name]}"
 
 
 def _commands(hook_set: HookSet, folder: Path) -> Iterator[tuple[Path, frozenset[str], dict[str, str]]]:
