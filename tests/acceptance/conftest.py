@@ -44,8 +44,9 @@ STUBBORN = "echo 'run never' >&2; exit 2"
 
 
 @pytest.fixture
-def project(pytester):
-    """A folder with scenarios and a Python test, on which pytest can be run."""
+def project(pytester, monkeypatch):
+    """A folder with scenarios and a Python test, on which pytest can be run, with lines of 100 columns."""
+    monkeypatch.setenv("COLUMNS", "100")
 
     class Project:
         path = pytester.path

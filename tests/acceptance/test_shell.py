@@ -128,7 +128,7 @@ def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     result = hookharness("try", "Stop", "./missing.sh")
 
     assert result.returncode == 1
-    assert "but not every hook decided (NOT-RUN)" in result.stdout.splitlines()[1]
+    assert "(HH004 NOT-RUN); the session ended in turn" in result.stdout.splitlines()[1]
 
 
 def test_schema(hookharness):

@@ -245,7 +245,7 @@ def test_the_story_of_a_livelock() -> None:
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
         "  turns 2 to 4  the same, and so on forever      (claude-code would override it at block 9)",
         (
-            "  expected: terminated within 3                   "
+            "  expected: terminated within 3          "
             "/work place/scenarios/lint.scenario.yaml:14  expect.verdict"
         ),
         "  seen:     livelock",
@@ -675,3 +675,14 @@ def test_every_turn_is_shown_with_verbose() -> None:
     assert all(f"number {turn}!" in told for turn in range(1, 60))
     told = story(outcome(Terminated(turn=1), trace(STOP, hooked)), verbose=True)
     assert all(f"stderr: {n}\n" in told for n in range(40))
+
+
+def test_a_narrow_screen_has_the_place_of_an_expectation_on_its_own_line() -> None:
+    """What was expected and where it is written are on two lines if one is too narrow for both."""
+    broken = (Violation(path="expect.verdict", expected="terminated within 3", seen="livelock"),)
+    made = outcome(Livelock(stem=1, period=1), trace(STOP, asked()), violations=broken)
+
+    lines = story(made, width=50).splitlines()
+
+    place = lines.index("  expected: terminated within 3")
+    assert lines[place + 1] == "            /work place/scenarios/lint.scenario.yaml:14  expect.verdict"

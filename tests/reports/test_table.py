@@ -39,7 +39,7 @@ def test_each_simulation_has_a_row() -> None:
     ).splitlines() == [
         "scenario   host           iterations  blocks  verdict      time  result",
         "lint       claude-code@2           0       0  terminated  1.2 s  passed",
-        "loop[old]  claude-code@2           0       0  undecided   1.2 s  FAILED",
+        "loop[old]  claude-code@2           0       0  undecided   1.2 s  FAILED: expected terminated",
         "2 simulations: 1 as expected, 1 failed",
     ]
 

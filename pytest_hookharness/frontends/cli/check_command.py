@@ -18,6 +18,7 @@ from pathlib import Path
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
+from pytest_hookharness.frontends import screen
 from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, status_of, worst
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.harness import Harness
@@ -203,7 +204,8 @@ def _check(
     if arguments.json:
         print(json.dumps(reports.as_json(found, replay), indent=2))
     else:
-        print("\n\n".join(reports.render_check(report, replay) for report in found))
+        texts = (screen.headed(reports.render_check(report, replay), _passed(report)) for report in found)
+        print("\n\n".join(texts))
     return status_of([_write_fixes(report) for report in found] if arguments.fix else found)
 
 
@@ -218,6 +220,11 @@ def _write_fixes(report: CheckReport) -> CheckReport:
     for change in report.changes:
         print(f"fixed: {plain(str(report.place.root / change.file), 300)}", file=sys.stderr)
     return replace(report, problems=tuple(problem for problem in report.problems if problem.fix is None))
+
+
+def _passed(report: CheckReport) -> bool | None:
+    """Return whether no problem was found; ``None`` if the check is incomplete."""
+    return False if report.problems else None if report.undecided else True
 
 
 def _ask(path: Path, hook_sets: Sequence[HookSet]) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_hookharness import agents, hosts, scenario_files
 from pytest_hookharness.execution.user_files import create_file
+from pytest_hookharness.frontends import screen
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchor, pick
 from pytest_hookharness.frontends.option_types import (
@@ -99,7 +100,9 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
         outcome, interrupted = _simulate(scenario, settings, replay, record_lines=arguments.cov), False
     except Interrupted as error:
         outcome, interrupted = error.outcome, True
-    print(story.story(outcome, replay_command=replay, verbose=arguments.verbose))
+    text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=arguments.verbose)
+    unknown = interrupted or (outcome.verdict_name == "undecided" and not outcome.passed)
+    print(screen.headed(text, None if unknown else outcome.passed))
     if getattr(arguments, "vary", None) is not None:
         from pytest_hookharness.reports.terminal import stress_table
 
@@ -113,7 +116,7 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
 
         create_file(arguments.incident, compose_incident(outcome, replay))
         print(f"hookharness: wrote {arguments.incident}", file=sys.stderr)
-    if interrupted or (outcome.verdict_name == "undecided" and not outcome.passed):
+    if unknown:
         return UNKNOWN
     return PASSED if outcome.passed else FAILED
 

@@ -14,7 +14,7 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_hookharness import hosts, scenario_files
-from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends import harness, screen
 from pytest_hookharness.frontends.pytest_plugin import options
 from pytest_hookharness.frontends.replay_command import replay_command
 from pytest_hookharness.model.outcome import Outcome
@@ -140,7 +140,8 @@ class ScenarioItem(pytest.Function):
             outcome = problem.outcome
             broken = most_severe(outcome)
             replay = replay_command(self.scenario, options.settings(self.config))
-            text = story.story(outcome, replay_command=replay, verbose=options.is_verbose(self.config))
+            verbose = options.is_verbose(self.config)
+            text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)
             place = _line(self.scenario, broken.path if broken else "expect")
             return failure(self.path, place, first_line(outcome), text)
         if isinstance(problem, harness.USER_ERRORS):

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from pytest_hookharness.frontends import screen
 from pytest_hookharness.frontends.pytest_plugin import options
 from pytest_hookharness.frontends.pytest_plugin.fixtures import TestResults
 from pytest_hookharness.frontends.replay_command import TraceItem, replay_command, stress_command
@@ -86,7 +87,7 @@ def _add_failure(
     if not hasattr(item, "scenario"):
         for outcome in seen.outcomes[-MOST_STORIES:]:
             replay = TraceItem.of_test(item.nodeid, outcome.seed).replay
-            text = story.story(outcome, replay_command=replay, verbose=verbose)
+            text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)
             report.sections.append(("hook story", text))
     for outcome in seen.outcomes[-MOST_STORIES:]:
         for sections in item.config.hook.pytest_hook_report_sections(outcome=outcome):
@@ -140,6 +141,8 @@ def write(reporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted
     played = [properties for properties in found if "hook_row" in properties]
     if played:
         _write_tables(reporter, played)
+    if any(report.failed for report in reports) and reporter.config.getoption("--hook-report") is None:
+        reporter.write_line("hook harness: --hook-report page.html shows these simulations in a browser")
     _write_durations(reporter, [row for each in found for row in each.get("hook_timings", ())])
     if reports and _is_for_github(reporter.config):
         from pytest_hookharness.frontends.pytest_plugin import ci_files
@@ -164,7 +167,7 @@ def _write_section(reporter: pytest.TerminalReporter, title: str, lines: Iterabl
     for place, line in enumerate(lines):
         if not place:
             reporter.section(title)
-        reporter.write_line(line)
+        reporter.write_line(line, red=f"  {table.FAILED}" in line)
 
 
 def _write_tables(reporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:

@@ -116,10 +116,15 @@ def _violations(outcome: Outcome, width: int, longest: int) -> Iterator[str]:
     origin = outcome.scenario.origin
     for violation in outcome.violations[:_MOST_VIOLATIONS]:
         expected = plain(violation.expected, 160)
-        filled = expected + " " * max(2, _PLACE - columns(expected))
         file = "" if origin is None else plain(str(origin.file), _LONGEST)
         place = "" if origin is None else f"{file}:{origin.line(violation.path)}  "
-        yield f"  expected: {filled}{place}{plain(violation.path)}"
+        where = f"{place}{plain(violation.path)}"
+        gap = _PLACE - columns(expected)
+        left = width - len("  expected: ") - columns(expected) - columns(where)
+        if left >= 2:
+            yield f"  expected: {expected}{' ' * max(2, min(gap, left))}{where}"
+        else:
+            yield from (f"  expected: {expected}", f"            {where}")
         seen = fold_line(f"  seen:     {plain(violation.seen, longest)}", width, " " * 12)
         yield from map(without_runner_command, seen)
     yield from and_more(len(outcome.violations) - _MOST_VIOLATIONS, "broken expectation")

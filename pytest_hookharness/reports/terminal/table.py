@@ -14,12 +14,14 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, RunTime, Timing, joined, timings
 from pytest_hookharness.model.verdicts import Livelock
-from pytest_hookharness.reports.safe_text import aligned, columns, fit, plain, squeeze
+from pytest_hookharness.reports.safe_text import aligned, clip, columns, fit, plain, squeeze
+from pytest_hookharness.reports.terminal.verdict_text import most_severe
 
 Row: TypeAlias = Mapping[str, str | int | float | bool | None]
 DurationRow: TypeAlias = "tuple[str, str, float | None, Sequence[tuple[bool, float]]]"
 
 HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result")
+FAILED = "FAILED"
 _NUMBERS = ("iterations", "blocks", "time")
 _DURATION_HEADS = ("p50", "p95", "of timeout", "runs", "event", "hook")
 _GAP = "  "
@@ -28,8 +30,9 @@ _NARROWEST = 14
 
 
 def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
-    """Return the row of one outcome."""
+    """Return the row of one outcome; one that failed has what was expected."""
     scenario = outcome.scenario
+    broken = most_severe(outcome)
     name = f"{scenario.name}[{scenario.variant}]" if scenario.variant else scenario.name
     return {
         "scenario": name,
@@ -39,6 +42,7 @@ def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
         "verdict": shown_verdict(outcome),
         "wall": round(outcome.wall, 3),
         "passed": outcome.passed,
+        **({} if broken is None else {"expected": clip(broken.expected, 80)}),
     }
 
 
@@ -71,7 +75,8 @@ def render_table(rows: Sequence[Row], *, width: int = 100) -> str:
     """Return the rows in aligned columns of at most ``width`` characters, and the totals."""
     if not rows:
         return "no simulations"
-    lines = aligned(HEADS, map(cells, rows), _align, lambda widths: _shrink(widths, width))
+    shown = ((*cells(item)[:-1], _result(item)) for item in rows)
+    lines = aligned(HEADS, shown, _align, lambda widths: _shrink(widths, width))
     return "\n".join([*(fit(line, width).rstrip() for line in lines), totals(rows)])
 
 
@@ -83,6 +88,13 @@ def totals(rows: Sequence[Row]) -> str:
     return f"{counted(len(rows), 'simulation')}: {', '.join(parts)}"
 
 
+def _result(item: Row) -> str:
+    """Return the result of a row, with what a simulation that failed was expected to do."""
+    *_, result = cells(item)
+    expected = plain(str(item.get("expected") or ""), 80)
+    return f"{result}: expected {expected}" if expected and result == FAILED else result
+
+
 def cells(item: Row) -> tuple[str, ...]:
     """Return the cells of a row, in the order of the heads."""
     return (
@@ -92,15 +104,15 @@ def cells(item: Row) -> tuple[str, ...]:
         str(item["blocks"]),
         str(item["verdict"]),
         f"{float(item['wall'] or 0):.1f} s",
-        "unknown" if item["passed"] is None else "passed" if item["passed"] else "FAILED",
+        "unknown" if item["passed"] is None else "passed" if item["passed"] else FAILED,
     )
 
 
 def _shrink(widths: list[int], most: int) -> list[int]:
-    # The host is shortened first, then the name: the other columns are what the table is for.
+    # What was expected is shortened first, then the host and the name: the others are what the table is for.
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - most
-    for place in (1, 0):
-        given = min(max(0, over), max(0, widths[place] - _NARROWEST))
+    for place, least in ((len(HEADS) - 1, _NARROWEST), (1, _NARROWEST), (0, _NARROWEST), (1, 6), (0, 6)):
+        given = min(max(0, over), max(0, widths[place] - least))
         widths[place] -= given
         over -= given
     return widths

@@ -10,6 +10,7 @@ from pytest_hookharness.model.verdicts import (
     UNKNOWN_WITHOUT_CAP,
     Cap,
     Capped,
+    Finding,
     Hung,
     Livelock,
     Lockout,
@@ -39,13 +40,30 @@ def first_line(outcome: Outcome) -> str:
     """
     outcome = with_short_paths(outcome)
     said = [_verdict(outcome)]
-    others = [item for item in _by_weight(outcome) if not item.path.endswith(_VERDICT)]
+    others = [item for item in _by_weight(outcome) if not _is_told(item, outcome)]
     if others:
         more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
         said.append(f"{_broken(others[0])}{more}")
         if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, Terminated):
             said.reverse()
     return clip("; ".join(said), _LONGEST)
+
+
+def _is_told(item: Violation, outcome: Outcome) -> bool:
+    """Return whether the verdict in words says already what broke an expectation."""
+    if item.path.endswith(_VERDICT):
+        return True
+    hollow = _hollow(outcome)
+    return (
+        hollow is not None and _FINDINGS in item.path and item.seen.startswith(f"{hollow.code} {hollow.name}")
+    )
+
+
+def _hollow(outcome: Outcome) -> Finding | None:
+    """Return why the end of a session is not the decision of every hook; ``None`` if it is."""
+    if not isinstance(outcome.verdict, Terminated) or not outcome.verdict.turn or _halts(outcome):
+        return None
+    return next((each for each in outcome.findings if each.name in INCONCLUSIVE_FINDINGS), None)
 
 
 def most_severe(outcome: Outcome) -> Violation | None:
@@ -98,16 +116,21 @@ def _verdict(outcome: Outcome) -> str:
 def _terminated(outcome: Outcome, verdict: Terminated) -> str:
     blocks = outcome.blocks()
     after = f"after {counted(blocks, 'block')}" if blocks else "without a block"
-    halts = [hooked.decision.halt for _, hooked in outcome.trace.hooked() if hooked.decision.halt is not None]
-    if halts:
+    if halts := _halts(outcome):
         return f"a hook ended the turn, turn {verdict.turn}, {after}: {quoted(halts[-1], 160)}"
     if verdict.turn == 0:
         return "the hooks refused the prompt, so the agent never started"
-    hollow = [finding.name for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS]
-    if hollow:
-        named = ", ".join(dict.fromkeys(hollow))
-        return f"the session ended in turn {verdict.turn}, but not every hook decided ({named})"
+    hollow = _hollow(outcome)
+    if hollow is not None:
+        why = f"{plain(hollow.text, 120).removesuffix('.')} ({hollow.code} {hollow.name})"
+        who = f"{plain(hollow.hook, 60)} did not decide: " if hollow.hook else ""
+        return f"{who}{why}; the session ended in turn {verdict.turn}"
     return f"the hooks allowed the stop in turn {verdict.turn} {after}"
+
+
+def _halts(outcome: Outcome) -> list[str]:
+    """Return why hooks ended the turn."""
+    return [hooked.decision.halt for _, hooked in outcome.trace.hooked() if hooked.decision.halt is not None]
 
 
 def _capped(verdict: Capped, host: str) -> str:
