@@ -76,6 +76,7 @@ class PerturbationKind(enum.Enum):
     AHEAD = "pushed ahead"
     AGED = "made older, as if time had passed"
     WAITED = "left alone for a while"
+    CLOCK = "played with a clock that moves on"
     REPLACED = "replaced by another of its kind"
     TRANSCRIPT = "the transcript grown tenfold"
 

@@ -103,6 +103,8 @@ class ProcessSpec:
         output_limit: Number of bytes of each output stream that are kept.
         terminal: Its controlling terminal; ``None`` if it has none.
         observed: Whether to record what it looks at.
+        ahead: Seconds by which its clock is ahead of the machine's, and the times of files that are written
+            from its start on; the kernel then stops it at each call that shows a time.
     """
 
     argv: tuple[str, ...]
@@ -119,6 +121,7 @@ class ProcessSpec:
     output_limit: int = 1 << 20
     terminal: Terminal | None = None
     observed: bool = False
+    ahead: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +312,11 @@ class ProcessResult:
     reads: Reads | None = None
     failure: StartFailure | None = None
     doubt: str = ""
+
+    @property
+    def cut_by_budget(self) -> bool:
+        """Whether the end of our own time budget cut it, so that it shows nothing."""
+        return isinstance(self.ending, TimedOut) and self.ending.by is Cut.BUDGET
 
     @property
     def own_ending(self) -> Exited | Signaled | TimedOut | NotStarted:

@@ -15,7 +15,9 @@ out the same, files are compared in full at its end, and the probes then test wh
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.state.file_contents import Contents
@@ -26,7 +28,7 @@ from pytest_hookharness.judging.recurrence.cycle import (
     follow_lasso,
     same_state,
 )
-from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
@@ -40,6 +42,12 @@ from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+# The time for experiments, in turns, where a budget is recommended.
+_EXPERIMENTS = 60
+
+# How time passes for the hooks where no real time does: shims or the kernel show them a clock that is ahead,
+# or everything becomes older.
+Passing: TypeAlias = Literal["shims", "kernel", "ageing"]
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
 
@@ -75,7 +83,7 @@ class Loop:
         observer: Observer,
         on_probe: OnProbe = lambda: None,
         *,
-        by_ageing: bool = False,
+        passing: Passing = "shims",
     ) -> None:
         self._testbed = testbed
         self._driver = SessionDriver(testbed, agent)
@@ -99,8 +107,9 @@ class Loop:
             on_probe=on_probe,
         )
         self._time_shift = TimeShift(self._history, testbed)
-        if by_ageing:
+        if passing == "ageing":
             self._driver.pass_time = self._time_shift.let_pass
+        testbed.workspace.clock.by_kernel = passing == "kernel"
 
     @property
     def turn(self) -> int:
@@ -119,8 +128,11 @@ class Loop:
             request = driver.drive(self._remaining)
             if request is None and driver.refused_session is not None:
                 return RunEnd(how="recursed", turn=self.turn, why=driver.refused_session.refused)
+            if driver.out_of_time:
+                driver.drop_turn()
+                return self.time_ended()
             if request is None:
-                return RunEnd(how="turns" if self._remaining() else "wall", turn=self.turn)
+                return RunEnd(how="turns", turn=self.turn)
             if isinstance(request, hosts.Ended):
                 return driver.run_end(request)
             end = self._compare_states(request)
@@ -136,13 +148,37 @@ class Loop:
                 return RunEnd(how="turns", turn=self.turn, why=why)
             driver.give(request, act)
 
-    @property
-    def time_may_matter(self) -> bool:
-        """Whether the run could go otherwise with more time between its turns."""
+    def time_ended(self) -> RunEnd:
+        """Return the end of a run whose time budget is used up, with a budget that would be enough."""
+        testbed, turns = self._testbed, self._turn_limit
+        wall, used = testbed.settings.wall, testbed.slot.clock() - self._began
+        seen, wanted = f"for {counted(self.turn, 'turn')}", f"the {turns:,} that are allowed"
+        # In a third of the time no more than turns are played, and experiments follow them.
+        needed = used * (turns + _EXPERIMENTS) / max(1, self.turn)
+        if not self.turn:
+            seen, wanted = "before the first turn was over", "hook runs that take the whole hook timeout"
+            needed = turns * testbed.hook_timeout
+        enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
+        why = (
+            f"time budget used up: {format_duration(wall)} {seen}; for {wanted}, --hook-budget {enough} "
+            f"would be enough (--budget {enough} of the shell command)"
+        )
+        return RunEnd(how="wall", turn=self.turn, why=why)
+
+    def time_may_matter(self, *, ended: bool) -> bool:
+        """
+        Return whether the run could go otherwise with more time between its turns.
+
+        Args:
+            ended: Whether the hooks allowed the stop.
+        """
         # A scenario with a pace of its own is about that pace alone.
         refused = any(hooked.decision.refused for _, hooked in self._trace().hooked())
         if self._testbed.scenario.pace or not refused:
             return False
+        if ended:
+            # Nothing was observed on the way, so nobody knows whether a hook read the clock.
+            return True
         proposal = self._probes.proposal
         if proposal is not None and not proposal.influences.matters and not proposal.influences.clock:
             return False

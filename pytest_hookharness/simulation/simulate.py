@@ -20,8 +20,8 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
-from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
-from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn
+from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
+from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn, Passing
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.probing import time_shift
 from pytest_hookharness.simulation.startup.named_programs import check_programs
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Seconds in which a run is judged, whatever is left of its budget.
 _CONCLUDING = 5.0
+_AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."
 _UNCHECKED = "no time was left to check the run with a moved clock by a second one"
 
 # Called with the testbed, still open, and the outcome of the run on it.
@@ -79,6 +80,10 @@ class Resources:
             raise SimulationError(str(error)) from error
 
 
+class _ClockNotMoved(Exception):
+    """The clock could not be moved for all programs, so nothing follows from the run."""
+
+
 @dataclass(frozen=True, slots=True)
 class SingleRun:
     """
@@ -88,11 +93,13 @@ class SingleRun:
         outcome: The outcome.
         time_may_matter: Whether the run could go otherwise with more time between its turns.
         used: Seconds of the budget that it used.
+        gap: Why a program did not see the clock that the kernel was to show it; empty if all did.
     """
 
     outcome: Outcome
     time_may_matter: bool
     used: float
+    gap: str = ""
 
 
 def simulate(
@@ -136,24 +143,38 @@ def simulate(
     # Covered folders are the developer's own: nothing runs on them a second time.
     if not run.time_may_matter or not settings.probes or scenario.cover:
         return run.outcome
-    rerun = rerun_settings(run.outcome, settings)
-    left = settings.wall - run.used
+    try:
+        finding = _compare_paces(run, scenario, settings, resources)
+    except KeyboardInterrupt:
+        raise Interrupted(run.outcome) from None
+    if finding is None:
+        return run.outcome
+    outcome = run.outcome
+    if isinstance(outcome.verdict, Terminated):
+        outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
+    return check_expectations.with_findings(outcome, (finding,))
+
+
+def _compare_paces(
+    run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
+) -> Finding | None:
+    """Return the finding that other times between the turns lead to another end, if one was seen."""
+    rerun, left = rerun_settings(run.outcome, settings), settings.wall - run.used
 
     def simulate_slowly(pace: float) -> Outcome:
         nonlocal left
         if left <= 0:
             raise BudgetEnded("runs with a slower agent were compared")
-        slow = run_once(replace(scenario, pace=pace), replace(rerun, wall=left), resources, by_ageing=True)
+        slow = run_once(replace(scenario, pace=pace), replace(rerun, wall=left), resources, passing="kernel")
         left -= slow.used
+        if slow.gap:
+            raise _ClockNotMoved(slow.gap)
         return slow.outcome
 
     try:
-        finding = time_shift.compare(run.outcome, simulate_slowly)
-    except BudgetEnded:
-        finding = None
-    except KeyboardInterrupt:
-        raise Interrupted(run.outcome) from None
-    return check_expectations.with_findings(run.outcome, () if finding is None else (finding,))
+        return time_shift.compare(run.outcome, simulate_slowly)
+    except (BudgetEnded, _ClockNotMoved):
+        return None
 
 
 def run_once(
@@ -165,14 +186,14 @@ def run_once(
     on_probe: OnProbe = lambda: None,
     observer: Observer | None = None,
     before_close: BeforeClose | None = None,
-    by_ageing: bool = False,
+    passing: Passing = "shims",
     check: bool = False,
 ) -> SingleRun:
     """
     Run one scenario once; check a run whose clock was moved by a second one.
 
-    With ``by_ageing`` time passes by making all files older, instead of moving the hooks' clock. The other
-    arguments and the exceptions are those of `simulate`.
+    ``passing`` says how time passes for the hooks. The other arguments and the exceptions are those of
+    `simulate`.
     """
     observer = observer or Observer()
     opened = time.monotonic()
@@ -189,7 +210,7 @@ def run_once(
 
             session = ThreadSessions(testbed, agent, resources.supervisor, on_turn, observer)
         else:
-            session = Loop(testbed, agent, on_turn, observer, on_probe, by_ageing=by_ageing)
+            session = Loop(testbed, agent, on_turn, observer, on_probe, passing=passing)
         try:
             with limited_to(max(0.0, settings.wall - (clock() - began)), clock):
                 end = session.run()
@@ -197,7 +218,7 @@ def run_once(
             seen = session.conclude(RunEnd(how="interrupted", turn=session.turn))
             raise Interrupted(seen) from None
         except BudgetEnded:
-            end = RunEnd(how="wall", turn=session.turn)
+            end = session.time_ended()
         with limited_to(_CONCLUDING):
             outcome = session.conclude(end)
         rest = replace(settings, wall=max(0.0, settings.wall - (clock() - began)))
@@ -208,7 +229,8 @@ def run_once(
             outcome = replace(outcome, kept_workspace=str(testbed.workspace.keep()))
         if before_close is not None:
             before_close(testbed, outcome)
-        return SingleRun(outcome, session.time_may_matter, clock() - began)
+        matter = session.time_may_matter(ended=isinstance(outcome.verdict, Terminated))
+        return SingleRun(outcome, matter, clock() - began, testbed.workspace.clock.gap)
 
 
 def _add_detach(scenario: Scenario) -> Scenario:
@@ -232,10 +254,14 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
     if not settings.wall:
         return _UNCHECKED
     try:
-        aged = run_once(scenario, rerun_settings(outcome, settings), resources, by_ageing=True)
+        rerun = rerun_settings(outcome, settings)
+        second = run_once(scenario, rerun, resources, passing="kernel")
+        by_kernel = not second.gap
+        if not by_kernel:
+            second = run_once(scenario, rerun, resources, passing="ageing")
     except KeyboardInterrupt:
         raise Interrupted(outcome) from None
-    return time_shift.find_doubt(outcome, aged.outcome)
+    return time_shift.find_doubt(outcome, second.outcome, by_kernel=by_kernel)
 
 
 def rerun_settings(outcome: Outcome, settings: Settings) -> Settings:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.cycle import Lasso
 from pytest_hookharness.judging.verdict.assumptions import (
-    CLOCK_READ,
     STANDING,
     UNOBSERVED,
+    clock_was_read,
     gather_assumptions,
 )
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion
@@ -255,19 +255,29 @@ def test_what_is_read_decides_the_evidence(influences: Influences, evidence: str
     assert (UNOBSERVED in verdict.assumptions) == (evidence == "driven")
 
 
+def test_a_run_that_time_cut_proves_nothing_by_its_turns() -> None:
+    """Where the budget ends, a recurring state is a proof only if nothing else was read."""
+    matters = Influences(matters=("workspace/n",))
+    for influences, proved in ((Influences(), True), (matters, False)):
+        observed = ObservedCycle(stem=2, period=1, influences=influences)
+        end = RunEnd(how="wall", turn=4, why="time budget used up")
+        case = JudgeInput(refusals("xaaa"), end, lasso=Lasso(2, 1), observed=observed)
+        assert isinstance(judge(case), Livelock) == proved
+
+
 @pytest.mark.parametrize("how", ["lasso", "progression"])
 def test_a_clock_that_was_tried_is_an_assumption(how: How) -> None:
-    """If time made no difference in experiments, the level stays and the clock becomes an assumption."""
+    """If a moved clock made no difference, the level stays and the clock becomes an assumption."""
     seen = ProbeResult(reaction=ProbeEffect.SAME)
     probing = ProbeReport(
-        turn=4, period=1, probes=(Probe(kind=PerturbationKind.AGED, tried="1 h passed", seen=seen),)
+        turn=4, period=1, probes=(Probe(kind=PerturbationKind.CLOCK, tried="1 h later", seen=seen),)
     )
     observed = ObservedCycle(stem=2, period=1, influences=Influences(clock=True))
     states = "xaaa" if how == "lasso" else "wxyz"
     verdict = judge(JudgeInput(refusals(states), RunEnd(how=how, turn=4), observed=observed, probing=probing))
     assert isinstance(verdict, Livelock)
     assert verdict.evidence == ("closed" if how == "lasso" else "unread")
-    assert CLOCK_READ in verdict.assumptions
+    assert clock_was_read(["1 h later"]) in verdict.assumptions
 
 
 def test_what_is_only_written_needs_no_experiment() -> None:
@@ -348,7 +358,7 @@ def test_says_what_else_differs_if_no_file_does() -> None:
     "how,words",
     [
         ("turns", "no end and no repeated state in 3 turns"),
-        ("wall", "no end and no repeated state within the time budget (3 turns)"),
+        ("wall", "time budget used up: no end and no repeated state in 3 turns"),
         ("interrupted", "interrupted after 3 turns"),
     ],
 )

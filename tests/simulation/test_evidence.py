@@ -1,14 +1,16 @@
 """What hooks read decides how good the proof of a loop is, with real hooks."""
 
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.campaigns.run import simulate
-from pytest_hookharness.judging.verdict.assumptions import CLOCK_READ, UNOBSERVED
-from pytest_hookharness.model.verdicts import Livelock, Terminated
+from pytest_hookharness.judging.verdict.assumptions import UNOBSERVED
+from pytest_hookharness.model.probes import PerturbationKind
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 from pytest_hookharness.scenario_files import scenario_from, script_from
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
@@ -70,16 +72,80 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
 
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.evidence, outcome.iterations) == (evidence, 3)
-    assert CLOCK_READ in outcome.verdict.assumptions
-    assert {probe.kind.name for report in outcome.probe_reports for probe in report.probes} >= {"AGED"}
+    (assumed,) = (text for text in outcome.verdict.assumptions if "read the clock" in text)
+    assert "with 13 s between 7 turns, 1 h later, 24 times another 1.04 days later" in assumed
+    assert {probe.kind for report in outcome.probe_reports for probe in report.probes} == {
+        PerturbationKind.CLOCK
+    }
+
+
+BASH, EPOCH = "bash -c '{}'", "[ $((EPOCHSECONDS / {} % {})) = {} ] && exit 0; exit 2"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        # An end that real time cannot reach while the test runs; bash reads this clock without any program.
+        BASH.format(EPOCH.format(3600, 24, "$((($(cat at) / 3600 + 5) % 24))")),
+        pytest.param(
+            BASH.format(EPOCH.format(86400, 7, "$((($(cat at) / 86400 + 2) % 7))")), marks=pytest.mark.slow
+        ),
+        pytest.param('[ "$(date +%s)" -ge $(($(stat -c %Y at) + 3600)) ] || exit 2', marks=pytest.mark.slow),
+    ],
+    ids=["an hour of the day", "a day of the week", "an hour later"],
+)
+def test_a_clock_that_decides(stop, command):
+    """A hook that allows the stop at another time is no proof of a loop, though its state recurs."""
+    outcome = stop(command, files={"at": f"{time.time():.0f}"}, turns=5)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would allow the stop after" in outcome.verdict.why
+    assert outcome.iterations == 5
+
+
+def test_a_remainder_of_the_seconds_decides(stop):
+    """A hook that looks at a remainder of the clock is no proof of a loop, however quick its turns are."""
+    outcome = stop(
+        BASH.format(EPOCH.format(20, 7, "$((($(cat at) / 20 + 3) % 7))")),
+        files={"at": f"{time.time():.0f}"},
+        turns=5,
+    )
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would allow the stop after" in outcome.verdict.why
+
+
+STAMPED = (
+    "d=.l/$(date +%Y%m%d_%H%M%S); mkdir -p $d; n=$(cat $d/c 2>/dev/null || echo 0); n=$((n+1)); "
+    "echo $n > $d/c; [ $n -ge 3 ] || exit 2"
+)
 
 
 @pytest.mark.slow
-def test_a_clock_that_decides(stop):
-    """A hook that allows the stop an hour later is no proof of a loop, though its state recurs."""
-    outcome = stop('[ "$(date +%s)" -ge $(($(stat -c %Y begun) + 3600)) ] || exit 2', files={"begun": ""})
+def test_a_count_in_a_folder_named_for_the_second(stop):
+    """A hook that allows the stop only to a quick agent is reported with both ends."""
+    outcome = stop(STAMPED)
 
-    assert not isinstance(outcome.verdict, Livelock)
+    assert isinstance(outcome.verdict, Terminated)
+    (clock,) = (finding for finding in outcome.findings if finding.name == "CLOCK")
+    assert "With turns that follow at once it allows the stop" in clock.text
+    assert "between them, it has not allowed the stop" in clock.text
+    assert any("turns follow at once" in text for text in outcome.assumptions)
+
+
+@pytest.mark.nightly
+def test_a_count_in_a_folder_named_for_the_second_at_a_pace(stop):
+    """With a declared pace the same hook is a loop."""
+    # Experiments make hundreds of such folders.
+    assert isinstance(stop(STAMPED, pace="2s", turns=12).verdict, Livelock)
+
+
+def test_a_pause_between_turns_is_no_end_of_a_plain_count(stop):
+    """A hook that counts and logs the time ends the same at any pace, and no clock is reported."""
+    outcome = stop(f"{COUNT} date >> log; [ $n -ge 4 ] || {{ {REFUSE}; }}")
+
+    assert outcome.verdict == Terminated(turn=4)
+    assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
 @pytest.mark.slow

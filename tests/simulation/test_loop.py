@@ -382,6 +382,26 @@ def test_the_time_budget_causes_no_finding(harness, play):
     assert isinstance(outcome.verdict, Undecided)
     assert "HUNG-HOOK" not in [finding.name for finding in outcome.findings]
     assert not any("hook_timeout" in text for text in outcome.assumptions)
+    assert outcome.verdict.why.startswith("time budget used up: 0.4 s before the first turn was over")
+    assert "--hook-budget 34m would be enough" in outcome.verdict.why
+    assert outcome.findings == ()
+    assert outcome.hook_runs() == outcome.iterations == 0
+
+
+def test_a_turn_that_the_budget_cut_is_none(harness, play):
+    """Where the budget ends in a later turn, the turns before it are the run."""
+    whole = harness.settings
+    harness.settings = dataclasses.replace(whole, wall=1.5)
+    count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; sleep 0.4; exit 2"
+    try:
+        outcome = play(hooks={"Stop": count}, env=OFF)
+    finally:
+        harness.settings = whole
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "time budget used up" in outcome.verdict.why
+    assert "give the run" not in outcome.verdict.why
+    assert outcome.iterations == outcome.blocks("Stop") > 0
 
 
 def test_instructions_are_announced(play):

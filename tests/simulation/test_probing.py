@@ -223,7 +223,7 @@ def test_a_threshold_that_only_a_quick_agent_reaches(play):
     assert outcome.verdict == Terminated(turn=4)
     clock = next(finding for finding in outcome.findings if finding.name == "CLOCK")
     assert "allows the stop in turn 4" in clock.text
-    assert "it never allows the stop" in clock.text
+    assert "it has not allowed the stop" in clock.text
 
 
 def test_a_count_without_a_clock_has_no_such_finding(play):

@@ -88,14 +88,14 @@ def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play):
-    """A hook that reads a clock without a shim is no livelock, although every turn looks the same to it."""
+    """A hook that reads a clock without a test double is no livelock, though every turn is the same to it."""
     ask = "perl -e 'print time'"
     old = f'[ -f first ] || {ask} >first; [ "$(($({ask}) - $(cat first)))" -lt 60 ] || exit 0; {REFUSE}'
 
-    outcome = play(hooks={"Stop": old}, env=OFF, pace="61s")
+    outcome = play(hooks={"Stop": old}, env=OFF, pace="61s", turns=10)
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "clock that cannot be moved" in outcome.verdict.why
+    assert "would allow the stop" in outcome.verdict.why
 
 
 @pytest.mark.slow
@@ -112,8 +112,9 @@ def test_two_runs_that_agree_leave_no_doubt(play):
     """Runs with the same decisions raise no doubt, and runs with different ones raise one."""
     refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
 
-    assert find_doubt(refusing, refusing) == ""
-    assert "allows the stop in turn 1" in find_doubt(refusing, letting)
+    for by_kernel in (True, False):
+        assert find_doubt(refusing, refusing, by_kernel=by_kernel) == ""
+        assert "allows the stop in turn 1" in find_doubt(refusing, letting, by_kernel=by_kernel)
 
 
 @pytest.mark.parametrize("keys", [{"pace": "1m"}, {"agent": [{"wait": "1m"}]}])

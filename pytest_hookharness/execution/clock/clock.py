@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError, paths_below, reason_of
-from pytest_hookharness.model.processes import ProcessSpec
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
+Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
 _TICK = 0.001
 
 
@@ -29,7 +31,9 @@ class Clock:
     Attributes:
         folder: Where the scripts are that show the time.
         seconds: How far it is ahead of the machine's.
-        moved: Whether it ever was ahead.
+        moved: Whether shims ever showed it ahead.
+        by_kernel: Whether processes are stopped at the calls that show a time, so that it needs no shims.
+        gap: Why a process did not see it although it was to be stopped so; empty if all did.
     """
 
     def __init__(
@@ -46,6 +50,8 @@ class Clock:
         """
         self.seconds = 0.0
         self.moved = False
+        self.by_kernel = False
+        self.gap = ""
         self.folder = folder
         self._shims = Shims(folder, "date" not in hidden)
         self._doubles = doubles
@@ -72,18 +78,39 @@ class Clock:
         """Set how far this clock is ahead of the machine's, from now on."""
         if seconds == self.seconds:
             return
-        self._shims.set_shift(seconds)
         self.seconds = seconds
-        self.moved = True
+        if not self.by_kernel:
+            self._shims.set_shift(seconds)
+            self.moved = True
         self._since = next_tick()
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """Return an environment whose programs see this clock; the given one while it is not moved."""
-        return self._shims.environment(env, self._doubles) if self.seconds else env
+        return self._shims.environment(env, self._doubles) if self.seconds and not self.by_kernel else env
 
     def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
         """Return a process spec whose processes see this clock."""
         return replace(spec, env=self.environment(spec.env)) if self.seconds else spec
+
+    @contextmanager
+    def shown_by_kernel(self) -> Generator[None]:
+        """For a block, show it to all programs, and not only to those that have shims; it is slower."""
+        before, self.by_kernel, self.gap = self.seconds, True, ""
+        try:
+            yield
+        finally:
+            # The shims show what they were told last.
+            self.set_shift(before)
+            self.by_kernel = False
+
+    def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
+        """Start processes that see this clock; how they do is decided in ``environment`` or here."""
+        if not self.by_kernel or not self.seconds:
+            return start(specs)
+        results = start([replace(spec, ahead=self.seconds) for spec in specs])
+        gaps = (result.reads.gap for result in results if result.reads is not None)
+        self.gap = self.gap or next(filter(None, gaps), "")
+        return tuple(replace(result, reads=None) for result in results)
 
     def set_time_of(self, path: str | Path) -> None:
         """Set the time of a file that the host has just written, by this clock."""

@@ -88,6 +88,13 @@ def read_calls() -> observation.ReadCalls:
     return linux_read_calls
 
 
+def clock_calls() -> observation.ClockCalls:
+    """Return the calls by which programs learn the time."""
+    from pytest_hookharness.execution.platform import linux_clock_calls
+
+    return linux_clock_calls
+
+
 def kernel_paths() -> KernelPaths:
     """Return the paths by which the kernel tells about itself."""
     from pytest_hookharness.execution.platform.linux_kernel_paths import LINUX_PATHS

@@ -111,3 +111,36 @@ class ReadCalls(Protocol):
     def is_constant(self, path: str) -> bool:
         """Return whether nothing can be learnt from looking at a path."""
         ...
+
+
+class ClockCalls(Protocol):
+    """The calls by which programs learn the time, and the times of files."""
+
+    def filter_times(self) -> None:
+        """
+        Have the kernel stop this process, and all that it becomes and starts, before each such call.
+
+        Raises:
+            OSError: The kernel refuses.
+        """
+
+    def asked(self, task: int) -> tuple[str, int]:
+        """
+        Return the call before which a task stopped, by its name, and where it stores its answer.
+
+        Raises:
+            ValueError: It is a call of another architecture.
+        """
+        ...
+
+    def move(self, task: int, name: str, address: int, seconds: float, since: int) -> None:
+        """
+        Move the times in the answer to a call ahead.
+
+        Args:
+            task: The task, which stopped with the result.
+            name: The call.
+            address: Where its answer is.
+            seconds: By how much.
+            since: Files written at this time of the machine or later, in nanoseconds, get later times too.
+        """

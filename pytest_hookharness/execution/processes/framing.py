@@ -85,6 +85,12 @@ class ProcessRequest:
     output_limit: int
     terminal: bytes
     observed: bool
+    ahead: float
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         vars(self).update(zip(ProcessRequest.__annotations__, values, strict=True))
+
+    @property
+    def traced(self) -> bool:
+        """Whether the kernel stops it at some of its calls."""
+        return self.observed or bool(self.ahead)

@@ -91,7 +91,7 @@ class HookProcess:
         else:
             self.source.feed(now)
         try:
-            tracer = self._batch.tracer if request.observed else None
+            tracer = self._batch.tracer if request.traced else None
             self.pid, refusal = self._batch.spawner.start(request, channels.theirs, tracer)
         finally:
             channels.after_start()
@@ -192,7 +192,7 @@ class HookProcess:
         """Move the deadline of a phase once, by the time that an observed hook was kept waiting in it."""
         waited = self._batch.tracer.seconds - self._waited
         self._waited += waited
-        if not self.request.observed or self._extended == self.phase or not waited:
+        if not self.request.traced or self._extended == self.phase or not waited:
             return False
         self._extended = self.phase
         self.deadline = min(now + waited, max(now, self._budget_end))
@@ -302,7 +302,7 @@ class HookProcess:
         """Return the report that ``translation.decode`` reads."""
         stdout, stderr = self.sinks
         cpu, peak = self._usage
-        reads = self._batch.tracer.report(self.pid) if self.request.observed else None
+        reads = self._batch.tracer.report(self.pid) if self.request.traced else None
         return (
             self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
             self.began - first, self._wall, cpu, peak, self._leftovers, self._unclaimed,

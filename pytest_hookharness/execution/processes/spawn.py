@@ -46,7 +46,7 @@ class Spawner:
     def _has_fork_exec(self) -> bool:
         """Try the interpreter's private function, which may change, on no program at all."""
         times = (0.0,) * 4
-        rest = (), "", 0.0, 0.0, 0, b"", False
+        rest = (), "", 0.0, 0.0, 0, b"", False, 0.0
         nothing = ProcessRequest(([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, *rest))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
@@ -66,7 +66,7 @@ class Spawner:
         Args:
             request: What to start.
             streams: Its standard streams; for a terminal only the first.
-            tracer: Records what it looks at; ``None`` if nobody does.
+            tracer: Stops it at some of its calls; ``None`` if nobody does.
         """
         on_terminal = request.stdio == request.stdin == TTY
         first, *others = streams
@@ -120,7 +120,7 @@ class Spawner:
             try:
                 if tracer is not None and gate is not None:
                     gate[1].close()
-                    tracer.let_in(pid, gate[0])
+                    tracer.let_in(pid, gate[0], request.ahead)
                 return pid, self._refusal(refusals)
             finally:
                 os.close(refusals)
@@ -137,7 +137,7 @@ class Spawner:
                 os.dup2(stream, descriptor)
             if tracer is not None and gate is not None:
                 gate[0].close()
-                tracer.enter(gate[1])
+                tracer.enter(gate[1], moved=bool(request.ahead))
             _exec(request, refuse)
         finally:
             os._exit(255)

@@ -50,9 +50,11 @@ class Recording:
         gap: Why the record is not complete; empty if it is.
         observed: Whether there is a record at all.
         pids: All tasks that ever belonged to the hook run.
+        ahead: Seconds by which its clock is moved; nothing is recorded then but the programs that ran.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ahead: float = 0.0) -> None:
+        self.ahead = ahead
         self.gap = ""
         self.observed = True
         self.pids: set[int] = set()

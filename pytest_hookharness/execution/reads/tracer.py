@@ -21,18 +21,21 @@ if TYPE_CHECKING:
 
 _GO, _STAY = b"+", b"-"
 _tracing, _observing, _calls = platform.tracing(), platform.observing(), platform.read_calls()
+_times = platform.clock_calls()
 
 
 class _Task:
     """A thread of an observed process."""
 
-    __slots__ = ("changing", "image", "pid", "recording")
+    __slots__ = ("asked", "changing", "image", "pid", "recording")
 
     def __init__(self, recording: Recording, image: Image, pid: int) -> None:
         self.recording = recording
         self.image = image
         self.pid = pid
         self.changing: tuple[str, ...] = ()
+        # With a moved clock: the call that shows a time, and where its answer will be.
+        self.asked = "", 0
 
 
 class Tracer:
@@ -54,17 +57,25 @@ class Tracer:
         self._tasks: dict[int, _Task] = {}
         self._recordings: dict[int, Recording] = {}
         self._stopped: set[int] = set()
+        # Files that the processes of this batch write have later times.
+        self._began = platform.files().file_clock()
         self.seconds = 0.0
 
-    def enter(self, gate: _socket.socket) -> None:
-        """Have this process observed, if the tracer at the other side of the gate can do so."""
+    def enter(self, gate: _socket.socket, *, moved: bool) -> None:
+        """
+        Have this process stopped at some of its calls, if the tracer at the other side of the gate can do so.
+
+        Args:
+            gate: Leads to the tracer.
+            moved: Whether at calls that show a time, to move its clock, and not at all that it looks at.
+        """
         # Or its parent could not trace it, unless it has rights over the machine.
         platform.spawning().allow_dumps(True)
         gate.send(_GO)
         if gate.recv(1) != _GO:
             return
         try:
-            _calls.filter_reads()
+            (_times.filter_times if moved else _calls.filter_reads)()
         except (OSError, AttributeError) as problem:
             answer = str(problem).encode()
         else:
@@ -72,9 +83,16 @@ class Tracer:
         # By a call that does not stop, for the tracer waits for the answer.
         os.write(gate.fileno(), answer)
 
-    def let_in(self, pid: int, gate: _socket.socket) -> None:
-        """Observe a process that waits in `enter`; return when it has become the hook, or has ended."""
-        recording = self._recordings[pid] = Recording()
+    def let_in(self, pid: int, gate: _socket.socket, ahead: float) -> None:
+        """
+        Observe a process that waits in `enter`; return when it has become the hook, or has ended.
+
+        Args:
+            pid: The process.
+            gate: Leads to it.
+            ahead: Seconds by which its clock is moved; what it looks at is not recorded then. 0: not moved.
+        """
+        recording = self._recordings[pid] = Recording(ahead)
         gate.recv(1)
         gap = self._gap or self._attach(pid, recording)
         gate.send(_STAY if gap else _GO)
@@ -141,6 +159,8 @@ class Tracer:
         elif why == "started":
             for child in _tracing.started(task):
                 self._begin(found, child)
+        elif recording.ahead and why in ("call", "result"):
+            return self._show_time(found, task, why)
         elif why == "result":
             if _observing.succeeded(task):
                 recording.changed(found.changing)
@@ -152,6 +172,17 @@ class Tracer:
                 _observing.resume_to_result(task)
                 return True
         return False
+
+    def _show_time(self, found: _Task, task: int, why: str) -> bool:
+        """Move the answer to a call that shows a time; return true if the task stops again with it."""
+        if why == "result":
+            _times.move(task, *found.asked, found.recording.ahead, self._began)
+            return False
+        found.asked = _times.asked(task)
+        if not found.asked[0]:
+            return False
+        _observing.resume_to_result(task)
+        return True
 
     def _begin(self, parent: _Task, task: int) -> _Task:
         """Note a task that another one has started."""

@@ -175,17 +175,8 @@ def plan_experiments(
 
 
 def shows_no_time(report: ProbeReport) -> bool:
-    """Return whether time was let pass in experiments, and made no difference in any of them."""
-    timed = [
-        probe for probe in report.probes if probe.kind in (PerturbationKind.AGED, PerturbationKind.AHEAD)
-    ]
-    return bool(timed) and all(probe.seen.reaction is not ProbeEffect.DECISION for probe in timed)
-
-
-def plan_ageing(parts: Sequence[StatePart]) -> ExperimentPlan:
-    """Yield only the perturbations that let time pass, and return the result."""
-    aged = yield from _aged(tuple(range(len(parts))))
-    return aged or ExperimentResult()
+    """Return whether the clock was moved, and made no difference."""
+    return report.inert and any(probe.kind is PerturbationKind.CLOCK for probe in report.probes)
 
 
 def _ahead(

@@ -30,6 +30,10 @@ _MOST = 6
 _GIT = re.compile(r"/git(-[a-z-]+)?$")
 # These pass attributes on from one file to another, and show them to nobody.
 _COPIES_ATTRIBUTES = re.compile(r"/(cp|mv|sed|install|ls|mkdir|chmod|touch)$")
+# These ask for the status of each file that they read, and never for its times.
+_READERS = re.compile(
+    r"/bin/(cat|head|tail|wc|[efz]?grep|sed|[gmn]?awk|sort|uniq|cut|tr|tee|cmp|jq|dash|bash)$"
+)
 _CONTENT = frozenset((LookKind.OPENED, LookKind.EXECUTED, LookKind.LINK))
 _EXISTENCE = frozenset((LookKind.ACCESS, LookKind.NAMED, *_CONTENT))
 _TIMES = frozenset((LookKind.STATUS, LookKind.ATTRIBUTE))
@@ -185,7 +189,13 @@ def _asks_clock(reads: Reads, around: Surroundings) -> bool:
     # The status of an open file shows its times, but programs ask for it with every file that they read.
     times = (LookKind.OPEN_STATUS, LookKind.OPENED, LookKind.STATUS)
     return any(
-        (look.kind is LookKind.OPEN_STATUS and look.path in around.rewritten and not look.own)
-        or (look.kind in times and look.path in around.clocks)
-        for look in reads.looks
+        (look.kind in times and look.path in around.clocks)
+        or (
+            look.kind is LookKind.OPEN_STATUS
+            and look.path in around.rewritten
+            and not look.own
+            and _READERS.search(program.path) is None
+        )
+        for program in reads.programs
+        for look in program.looks
     )

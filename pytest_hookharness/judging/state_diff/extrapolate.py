@@ -97,6 +97,7 @@ def _perturbed_slot(slot: TemplateSlot, perturbation: Perturbation, seed: str) -
             | PerturbationKind.REPLACED
             | PerturbationKind.TRANSCRIPT
             | PerturbationKind.WAITED
+            | PerturbationKind.CLOCK
         ):
             return slot.newest
         case _:
@@ -118,7 +119,12 @@ def _perturbed_block(
             )
         case PerturbationKind.AGED:
             return "".join(age_timestamps(chunk, perturbation.seconds, clock) for chunk in block.chunks)
-        case PerturbationKind.REPLACED | PerturbationKind.TRANSCRIPT | PerturbationKind.WAITED:
+        case (
+            PerturbationKind.REPLACED
+            | PerturbationKind.TRANSCRIPT
+            | PerturbationKind.WAITED
+            | PerturbationKind.CLOCK
+        ):
             return block.with_new([])
         case _:
             assert_never(perturbation.how)
@@ -227,6 +233,7 @@ def describe_perturbation(series: FileSeries, location: PartLocation, perturbati
             | PerturbationKind.REPLACED
             | PerturbationKind.TRANSCRIPT
             | PerturbationKind.WAITED
+            | PerturbationKind.CLOCK
         ):
             return f"{part.place} as it is"
         case _:

@@ -20,11 +20,6 @@ STANDING: tuple[str, ...] = (
 UNREAD_GIT = "Git's object store does not affect any decision."
 UNWATCHED_TRANSCRIPT = "No hook opened the transcript, so changes of its size and time were not watched."
 _OBSERVED_INSTEAD = frozenset((UNOBSERVED, UNREAD_GIT, UNWATCHED_TRANSCRIPT))
-# Added where the clock was read, and nothing else that changes.
-CLOCK_READ = (
-    "The hooks read the clock. Stored times were made older, up to a year, and that decided nothing; "
-    "that the time of day decides nothing is assumed."
-)
 # Added if the clock was moved.
 CLOCKS: tuple[str, ...] = (
     "Passed time was visible to GNU date (a test double), bash, Python and node (a preload), and in files.",
@@ -39,6 +34,14 @@ UNCONTAINED = "Files outside of the covered folders do not affect decisions; wri
 # State paths of files that hooks wrote outside of the covered folders.
 _OUTSIDE = "outside/"
 _SHOWN = 3
+
+
+def clock_was_read(tried: Sequence[str]) -> str:
+    """Return what is assumed where nothing that changes was read but the clock; other times were tried."""
+    return (
+        f"The hooks read the clock. They decided the same at full speed, {', '.join(tried)}; "
+        "that no other time decides is assumed."
+    )
 
 
 def gather_assumptions(

@@ -94,8 +94,8 @@ def _why(explored: Exploration) -> str:
 
 def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
     """Return the verdict, the findings and the assumptions of a run."""
-    # In an interrupted run, hooks that did not run yet could have run later.
-    configured = None if case.end.how == "interrupted" else case.configured
+    # In a run that was interrupted or that time cut, hooks that did not run yet could have run later.
+    configured = None if case.end.how in ("interrupted", "wall") else case.configured
     findings = find(
         case.trace, problems=case.problems, flaky=case.flaky, configured=configured, expect=case.expect
     )

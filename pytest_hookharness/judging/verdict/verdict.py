@@ -15,7 +15,7 @@ from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
 from pytest_hookharness.judging.probing.experiments import shows_no_time
 from pytest_hookharness.judging.recurrence import cycle
-from pytest_hookharness.judging.verdict.assumptions import CLOCK_READ, gather_assumptions
+from pytest_hookharness.judging.verdict.assumptions import clock_was_read, gather_assumptions
 from pytest_hookharness.judging.verdict.run_end import (
     RunEnd,
     describe_threshold_ahead,
@@ -106,7 +106,8 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
         case "turns":
             return _cut(case, end.why or f"no end{_no_repeat(case)} in {turns}")
         case "wall":
-            return _cut(case, f"no end{_no_repeat(case)} within the time budget ({turns})")
+            why = end.why or f"time budget used up: no end{_no_repeat(case)} in {turns}"
+            return _cut(case, why)
         case "interrupted":
             return _cut(case, f"interrupted after {turns}")
         case _:
@@ -208,7 +209,8 @@ def _cap_of(end: RunEnd, hooked: HookEvent | None) -> verdicts.Cap:
 def _cut(case: JudgeInput, why: str) -> verdicts.Verdict:
     # The last turn may have completed a lasso just when the budget ended, so a proof comes first.
     proof = _proof(case)
-    if proof is not None:
+    # Where time ran out, the turns and experiments that ``driven`` stands for were not played to their end.
+    if proof is not None and (case.end.how != "wall" or proof.evidence != "driven"):
         return proof
     return _capped(case) if first_override(case.trace) is not None else _undecided(case, why)
 
@@ -262,7 +264,7 @@ def _livelock(
     more = f" and {len(case.masked) - _SHOWN} more" if len(case.masked) > _SHOWN else ""
     masked = (f"The scenario masks these differences: {listed}{more}.",) if case.masked else ()
     matters = _matters(case)
-    clock = () if matters or not _reads_clock(case) else (CLOCK_READ,)
+    clock = () if matters or not _reads_clock(case) else tuple(_clock_assumption(case))
     found = verdicts.Livelock(
         stem=stem,
         period=period,
@@ -274,6 +276,11 @@ def _livelock(
     )
     assumed = gather_assumptions(case.trace, case.assumptions, found)
     return replace(found, assumptions=(*assumed, *clock, *unprobed, *masked))
+
+
+def _clock_assumption(case: JudgeInput) -> Iterator[str]:
+    probes = case.probing.probes if case.probing is not None else ()
+    yield clock_was_read([probe.tried for probe in probes])
 
 
 def _undecided(case: JudgeInput, why: str) -> verdicts.Undecided:

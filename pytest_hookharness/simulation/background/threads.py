@@ -51,10 +51,7 @@ class ThreadSessions:
 
     Attributes:
         turn: The last turn that was begun, of any thread.
-        time_may_matter: Always false: real processes have a pace of their own.
     """
-
-    time_may_matter = False
 
     def __init__(
         self,
@@ -92,6 +89,14 @@ class ThreadSessions:
         finally:
             self._tracking.close()
         return end
+
+    def time_may_matter(self, *, ended: bool) -> bool:  # noqa: ARG002
+        """Return false: real processes have a pace of their own."""
+        return False
+
+    def time_ended(self) -> RunEnd:
+        """Return the end of a run whose time budget is used up."""
+        return RunEnd(how="wall", turn=self.turn)
 
     def _run_spawned(self) -> None:
         tracking = self._tracking
@@ -141,7 +146,7 @@ class ThreadSessions:
             request = driver.drive(self._remaining)
             self.turn = driver.turn
             if request is None:
-                return RunEnd(how="turns" if self._remaining() else "wall", turn=self.turn)
+                return RunEnd(how="wall" if driver.out_of_time else "turns", turn=self.turn)
             if self._on_turn is not None:
                 self._on_turn(self.turn, sum(run.driver.hook_run_count for run in self._runs))
             self._tracking.take_requests(number, called=isinstance(act, RunCommand | Tools))

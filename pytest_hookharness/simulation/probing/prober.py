@@ -24,7 +24,6 @@ from pytest_hookharness.judging.probing.experiments import (
     ExperimentPlan,
     ExperimentResult,
     GrowingSize,
-    plan_ageing,
     plan_experiments,
 )
 from pytest_hookharness.judging.recurrence.cycle import changes
@@ -46,6 +45,7 @@ from pytest_hookharness.model.probes import (
     StatePart,
     Threshold,
 )
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionPoint
 from pytest_hookharness.simulation.session.history import Repetition
@@ -71,7 +71,6 @@ class Prober:
         sizes: Sequence[GrowingSize] = (),
         numbers: Sequence[int] = (),
         remaining: Callable[[], float],
-        only_time: bool = False,
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
         """
@@ -85,7 +84,6 @@ class Prober:
             sizes: How large the growing things are.
             numbers: Whole numbers in the hooks' own source.
             remaining: Returns the seconds of real time that are left.
-            only_time: Whether nothing but the passage of time is tried, because nothing else was read.
             on_probe: Called after each probe.
         """
         self._testbed = testbed
@@ -97,7 +95,6 @@ class Prober:
         self._sizes = sizes
         self._numbers = numbers
         self._remaining = remaining
-        self._only_time = only_time
         self._on_probe = on_probe
         self._stamped = find_timestamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
@@ -109,19 +106,18 @@ class Prober:
         Make the probes, and restore the testbed.
 
         Raises:
+            BudgetEnded: The time ended before the last of them.
             SimulationError: The testbed could not be restored.
             WorkspaceError: A file could not be read or changed.
         """
-        slow = self._pattern is None and not self._only_time and self._repetition.wall > _SLOW_REPETITION
+        slow = self._pattern is None and self._repetition.wall > _SLOW_REPETITION
         try:
             checkpoint = Checkpoint(self._testbed, self._repetition.point)
         except SnapshotError as error:
             unclear = f"the state cannot be saved and restored: {error}"
             return self._report(ExperimentResult(unclear=unclear), slow=slow)
         with checkpoint:
-            plan = plan_ageing(self._parts) if self._only_time else self._plan(slow=slow)
-            control = None if self._only_time else self._control(checkpoint)
-            conclusion = control or self._make_probes(plan, checkpoint)
+            conclusion = self._control(checkpoint) or self._make_probes(self._plan(slow=slow), checkpoint)
         return self._report(conclusion, slow=slow)
 
     def _plan(self, *, slow: bool) -> ExperimentPlan:
@@ -198,7 +194,7 @@ class Prober:
         perturbation = next(experiment, None)
         while perturbation is not None:
             if self._remaining() == 0.0:
-                return ExperimentResult(unclear="the time budget ended")
+                raise BudgetEnded("experiments were made")
             try:
                 perturbation = experiment.send(self._probe(perturbation, checkpoint))
             except StopIteration as ended:

@@ -21,7 +21,7 @@ from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.hook_source import numbers
 
 if TYPE_CHECKING:
-    from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
+    from pytest_hookharness.simulation.probing.observed_cycles import ObservedCycles
 
 # Probe reports of one run: a run whose behaviour changes more often is only driven on.
 _REPORT_LIMIT = 4
@@ -69,14 +69,11 @@ class ProbeSchedule:
         self._history = history
         self._turn_limit = turn_limit
         self._remaining = remaining
-        self._observed: dict[int, Influences] = {}
-        # The turn and the period of the cycle that was looked up last.
-        self._proposed: tuple[int, int] | None = None
+        # Now, and not when a repetition is observed: files that changed since may change again.
+        self._began = platform.files().file_clock()
         self._for_turns = driver.testbed.settings.wall * (1 - _SHARE_OF_TURNS)
         self._on_probe = on_probe
         self._started = driver.testbed.workspace.clock.now
-        # Now, and not when a repetition is observed: files that changed since may change again.
-        self._began = platform.files().file_clock()
         # The threshold that the run is driven on to, which will confirm or refute it.
         self._awaited: Threshold | None = None
         # The end that follows if the host did not end the run by itself after that turn.
@@ -102,11 +99,14 @@ class ProbeSchedule:
             return self._check_awaited(self._awaited)
         if self._time_is_left:
             return None
-        influences = self.observe(period)
-        if not influences.matters and not influences.clock:
-            return self._end("lasso")
-        if influences.matters and self._has_turns(period):
+        if not self._cycles.influences(period).matters:
+            return self._end_proved("lasso", period)
+        if self._has_turns(period):
             return None
+        # Experiments find the turn in which a declared pace leads to another time.
+        paced = bool(self._driver.testbed.scenario.pace)
+        if not paced and (end := self._end_by_clock(period)) is not None:
+            return end
         report = self._probe(period, None)
         threshold = report.threshold
         if self._time_is_left:
@@ -116,7 +116,9 @@ class ProbeSchedule:
             return None
         if threshold is not None:
             return self._end_out_of_reach(threshold, period)
-        return self._end_unless_capped(report.unclear, period) if report.unclear else self._end("lasso")
+        if report.unclear:
+            return self._end_unless_capped(report.unclear, period)
+        return self._end_by_clock(period) or self._end("lasso")
 
     def only_time_differs(self, lasso: Lasso) -> bool:
         """
@@ -149,18 +151,21 @@ class ProbeSchedule:
         if turn < self._not_before or len(self.made) >= _REPORT_LIMIT:
             return None
         periods = [*find_similar_periods(turn, self._history.signature)]
-        unread = next((period for period in periods[:_OBSERVED] if not self.observe(period).matters), None)
-        if unread is not None:
-            return self._check_unread(unread)
+        for period in periods[:_OBSERVED]:
+            if not self._cycles.influences(period).matters:
+                return self._end_proved("progression", period)
         if periods and self._has_turns(periods[0]):
             return None
+        paced = bool(self._driver.testbed.scenario.pace)
+        if periods and not paced and (end := self._end_by_clock(periods[0])) is not None:
+            return end
         if (report := self._probe_patterns(turn, periods)) is None:
             # Look less often the longer no pattern is found.
             self._misses += 1
             self._not_before = turn + 1 + self._misses // 8
             return None
         if report.inert:
-            return self._end("progression")
+            return self._end_by_clock(report.period) or self._end("progression")
         self._not_before = turn + 5 * len(self.made)
         threshold = report.threshold
         if threshold is None or self._time_is_left:
@@ -190,47 +195,36 @@ class ProbeSchedule:
         recent = [step for step in self._driver.steps if step.turn > turn - period]
         return hosts.find_last_turn(self._driver.progress.session, turn, period, recent)
 
-    def _check_unread(self, period: int) -> RunEnd | None:
-        """
-        Return the end of a run in which nothing that changes is read; ``None`` if time makes a difference.
-        """
-        if not self.observe(period).clock:
-            return self._end("progression")
-        report = self._probe(period, self._pattern(self._driver.turn, period), only_time=True)
-        if report.inert and experiments.shows_no_time(report):
-            return self._end("progression")
-        # Then the clock matters like anything else that changes.
-        self.made.pop()
-        self._observed[period] = replace(self._observed[period], matters=("the clock",))
-        return None
-
     @cached_property
-    def _observation(self) -> ReadObservation:
-        from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
+    def _cycles(self) -> ObservedCycles:
+        # Most runs repeat nothing, so what observes repetitions is imported only then.
+        from pytest_hookharness.simulation.probing.observed_cycles import ObservedCycles
 
-        return ReadObservation(self._driver.testbed, self._remaining, self._began)
+        return ObservedCycles(self._driver, self._history, self._remaining, self._on_probe, self._began)
 
     def observe(self, period: int) -> Influences:
         """Return what a cycle of that period reads that could matter; each is observed once."""
-        turn = self._driver.turn
-        if period not in self._observed:
-            repetition = self._history.last_repetition(self._driver, period)
-            found = self._observation.observe(repetition, self._history.differing(turn, period))
-            if self._history.states[turn].agent != self._history.states[turn - period].agent:
-                found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
-            self._observed[period] = found
-        self._proposed = turn, period
-        return self._observed[period]
+        return self._cycles.influences(period)
 
     @property
     def proposal(self) -> ObservedCycle | None:
         """The cycle that was observed last; ``None`` if none was."""
-        if self._proposed is None:
+        return self._cycles.proposal if "_cycles" in vars(self) else None
+
+    def _end_proved(self, how: Literal["lasso", "progression"], period: int) -> RunEnd:
+        """Return the end of a run that reads nothing that changes, but perhaps the clock."""
+        if period in self._cycles.trials:
+            self.made.append(self._cycles.trials[period])
+        return self._end(how)
+
+    def _end_by_clock(self, period: int) -> RunEnd | None:
+        """Return the end of a run that allows the stop at another time; ``None`` if that was not seen."""
+        trial = self._cycles.trials.get(period)
+        threshold = trial.threshold if trial is not None else None
+        if trial is None or threshold is None or not threshold.allows_stop:
             return None
-        turn, period = self._proposed
-        return ObservedCycle(
-            stem=self._history.find_stem(turn, period), period=period, influences=self._observed[period]
-        )
+        self.made.append(trial)
+        return self._end_out_of_reach(threshold, period)
 
     def _has_turns(self, period: int) -> bool:
         """
@@ -318,7 +312,7 @@ class ProbeSchedule:
         )
         return (*counted, *experiments.find_growing_sizes(before, after, self._history.states[turn].files))
 
-    def _probe(self, period: int, pattern: Pattern | None, *, only_time: bool = False) -> ProbeReport:
+    def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
         driver = self._driver
         repetition = self._history.last_repetition(driver, period)
         # Most runs are not probed, so what probes is imported only then.
@@ -332,7 +326,6 @@ class ProbeSchedule:
             sizes=self._sizes(period) if pattern is not None else (),
             numbers=numbers(driver.testbed, repetition.hook_runs) if pattern is not None else (),
             remaining=self._remaining,
-            only_time=only_time,
             on_probe=self._on_probe,
         )
         self.made.append(prober.probe())

@@ -1,25 +1,26 @@
 """
 Time shift: one scenario with other times between its turns.
 
-No real time passes. Either the hooks' clock is moved, or everything that was written is made older. Neither
-is complete: some programs read a clock that cannot be moved, and some stored times are used as names. But
-they fail for different hooks, so a verdict that both give depends on neither.
+No real time passes. The kernel shows the hooks a clock that is ahead, or shims do; where neither can,
+everything that was written is made older. Shims do not exist for all programs, and some stored times are used
+as names, so what shims show is checked by a second run in one of the other ways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.state_diff import Files, SessionClock, find_timestamps
 from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# Seconds between two turns of an agent that is slow, or left alone.
-SLOW = 3600.0
+# Seconds between two turns of an agent that works with a person, and of one that is left alone.
+HUMAN, SLOW = 13.0, 3600.0
 _LEAST = 1.0
 # Runs that narrow down the time from which on the hooks decide otherwise.
 _SEARCH_LIMIT = 14
@@ -62,15 +63,24 @@ class TimeShift:
         return SessionClock(started=self._started, now=self._testbed.workspace.clock.now)
 
 
-def find_doubt(moved: Outcome, aged: Outcome) -> str:
+def find_doubt(moved: Outcome, checked: Outcome, *, by_kernel: bool) -> str:
     """
-    Return why nothing follows from a run with a moved clock; empty if a run with aged files agrees with it.
+    Return why nothing follows from a run whose clock shims moved; empty if a second run agrees with it.
+
+    Args:
+        moved: The run.
+        checked: The second run.
+        by_kernel: Whether the kernel moved its clock, for all programs; otherwise all files were made older.
     """
-    if not _differ(moved, aged) and _agree(_decided(moved), _decided(aged)):
+    if not _differ(moved, checked) and _agree(_decided(moved), _decided(checked)):
         return ""
+    other, why = "with all files made older", "or use stored times as names"
+    if by_kernel:
+        other = "with the clock moved for all programs"
+        why = "or compare it with the times of files that they have just written"
     return (
-        f"with the clock moved ahead it {_describe(moved)}, and with all files made older it "
-        f"{_describe(aged)}: the hooks read a clock that cannot be moved, or use stored times as names"
+        f"with the clock moved ahead it {_describe(moved)}, and {other} it {_describe(checked)}: "
+        f"the hooks read a clock that test doubles cannot move, {why}"
     )
 
 
@@ -88,20 +98,25 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     """
     Return the finding that the hooks decide by the clock; ``None`` if a slow agent gets the same decisions.
 
+    Each figure in it was played.
+
     Args:
         fast: The outcome of a run whose turns follow at once.
         simulate: Runs the same scenario with a number of seconds between the turns.
     """
-    slow = simulate(SLOW)
-    # If the least time already makes a difference, the hooks use stored times as names, which ageing changes.
-    if not _differ(fast, slow) or _differ(fast, simulate(_LEAST)):
-        return None
-    low, high = _LEAST, SLOW
+    low, high, slow = 0.0, HUMAN, simulate(HUMAN)
+    if not _differ(fast, slow):
+        # Hooks that stored no time cannot know how much of it passed between two turns.
+        if isinstance(fast.verdict, Terminated) and _files(fast) == _files(slow):
+            return None
+        low, high, slow = HUMAN, SLOW, simulate(SLOW)
+        if not _differ(fast, slow):
+            return None
     for _ in range(_SEARCH_LIMIT):
-        if high - low <= max(1.0, 0.05 * high):
+        if high - low <= max(_LEAST, 0.05 * high):
             break
         # Above a minute the middle is the geometric mean: the result is needed to 5 % only.
-        middle = (low * high) ** 0.5 if high > 60 else (low + high) / 2
+        middle = (low * high) ** 0.5 if high > 60 and low else (low + high) / 2
         between = simulate(middle)
         if _differ(fast, between):
             high, slow = middle, between
@@ -112,6 +127,11 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
         f"with {format_duration(high)} between them, it {_describe(slow)}."
     )
     return finding_catalogue.CLOCK.found(text)
+
+
+def _files(outcome: Outcome) -> Mapping[str, StateEntry]:
+    states = outcome.trace.states
+    return states[max(states)].files if states else {}
 
 
 def _differ(fast: Outcome, slow: Outcome) -> bool:

@@ -22,7 +22,14 @@ from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
 from pytest_hookharness.simulation.startup.start_check import explain_failures
-from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, finished, started
+from pytest_hookharness.simulation.testbed.hook_batch import (
+    attribute,
+    check_ran,
+    collect,
+    delayed,
+    finished,
+    started,
+)
 from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -69,15 +76,6 @@ class _HookBatch:
         return max((run.run.wall for run in self.hook_runs if run.run is not None), default=0.0)
 
 
-def _delayed(given: Sequence[ProcessResult | Payload], seconds: float) -> list[ProcessResult | Payload]:
-    if not seconds:
-        return [*given]
-    return [
-        replace(result, started=result.started + seconds) if isinstance(result, ProcessResult) else result
-        for result in given
-    ]
-
-
 class SessionDriver:
     """
     One session on a testbed.
@@ -88,9 +86,11 @@ class SessionDriver:
         agent: The agent.
         turn: The last turn that was begun.
         hook_run_count: How many hook runs there were.
+        out_of_time: Whether the time budget ended; what it cut is no part of the run.
         refused_session: The first session of a fake agent that a limit refused; ``None`` while there is none.
         steps: What took place.
         pass_time: Lets seconds pass for the hooks.
+        pace: Seconds between two turns.
         on_step: Called with each step once it has taken place.
     """
 
@@ -103,9 +103,11 @@ class SessionDriver:
         testbed.use_facts(self.progress.session.facts)
         self.turn = turn
         self.hook_run_count = 0
+        self.out_of_time = False
         self.refused_session: ChildSession | None = None
         self.steps: list[Step] = []
         self.pass_time: Callable[[float], None] = testbed.workspace.clock.advance
+        self.pace = testbed.scenario.pace
         self.on_step: Callable[[Step], None] = lambda _: None
         self._batches: list[_HookBatch] = []
 
@@ -172,11 +174,14 @@ class SessionDriver:
         while True:
             request = self.progress.request
             self._write_records(request)
+            left = remaining()
             match request:
+                case hosts.RunHooks() | hosts.PerformCall() if left <= 0:
+                    self.out_of_time = True
                 case hosts.RunHooks():
-                    self._run_hooks(request, remaining())
+                    self._run_hooks(request, left)
                 case hosts.PerformCall():
-                    self._perform(request, remaining())
+                    self._perform(request, left)
                 case hosts.NextAct() | hosts.Ended():
                     return request
                 case _:
@@ -184,7 +189,7 @@ class SessionDriver:
             stuck = self.progress.session.subagent_refusals >= _SUBAGENT_STOP_LIMIT
             # Not before the last batch: a step with half of its hook runs could not be judged.
             refused = self.refused_session is not None and not self._batches
-            if stuck or refused or remaining() == 0.0:
+            if stuck or refused or self.out_of_time:
                 return None
 
     def choose(self, request: hosts.NextAct) -> Act | None:
@@ -208,7 +213,7 @@ class SessionDriver:
                 self.testbed.scan()
             case Wait():
                 self._note(Happened(event=act))
-                self._let_pass(act.seconds)
+                self.let_pass(act.seconds)
             case _:
                 return False
         return True
@@ -219,7 +224,7 @@ class SessionDriver:
             self._note(Happened(event=act))
         elif act is not None:
             if self.turn:
-                self._let_pass(self.testbed.scenario.pace)
+                self.let_pass(self.pace)
             self.turn += 1
             self._note(Moved(move=act, saw=request.observation))
         self.progress = hosts.advance(self.progress.session, act)
@@ -227,11 +232,18 @@ class SessionDriver:
         self.testbed.use_facts(self.progress.session.facts)
         self._note_calls()
 
+    def drop_turn(self) -> None:
+        """Remove the steps of a turn that the time budget ended before it was over."""
+        if self.turn:
+            self.steps = [step for step in self.steps if step.turn < self.turn]
+            self.turn -= 1
+
     def replace_session(self, session: hosts.Session) -> None:
         """Go on with another value of the host's session."""
         self.progress = replace(self.progress, session=session)
 
-    def _let_pass(self, seconds: float) -> None:
+    def let_pass(self, seconds: float) -> None:
+        """Let time pass for the hooks and in what the host tells them."""
         if not seconds:
             return
         self.pass_time(seconds)
@@ -254,6 +266,8 @@ class SessionDriver:
         testbed = self.testbed
         before = testbed.workspace.doubles.session_records.begin()
         given, stdins = run_hooks(testbed, request.hooks, request.payload, budget)
+        if self._was_cut(given):
+            return
         children = attribute(self._read_children(before), request.event, request.hooks, given)
         opened = testbed.transcript_opened()
         changed = testbed.scan(started(request.hooks, given))
@@ -263,11 +277,17 @@ class SessionDriver:
         replies = self.progress.replies[len(self.progress.replies) - len(given) :]
         self.hook_run_count += len(given)
         after = sum(batch.duration for batch in self._batches)
-        runs = collect(request.hooks, request.payload, stdins, _delayed(given, after), replies, opened)
+        runs = collect(request.hooks, request.payload, stdins, delayed(given, after), replies, opened)
         self._batches.append(_HookBatch(runs, changed, children))
         if self.progress.decision is not None:
             self._note_event(request, self.progress.decision)
         self._reload_settings(changed)
+
+    def _was_cut(self, given: Sequence[ProcessResult | Payload | None]) -> bool:
+        """Return whether the time budget cut a process, so that nothing follows from what it did."""
+        results = (result for result in given if isinstance(result, ProcessResult))
+        self.out_of_time = any(result.cut_by_budget for result in results)
+        return self.out_of_time
 
     def _note_event(self, request: hosts.RunHooks, decision: Decision) -> None:
         batches, self._batches = self._batches, []
@@ -297,6 +317,8 @@ class SessionDriver:
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
         before = self.testbed.workspace.doubles.session_records.begin()
         performance, result = self._perform_unless_expected_refused(request, budget)
+        if self._was_cut((result,)):
+            return
         starter = f"a call of {request.call.name}"
         children = self._read_children(before)
         check_ran(children)

@@ -22,6 +22,7 @@ from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_exc
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.model.trace import Change, HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
@@ -76,14 +77,22 @@ class Repetition:
         return [[step for step in self.steps if step.turn == number] for number in numbers]
 
     def compare_decisions(self, driver: SessionDriver, remaining: Callable[[], float]) -> ProbeResult:
-        """Drive as many turns as the repetition has; return at the first that goes another way."""
+        """
+        Drive as many turns as the repetition has; return at the first that goes another way.
+
+        Raises:
+            BudgetEnded: The time ended before that.
+        """
         request: hosts.Request | None = driver.progress.request
         for number, expected in enumerate(self.turns, 1):
             if isinstance(request, hosts.NextAct):
                 driver.give(request, driver.choose(request))
                 request = driver.drive(remaining)
+            if driver.out_of_time:
+                raise BudgetEnded(f"turn {driver.turn} was tried")
             if request is None:
-                return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
+                what = "a limit of the harness was reached"
+                return ProbeResult(reaction=ProbeEffect.DECISION, what=what, turn=number)
             seen = [step for step in driver.steps if step.turn == driver.turn]
             what = describe_difference(expected, seen, self.outline)
             over = isinstance(request, hosts.Ended) or (

@@ -192,3 +192,13 @@ def collect(
         )
         for hook, stdin, run, reply in zip(hooks, stdins, given, replies, strict=True)
     )
+
+
+def delayed(given: Sequence[ProcessResult | Payload], seconds: float) -> list[ProcessResult | Payload]:
+    """Return what hook runs gave, as if they had started so much later."""
+    if not seconds:
+        return [*given]
+    return [
+        replace(result, started=result.started + seconds) if isinstance(result, ProcessResult) else result
+        for result in given
+    ]

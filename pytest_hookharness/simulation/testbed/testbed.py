@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -130,9 +130,10 @@ class Testbed(AbstractContextManager["Testbed"]):
 
     def run_processes(self, specs: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
         """Run processes at the same time, observed if the testbed is; ``budget`` cuts all of them."""
+        start = partial(self._sandbox.run, budget=budget)
         if self._reads_observer is None:
-            return self._sandbox.run(specs, budget=budget)
-        return self._reads_observer.run(lambda some: self._sandbox.run(some, budget=budget), specs)
+            return self.workspace.clock.run(start, specs)
+        return self._reads_observer.run(start, specs)
 
     @contextmanager
     def observed_by(self, observer: Observer) -> Generator[None]:

@@ -1,0 +1,164 @@
+"""
+The clock trial: a cycle that reads the time, played with other times than its own.
+
+The kernel shows the moved clock to all programs, and the times of files with it. Time passes as it would in
+a session: first at the pace of a person, then in steps of an hour and of a day. The steps are odd, so that
+hours, days of the week and remainders of a division all occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+from pytest_hookharness.judging.verdict.run_end import format_duration
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.probes import (
+    PerturbationKind,
+    Probe,
+    ProbeEffect,
+    ProbeReport,
+    ProbeResult,
+    Threshold,
+)
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.session.history import Repetition
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+# Seconds between two turns of an agent that works with a person.
+HUMAN_PACE = 13.0
+_HOUR, _DAY = 3600.0, 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """
+    Repetitions at the same distance.
+
+    Attributes:
+        times: How many, of a cycle of one turn; of longer cycles fewer.
+        jump: Seconds that pass before each of them, beside the time between turns.
+    """
+
+    times: int
+    jump: float = 0.0
+
+    def describe(self, repetitions: int, period: int, pace: float) -> str:
+        """Return when so many repetitions were played, in words."""
+        if not self.jump:
+            return f"with {pace:g} s between {counted(repetitions * period, 'turn')}"
+        later = f"{format_duration(self.jump)} later"
+        return later if repetitions == 1 else f"{repetitions} times another {later}"
+
+
+# A step of a day and an hour, less a minute and a second, shows each hour of the day and each day of the
+# week. With a minute more instead, it would leave out an hour as soon as the minutes exceed 60.
+_STRETCHES = (_Stretch(7), _Stretch(1, _HOUR), _Stretch(24, _DAY + _HOUR - 61))
+
+
+class ClockTrial:
+    """Plays the last repetition of a cycle with a clock that moves on."""
+
+    def __init__(
+        self,
+        testbed: Testbed,
+        repetition: Repetition,
+        remaining: Callable[[], float],
+        on_probe: Callable[[], None],
+    ) -> None:
+        """
+        Prepare to play.
+
+        Args:
+            testbed: Where the repetition took place.
+            repetition: The last real one.
+            remaining: Returns the seconds of real time that are left.
+            on_probe: Called after each stretch.
+        """
+        self._testbed = testbed
+        self._repetition = repetition
+        self._remaining = remaining
+        self._on_probe = on_probe
+        self._probes: list[Probe] = []
+
+    def play(self) -> ProbeReport:
+        """
+        Play until a repetition goes another way, and restore the testbed.
+
+        Raises:
+            BudgetEnded: The time ended before that.
+            SimulationError: The testbed could not be restored.
+        """
+        try:
+            checkpoint = Checkpoint(self._testbed, self._repetition.uncapped)
+        except SnapshotError as error:
+            return self._report(None, f"the state cannot be saved and restored: {error}")
+        clock = self._testbed.workspace.clock
+        with checkpoint, clock.shown_by_kernel():
+            threshold = self._play_all(checkpoint.resume())
+            if threshold is not None and threshold.allows_stop:
+                threshold = self._narrow(checkpoint, threshold)
+            unclear = f"the clock could not be moved for all programs: {clock.gap}" if clock.gap else ""
+        return self._report(threshold, unclear)
+
+    def _play_all(self, driver: SessionDriver) -> Threshold | None:
+        clock, period = self._testbed.workspace.clock, self._repetition.period
+        began = clock.seconds
+        for stretch in _STRETCHES:
+            pace = self._testbed.scenario.pace
+            driver.pace = pace if stretch.jump else pace or HUMAN_PACE
+            runs = driver.hook_run_count
+            seen, times = self._play_stretch(driver, stretch)
+            tried, runs = stretch.describe(times, period, driver.pace), driver.hook_run_count - runs
+            self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen, hook_runs=runs))
+            self._on_probe()
+            if seen.reaction is not ProbeEffect.SAME:
+                passed = clock.seconds - began
+                at = f"{format_duration(passed)} with turns between"
+                return Threshold(at=at, what=seen.what, seconds=passed, allows_stop=seen.allows_stop)
+        return None
+
+    def _narrow(self, checkpoint: Checkpoint, threshold: Threshold) -> Threshold:
+        """Return the shortest pause, to 2 %, after which the stop is allowed, if one pause leads there."""
+        low, high = 0.0, threshold.seconds or 0.0
+        seconds = high
+        while seconds == high or high - low > max(1.0, high * 0.02):
+            checkpoint.restore()
+            driver = checkpoint.resume()
+            driver.let_pass(seconds)
+            seen = self._repetition.compare_decisions(driver, self._remaining)
+            if seen.allows_stop:
+                high, at = seconds, f"{format_duration(seconds)} without a turn"
+                threshold = Threshold(at=at, what=seen.what, seconds=seconds, allows_stop=True)
+            elif seconds == high:
+                break
+            else:
+                low = seconds
+            # Far apart, the geometric mean narrows the range faster.
+            seconds = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
+        return threshold
+
+    def _play_stretch(self, driver: SessionDriver, stretch: _Stretch) -> tuple[ProbeResult, int]:
+        """Return what the first repetition that went another way showed, and how many were played."""
+        before = self._repetition.start.progress.session
+        times = max(1, stretch.times // self._repetition.period)
+        seen = ProbeResult(reaction=ProbeEffect.SAME)
+        for number in range(1, times + 1):
+            # The host's cap on the loop must not end a trial.
+            driver.replace_session(driver.progress.session.with_host_counts_of(before))
+            driver.let_pass(stretch.jump)
+            seen = self._repetition.compare_decisions(driver, self._remaining)
+            if seen.reaction is not ProbeEffect.SAME:
+                return seen, number
+        return seen, times
+
+    def _report(self, threshold: Threshold | None, unclear: str) -> ProbeReport:
+        return ProbeReport(
+            turn=self._repetition.point.turn,
+            period=self._repetition.period,
+            probes=tuple(self._probes),
+            threshold=threshold,
+            unclear=unclear,
+        )

@@ -1,0 +1,102 @@
+"""What the cycles of one run read, and what other times decide in those that read only the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.reads import Influences, ObservedCycle
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.session.history import History
+
+if TYPE_CHECKING:
+    from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
+
+_CLOCK = "the clock"
+
+
+class ObservedCycles:
+    """
+    The observed cycles of one run, by their periods.
+
+    Attributes:
+        trials: For each cycle that reads nothing else that changes than the clock, what other times decided.
+    """
+
+    def __init__(
+        self,
+        driver: SessionDriver,
+        history: History,
+        remaining: Callable[[], float],
+        on_probe: Callable[[], None],
+        began: int,
+    ) -> None:
+        """
+        Prepare to observe.
+
+        Args:
+            driver: Drives the run.
+            history: The turns of the run.
+            remaining: Returns the seconds of real time that are left.
+            on_probe: Called after each stretch of a trial.
+            began: The time that files got when the run began, in nanoseconds.
+        """
+        self.trials: dict[int, ProbeReport] = {}
+        self._driver = driver
+        self._history = history
+        self._remaining = remaining
+        self._on_probe = on_probe
+        self._found: dict[int, Influences] = {}
+        # The turn and the period of the cycle that was looked up last.
+        self._proposed: tuple[int, int] | None = None
+        self._began = began
+
+    def influences(self, period: int) -> Influences:
+        """
+        Return what the cycle of a period reads that could make a later repetition go another way.
+
+        The clock counts if another time made a difference, or could not be tried.
+        """
+        turn = self._driver.turn
+        if period not in self._found:
+            found = self._observe(turn, period)
+            self._found[period] = self._with_clock(found, period) if found.clock else found
+        self._proposed = turn, period
+        return self._found[period]
+
+    @property
+    def proposal(self) -> ObservedCycle | None:
+        """The cycle that was looked up last; ``None`` if none was."""
+        if self._proposed is None:
+            return None
+        turn, period = self._proposed
+        return ObservedCycle(
+            stem=self._history.find_stem(turn, period), period=period, influences=self._found[period]
+        )
+
+    @cached_property
+    def _observation(self) -> ReadObservation:
+        from pytest_hookharness.simulation.probing.observed_repetition import ReadObservation
+
+        return ReadObservation(self._driver.testbed, self._remaining, self._began)
+
+    def _observe(self, turn: int, period: int) -> Influences:
+        repetition = self._history.last_repetition(self._driver, period)
+        found = self._observation.observe(repetition, self._history.differing(turn, period))
+        if self._history.states[turn].agent != self._history.states[turn - period].agent:
+            found = replace(found, matters=(*found.matters, "the messages that the agent gets"))
+        return found
+
+    def _with_clock(self, found: Influences, period: int) -> Influences:
+        # What else matters makes it no proof anyway; and one cycle shows what the clock means to all.
+        if found.matters or any(not trial.inert for trial in self.trials.values()):
+            return replace(found, matters=(*found.matters, _CLOCK))
+        from pytest_hookharness.simulation.probing.clock_trial import ClockTrial
+
+        repetition = self._history.last_repetition(self._driver, period)
+        trial = ClockTrial(self._driver.testbed, repetition, self._remaining, self._on_probe).play()
+        self.trials[period] = trial
+        return found if trial.inert else replace(found, matters=(_CLOCK,))
