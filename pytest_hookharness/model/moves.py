@@ -157,17 +157,38 @@ class Subagent:
     Attributes:
         kind: Type of the subagent.
         prompt: Text of the task.
-        text: Last message of the subagent.
+        texts: Last message of the subagent, or a list: the next one follows when its stop was refused, and
+            the last one repeats.
+        received: A regular expression that matches what the agent receives from the subagent. Empty: not
+            checked.
     """
 
     kind: str = "general-purpose"
     prompt: str = ""
-    text: str = "Done."
+    texts: tuple[str, ...] = ("Done.",)
+    received: str = ""
     say: str = ""
     label: str = ""
 
 
-Move: TypeAlias = Tools | RunCommand | Edit | Read | Stop | Subagent
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubagentText:
+    """
+    A further message of a subagent whose stop was refused, with which it wants to stop again.
+
+    It is a turn of its own, and no scenario writes it: it follows from the texts of ``Subagent``.
+
+    Attributes:
+        kind: Type of the subagent.
+        text: The message.
+    """
+
+    kind: str
+    text: str
+
+
+OwnMove: TypeAlias = Tools | RunCommand | Edit | Read | Stop | Subagent
+Move: TypeAlias = OwnMove | SubagentText
 
 
 def unlabelled(move: Move) -> Move:
@@ -177,6 +198,8 @@ def unlabelled(move: Move) -> Move:
             return replace(move, calls=tuple(replace(call, label="") for call in calls))
         case RunCommand() | Edit() | Read() | Stop() | Subagent():
             return replace(move, label="")
+        case SubagentText():
+            return move
         case _:
             assert_never(move)
 

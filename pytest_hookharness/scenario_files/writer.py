@@ -121,8 +121,10 @@ def _act(act: moves.Act) -> dict[str, Any]:
             return {"stop": text}
         case moves.Wait(seconds=seconds):
             return {"wait": f"{seconds:g}s"}
-        case moves.Subagent(kind=kind, prompt=prompt, text=text):
-            return {"subagent": {"kind": kind, "prompt": prompt, "text": text}}
+        case moves.Subagent(kind=kind, prompt=prompt, texts=texts, received=received):
+            said = texts[0] if len(texts) == 1 else list(texts)
+            checked = {"received": received} if received else {}
+            return {"subagent": {"kind": kind, "prompt": prompt, "text": said, **checked}}
         case moves.Compact(trigger=trigger):
             return {"compact": trigger}
         case moves.End(reason=reason):

@@ -95,7 +95,10 @@ def play(
                 done = perform(request) if perform else Performance(exit=0, stdout="visible\n")
                 progress = hosts.advance(progress.session, done)
             case hosts.NextAct():
-                if request.turn_over:
+                act: Act | None
+                if request.given is not None:
+                    act = request.given
+                elif request.turn_over:
                     result.endings += [request.ending] if request.ending else []
                     act = next((act for act in script if isinstance(act, hosts.EVENTS)), None)
                 else:

@@ -275,7 +275,7 @@ def test_a_subagent_without_a_kind(run, matcher, fits):
     """A subagent that is started without a kind is a default one for matchers and on standard input."""
     group = {"hooks": [{"type": "command", "command": "x"}], **({"matcher": matcher} if matcher else {})}
 
-    played = run({"SubagentStart": [group]}, [GO, Subagent(prompt="look", text="seen"), DONE])
+    played = run({"SubagentStart": [group]}, [GO, Subagent(prompt="look", texts=("seen",)), DONE])
 
     assert [request.payload["agent_type"] for request in played.asked()] == ["default"] * fits
 
@@ -293,7 +293,7 @@ def test_a_subagent_has_a_turn_and_a_transcript_of_its_own(run):
     """The input of hooks about a subagent has the subagent's own turn and transcript."""
     events = ["UserPromptSubmit", "SubagentStart", "PostToolUse", "SubagentStop"]
 
-    played = run(events, [GO, Subagent(prompt="look", text="seen"), DONE])
+    played = run(events, [GO, Subagent(prompt="look", texts=("seen",)), DONE])
 
     first, prompt, start, after, stop = (request.payload for request in played.asked())
     agent = prompt["agent_id"]

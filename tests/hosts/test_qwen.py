@@ -183,7 +183,9 @@ def test_a_subagent(play):
     """A subagent is named by its kind and call, works, and stops before its caller continues."""
     hooks = dict.fromkeys(("SubagentStart", "SubagentStop", "PostToolUse"), "./x")
 
-    played = play(hooks, [GO, Subagent(prompt="sub", text="sub done"), DONE], lambda *_: None, profile=QWEN)
+    played = play(
+        hooks, [GO, Subagent(prompt="sub", texts=("sub done",)), DONE], lambda *_: None, profile=QWEN
+    )
 
     start, after, stop = (asked.payload for asked in played.asked())
     assert start["agent_id"].startswith("general-purpose-call_")

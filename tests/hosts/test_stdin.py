@@ -69,7 +69,7 @@ def asked(play, ended):
         Edit(file="new.txt", text="abc\n"),
         Read(file="nope.txt"),
         RunCommand(command="exit 3"),
-        Subagent(prompt="SUBTASK do sub", text="sub done"),
+        Subagent(prompt="SUBTASK do sub", texts=("sub done",)),
         Stop(text="All done."),
         Compact(),
     ]

@@ -178,7 +178,7 @@ ACTS = [
     ("subagent: look", moves.Subagent(prompt="look", label="agent[0]")),
     (
         "subagent: {kind: k, prompt: p, text: t}",
-        moves.Subagent(kind="k", prompt="p", text="t", label="agent[0]"),
+        moves.Subagent(kind="k", prompt="p", texts=("t",), label="agent[0]"),
     ),
     ("tool: {name: X}", moves.Tools(calls=(moves.ToolCall(name="X", input={}, label="agent[0]"),))),
     (

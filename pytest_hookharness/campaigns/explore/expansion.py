@@ -42,6 +42,8 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 # Expands the states of tasks; yields the position of each task and its result, in order of completion.
 ExpandAll: TypeAlias = Callable[[Sequence["ExpansionTask"]], Iterable[tuple[int, Expansion]]]
 _OPAQUE = "the state is not completely known"
+# Texts of a subagent whose stop is refused again and again.
+_MOST_TEXTS = 20
 _GONE = StateEntry(kind="gone", mode=0, content="")
 
 
@@ -163,15 +165,25 @@ class _StateExpansion:
             ):
                 return None
             driver.give(request, act)
-            request = driver.drive(self._remaining)
+            request = self._drive(driver)
             self._reset_caps(driver)
         return request if isinstance(request, hosts.NextAct) and not request.turn_over else None
+
+    def _drive(self, driver: SessionDriver) -> hosts.NextAct | hosts.Ended | None:
+        """Drive until the agent itself moves next; ``None`` also if a subagent cannot stop."""
+        request = driver.drive(self._remaining)
+        for _ in range(_MOST_TEXTS):
+            if not isinstance(request, hosts.NextAct) or request.given is None:
+                return request
+            driver.give(request, request.given)
+            request = driver.drive(self._remaining)
+        return None
 
     def _try(self, move: Move, driver: SessionDriver, request: hosts.NextAct) -> Successor:
         if not self._remaining():
             return Successor(fate="unknown", why=LATE)
         driver.give(request, move)
-        after = driver.drive(self._remaining)
+        after = self._drive(driver)
         steps = tuple(driver.steps)
         if driver.refused_session is not None:
             return Successor(fate="unknown", why="hooks started more agents than are allowed", steps=steps)

@@ -126,7 +126,7 @@ class RecordedMoves:
         stops = (item for item in self.stream.items if item.agent and isinstance(item, Break))
         ends = [stop.text for stop in stops if stop.why == "stop" and stop.text]
         return Subagent(
-            kind=kind or Subagent().kind, prompt=prompt, text=ends[-1] if ends else Stop().text, say=say
+            kind=kind or Subagent().kind, prompt=prompt, texts=(ends[-1] if ends else Stop().text,), say=say
         )
 
 

@@ -142,7 +142,7 @@ def cap_for(session: Session, repetition_used_tools: bool) -> Cap | None:
         repetition_used_tools=repetition_used_tools,
         calls_refused=session.calls_refused,
         # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
-        stops_refused=session.refusals_in_row > 0 or not session.in_turn,
+        stops_refused=max(session.refusals_in_row, session.subagent_refusals) > 0 or not session.in_turn,
     )
 
 

@@ -34,13 +34,14 @@ from pytest_hookharness.model.moves import (
     Edit,
     End,
     Message,
-    Move,
+    OwnMove,
     Prompt,
     Read,
     Resume,
     RunCommand,
     Stop,
     Subagent,
+    SubagentText,
     ToolCall,
     Tools,
     Wait,
@@ -66,6 +67,8 @@ def apply_act(session: Session, act: Act | None) -> Session:
                 name = type(act).__name__
                 raise Mismatch(f"no turn is running, so the agent cannot make the move {name}; give an event")
             return _apply_move(replace(session, shown=()), act)
+        case SubagentText():
+            raise Mismatch("no subagent goes on, so none can say a text; give a move of the agent")
         case _:
             pass
     # The model has not answered yet, so the messages that it was shown are shown once more.
@@ -110,7 +113,7 @@ def _prompt_event(session: Session, text: str) -> AskHooks:
     return AskHooks(role=Role.EXPANSION, values=values)
 
 
-def _apply_move(session: Session, move: Move) -> Session:
+def _apply_move(session: Session, move: OwnMove) -> Session:
     session = replace(session, moves=session.moves + 1)
     session = _plan_move(session, move)
     # The events about an answer of the model come before everything that the answer leads to.
@@ -121,7 +124,7 @@ def _apply_move(session: Session, move: Move) -> Session:
     return session.put_first(*events)
 
 
-def _plan_move(session: Session, move: Move) -> Session:
+def _plan_move(session: Session, move: OwnMove) -> Session:
     tools = session.profile.tools
     match move:
         case Stop():

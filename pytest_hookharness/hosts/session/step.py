@@ -19,7 +19,13 @@ from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.after_hooks import apply_decision, launch_subagent, plan_task_change
+from pytest_hookharness.hosts.session.after_hooks import (
+    apply_decision,
+    ask_subagent,
+    continue_subagent,
+    launch_subagent,
+    plan_task_change,
+)
 from pytest_hookharness.hosts.session.limits import apply_cap, find_end, find_refusing, skips_stop_hooks
 from pytest_hookharness.hosts.session.moves_and_events import apply_act
 from pytest_hookharness.hosts.session.starts_and_ends import (
@@ -41,6 +47,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     AskHooks,
     AwaitAct,
+    AwaitSubagent,
     CheckFile,
     CloseBatch,
     CloseSession,
@@ -57,7 +64,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
+from pytest_hookharness.model.moves import Observation, Performance, RunCommand, SubagentText, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply
 from pytest_hookharness.model.trace import Performed
 
@@ -128,6 +135,10 @@ def advance(session: Session, answer: Answer) -> Progress:
             return _finish(session, waiting.call, found)
         case EnterWorktree():
             return _run_agenda(enter_worktree(session, _expect_performance(answer)))
+        case AwaitSubagent():
+            if not isinstance(answer, SubagentText):
+                raise Mismatch(f"expected the text of the subagent, got {type(answer).__name__}")
+            return _run_agenda(continue_subagent(session, waiting.call, answer.text))
         case AwaitAct():
             if isinstance(answer, HooksFinished | Performance):
                 raise Mismatch(f"expected an act or None, got {type(answer).__name__}")
@@ -241,6 +252,8 @@ def _do_task(session: Session) -> _TaskResult:
         case AwaitAct():
             # The host's limits end the turn before the next move; hooks of the last move have run.
             return find_end(session) or _await_act(replace(session, waiting=task))
+        case AwaitSubagent():
+            return ask_subagent(session, task)
         case CloseSession():
             rule = session.profile.replies.rules["no hooks"]
             ending = session.ending or Ended(how="idle", why=IDLE_WHY, rule=rule)

@@ -19,6 +19,7 @@ from pytest_hookharness.model.moves import (
     Observation,
     Performance,
     Subagent,
+    SubagentText,
     ToolCall,
     ToolResult,
 )
@@ -122,6 +123,8 @@ class NextAct:
         records: Lines to append to the transcript first.
         transcript_path: The transcript.
         ending: How the last turn ended, if it is over.
+        given: The only act that fits, because a subagent goes on; ``None`` for any act of the agent.
+        subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
     observation: Observation = Observation()
@@ -129,6 +132,8 @@ class NextAct:
     records: tuple[Payload, ...] = ()
     transcript_path: str = ""
     ending: Ended | None = None
+    given: SubagentText | None = None
+    subagent_lines: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,8 +258,16 @@ class AwaitAct:
 
 
 @dataclass(frozen=True, slots=True)
+class AwaitSubagent:
+    """Let a subagent go on, whose stop was refused with these messages."""
+
+    call: PendingCall
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CloseSession:
     """End the session."""
 
 
-Task: TypeAlias = AskHooks | MakeCall | EnterWorktree | CloseBatch | AwaitAct | CloseSession
+Task: TypeAlias = AskHooks | MakeCall | EnterWorktree | CloseBatch | AwaitAct | AwaitSubagent | CloseSession

@@ -16,6 +16,7 @@ from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     AwaitAct,
+    AwaitSubagent,
     CheckFile,
     CloseBatch,
     Ended,
@@ -71,6 +72,8 @@ class Session:
         refusals_in_row: How many refusals of a stop in a row the host has honoured.
         calls_refused: Whether calls were refused since that count started, and none was carried out.
         subagent_refusals: The same count for the subagent.
+        subagent_texts: How many further texts the subagent has said, or is about to say, after refusals.
+        subagent_line: The last line of its transcript.
         batch: Calls already made in this move, for the event after all of them.
         pending_halt: The text and rule by which the turn ends once the calls are made.
         started: Whether the hooks of the session's start have run.
@@ -109,6 +112,8 @@ class Session:
     refusals_in_row: int = 0
     calls_refused: bool = False
     subagent_refusals: int = 0
+    subagent_texts: int = 0
+    subagent_line: str = ""
     batch: tuple[Payload, ...] = ()
     pending_halt: tuple[str, Rule] | None = None
     started: bool = False
@@ -133,6 +138,20 @@ class Session:
             "task list": tasks,
             "position in flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
             **{name: value for name, value in self._counters.items() if self._is_reported(name)},
+            **self._subagent,
+        }
+
+    @property
+    def _subagent(self) -> Mapping[str, Json]:
+        """What can be seen of a subagent that goes on after a refusal."""
+        if not isinstance(self.waiting, AwaitSubagent) or self.waiting.call.subagent is None:
+            return {}
+        texts, flags = self.waiting.call.subagent.texts, self.facts.flags
+        return {
+            "subagent": self.waiting.call.subagent.kind,
+            "position in the subagent's texts": min(self.subagent_texts, len(texts) - 1),
+            "position in the subagent's flags": self.subagent_texts % len(flags) if flags else 0,
+            "refused stops of the subagent": self.subagent_texts if self._is_reported("stops_refused") else 0,
         }
 
     @property
@@ -241,4 +260,5 @@ class Session:
             batch=(),
             shown=(),
             subagent_refusals=0,
+            subagent_texts=0,
         )

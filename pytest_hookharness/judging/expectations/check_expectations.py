@@ -66,6 +66,7 @@ def find_violations(
         end_of_run.broken_paths(outcome, expect),
         events.broken_sessions(outcome, expect),
         events.broken_calls(outcome),
+        events.broken_received(outcome),
         end_of_run.broken_masks(outcome, unmatched_masks),
     )
     mark = outcome.scenario.mark

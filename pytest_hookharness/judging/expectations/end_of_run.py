@@ -13,7 +13,17 @@ from typing import assert_never
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import look_up, nearest
 from pytest_hookharness.model.expectations import Expectation, FileExpectations, Range, counted
-from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand, Stop, Subagent, Tools, unlabelled
+from pytest_hookharness.model.moves import (
+    Edit,
+    Move,
+    Read,
+    RunCommand,
+    Stop,
+    Subagent,
+    SubagentText,
+    Tools,
+    unlabelled,
+)
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
 from pytest_hookharness.model.timings import Timing, timings
@@ -209,6 +219,8 @@ def _describe_move(move: Move) -> str:
             return f"stop: {text}"
         case Subagent(kind=kind):
             return f"subagent: {kind}"
+        case SubagentText(text=text):
+            return f"the subagent's text: {text}"
         case Tools(calls=calls):
             return "tool: " + " and ".join(call.name for call in calls)
         case _:

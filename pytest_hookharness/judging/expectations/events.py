@@ -42,6 +42,22 @@ def broken_calls(outcome: Outcome) -> Iterator[Violation]:
                 yield Violation(f"{label}.expect", expected, seen)
 
 
+def broken_received(outcome: Outcome) -> Iterator[Violation]:
+    """Check what the agent received from its subagents, in what it saw before its next move."""
+    moved = [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Moved)]
+    for number, exchange in enumerate(moved):
+        move = exchange.move
+        if not isinstance(move, moves.Subagent) or not move.received:
+            continue
+        own = (later for later in moved[number + 1 :] if not isinstance(later.move, moves.SubagentText))
+        following = next(own, None)
+        seen = [message.text for message in following.saw.messages] if following is not None else []
+        if not found_in(move.received, seen):
+            shown = "; ".join(map(repr, seen[:_MANY])) or "nothing"
+            path = f"{move.label or 'agent'}.subagent.received"
+            yield Violation(path, f"a text for the agent that matches {move.received!r}", shown)
+
+
 def _broken_children(outcome: Outcome) -> Iterator[Violation]:
     """Check the calls of fake agents in the same way."""
     made: set[str] = set()
@@ -69,7 +85,7 @@ def _parts(act: Act) -> tuple[Part, ...]:
             return calls
         case RunCommand() | Edit() | Read():
             return (act,)
-        case moves.Stop() | moves.Subagent() | moves.Prompt() | moves.Wait():
+        case moves.Stop() | moves.Subagent() | moves.SubagentText() | moves.Prompt() | moves.Wait():
             return ()
         case moves.Compact() | moves.Resume() | moves.End() | moves.Corrupt():
             return ()

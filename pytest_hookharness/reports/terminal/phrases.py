@@ -25,6 +25,7 @@ from pytest_hookharness.model.moves import (
     RunCommand,
     Stop,
     Subagent,
+    SubagentText,
     ToolCall,
     Tools,
     Wait,
@@ -69,6 +70,8 @@ def describe_move(move: Move) -> str:
             return f"stops: {quoted(text)}"
         case Subagent(kind=kind, prompt=prompt, say=say):
             return f"{_said(say)}starts the subagent {plain(kind, 40)}: {quoted(prompt)}"
+        case SubagentText(kind=kind, text=text):
+            return f"its subagent {plain(kind, 40)} stops: {quoted(text)}"
         case _:
             assert_never(move)
 

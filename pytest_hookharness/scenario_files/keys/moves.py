@@ -94,7 +94,18 @@ CORRUPT = record_of(
     check=check_harm,
 )
 SUBAGENT = record_of(
-    moves.Subagent, "a task for a subagent", {"kind": WORDS}, only=("kind", "prompt", "text"), build=dict
+    moves.Subagent,
+    "a task for a subagent",
+    {
+        "kind": WORDS,
+        "texts": either(
+            Text(read=lambda text: (text,)), Many(noun="a list of texts", item=Text(), at_least=1)
+        ),
+        "received": REGEX,
+    },
+    names={"texts": "text"},
+    only=("kind", "prompt", "texts", "received"),
+    build=dict,
 )
 EDIT = record_of(
     moves.Edit, "an edit", {"file": TOOL_FILE, "old": WORDS}, only=("file", "text", "old"), build=dict

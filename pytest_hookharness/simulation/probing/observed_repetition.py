@@ -25,6 +25,7 @@ from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.reads import Influences, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
@@ -166,5 +167,16 @@ def _changed_inputs(before: Collection[HookRun], steps: Collection[Step]) -> Ite
     after = (run for _, run in Trace(steps=tuple(steps)).hook_runs())
     for one, other in zip(before, after, strict=False):
         for key in one.payload.keys() | other.payload.keys():
-            if not key.endswith(_IDS) and one.payload.get(key) != other.payload.get(key):
+            differs = _without_ids(one.payload.get(key)) != _without_ids(other.payload.get(key))
+            if differs and not key.endswith(_IDS):
                 yield f"{key} in its input"
+
+
+def _without_ids(value: Json) -> Json:
+    match value:
+        case Mapping():
+            return {key: _without_ids(item) for key, item in value.items() if not key.endswith(_IDS)}
+        case list() | tuple():
+            return [_without_ids(item) for item in value]
+        case _:
+            return value

@@ -33,10 +33,6 @@ from pytest_hookharness.simulation.testbed.hook_batch import (
 from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-# Refused stops of a subagent in a row. They lie within one turn of the agent, so the turn limit does not end
-# them. The caps of hosts that have one are far below.
-_SUBAGENT_STOP_LIMIT = 200
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionPoint:
@@ -186,14 +182,15 @@ class SessionDriver:
                     return request
                 case _:
                     assert_never(request)
-            stuck = self.progress.session.subagent_refusals >= _SUBAGENT_STOP_LIMIT
             # Not before the last batch: a step with half of its hook runs could not be judged.
             refused = self.refused_session is not None and not self._batches
-            if stuck or refused or self.out_of_time:
+            if refused or self.out_of_time:
                 return None
 
     def choose(self, request: hosts.NextAct) -> Act | None:
         """Return the next act of agent or script, after applying the events that the host has no part in."""
+        if request.given is not None:
+            return request.given
         while True:
             act, self.agent = self.agent.act(request.observation, turn_over=request.turn_over)
             if not self.apply_event(act):
@@ -254,7 +251,7 @@ class SessionDriver:
         testbed = self.testbed
         if request.records:
             testbed.write_transcript(request.transcript_path, request.records)
-        if isinstance(request, hosts.RunHooks):
+        if isinstance(request, hosts.RunHooks | hosts.NextAct):
             for lines in request.subagent_lines:
                 testbed.write_transcript(lines.path, lines.records)
 

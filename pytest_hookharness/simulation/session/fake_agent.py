@@ -111,6 +111,9 @@ class FakeAgent:
             request = progress.request
             if request.records and request.transcript_path:
                 append_lines(Path(request.transcript_path), request.records)
+            if isinstance(request, hosts.RunHooks | hosts.NextAct):
+                for lines in request.subagent_lines:
+                    append_lines(Path(lines.path), lines.records)
             match request:
                 case hosts.RunHooks():
                     progress = self._run_hooks(progress, request)
@@ -131,6 +134,8 @@ class FakeAgent:
                 self._record.append(call=asdict(call))
 
     def _move(self, progress: hosts.Progress, request: hosts.NextAct) -> hosts.Progress:
+        if request.given is not None:
+            return hosts.advance(progress.session, request.given)
         act, self._agent = self._agent.act(request.observation, turn_over=request.turn_over)
         if isinstance(act, Stop):
             self.answer = act.text
@@ -138,8 +143,6 @@ class FakeAgent:
         return hosts.advance(progress.session, act)
 
     def _run_hooks(self, progress: hosts.Progress, request: hosts.RunHooks) -> hosts.Progress:
-        for lines in request.subagent_lines:
-            append_lines(Path(lines.path), lines.records)
         event, hooks = request.event, request.hooks
         started = [ChildHookRun(event=event, command=hook.command, done=False) for hook in hooks]
         self._record.append(hook_runs=[asdict(run) for run in started])

@@ -145,7 +145,7 @@ def test_subagents_are_read_from_their_files():
         Break(why="stop", text="Found it.", agent="a1"),
     ]
     recorded = moves(call("Task", subagent_type="explorer", prompt="Look."), *below)
-    assert recorded.acts[1] == Subagent(kind="explorer", prompt="Look.", text="Found it.")
+    assert recorded.acts[1] == Subagent(kind="explorer", prompt="Look.", texts=("Found it.",))
     assert "1 calls of the subagent a1: a simulated subagent only stops" in recorded.left_out
 
 
