@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_hookharness._imports import import_plainly
+from pytest_hookharness._imports import import_plainly, unsupported_system
 
 if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
@@ -26,10 +26,7 @@ import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
 # A test compares them with the catalogue, which --help does not import.
-HOSTS = (
-    *("claude-code", "codex", "gemini-cli", "qwen-code", "openhands", "cursor", "copilot-cli"),
-    *("antigravity", "kimi", "goose", "droid"),
-)
+HOSTS = "claude-code codex gemini-cli qwen-code openhands cursor copilot-cli antigravity kimi goose droid"
 _FOLDERS = ("hook_incident_dir", "hook_trace_dir")
 
 
@@ -42,7 +39,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "host": {
         "action": "append",
         "metavar": "HOST",
-        "help": f"play scenarios on this host instead: {', '.join(HOSTS)} or all",
+        "help": f"play scenarios on this host instead: {HOSTS.replace(' ', ', ')} or all",
     },
     "stress": {"action": "store_true", "help": "also play every scenario with one thing different at a time"},
     "seed": {"type": int, "metavar": "N", "help": "seed of all generated values"},
@@ -115,6 +112,15 @@ def _wanted(config: pytest.Config) -> bool:
     return bool(config.getoption("--hook-scenarios") or config.getini("hook_scenarios"))
 
 
+def _names_scenarios(config: pytest.Config) -> bool:
+    return _wanted(config) or any(SUFFIX in named for named in config.args)
+
+
+def _require_linux() -> None:
+    if why := unsupported_system():
+        raise pytest.UsageError(why)
+
+
 def _only_scenarios(config: pytest.Config) -> bool:
     """Return whether the flag was given without paths, so that only the scenario folders are collected."""
     worker = getattr(config, "workerinput", None)
@@ -138,8 +144,11 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness.frontends.pytest_plugin import registration
 
         registration.register_hosts(config)
-    given = (config.getoption(f"--hook-{name}") for name in _OPTIONS)
-    if any(value is not None and value is not False for value in given):
+    values = [config.getoption(f"--hook-{name}") for name in _OPTIONS]
+    given = any(value is not None and value is not False for value in values)
+    if given or _names_scenarios(config):
+        _require_linux()
+    if given:
         from pytest_hookharness.frontends.pytest_plugin import registration
 
         registration.configure(config)
@@ -183,7 +192,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Return the line that says how hook runs will be isolated."""
-    if not _wanted(config) and not any(SUFFIX in named for named in config.args):
+    if not _names_scenarios(config):
         return None
     from pytest_hookharness.frontends import replay_command
     from pytest_hookharness.frontends.pytest_plugin import options
@@ -254,6 +263,7 @@ RESULTS = pytest.StashKey[Any]()
 
 @pytest.fixture(scope="session")
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
+    _require_linux()
     from pytest_hookharness.frontends.harness import Harness
     from pytest_hookharness.frontends.progress import open_line
     from pytest_hookharness.frontends.pytest_plugin import options

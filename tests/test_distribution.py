@@ -37,6 +37,8 @@ def test_wheel_has_what_python_files_need_beside_them(archives):
     }
 
     assert packed == source
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert [name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("tests/")] == []
     assert "pytest_hookharness/py.typed" in packed
     assert [name for name in packed if name.endswith("scenario.schema.json")] != []
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from pytest_hookharness import __version__
+from pytest_hookharness._imports import unsupported_system
 from pytest_hookharness.frontends.option_types import OptionError
 
 UNUSABLE = 2
@@ -33,6 +34,8 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "findings": ("reference", "list all kinds of findings, or explain some"),
     "schema": ("reference", "print the JSON Schema of scenario files, or of trace files"),
 }
+# What runs no hooks works on every system.
+_ANYWHERE = ("reference",)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -47,6 +50,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, (module, text) in _COMMANDS.items():
         command = commands.add_parser(name, help=text)
         if name == called:
+            if module not in _ANYWHERE and (why := unsupported_system()):
+                raise OptionError(why)
             declaring = import_module(f"{_PACKAGE}.{module}")
             getattr(declaring, f"declare_{name}")(command)
     return parser

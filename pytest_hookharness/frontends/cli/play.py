@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import agents, hosts, scenario_files
-from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.frontends import screen
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchor, pick
@@ -112,6 +111,7 @@ def play(scenario: Scenario, settings: Settings, replay: str, arguments: argpars
 
         print(stress_table.table(outcome, replay_one, verbose=arguments.verbose))
     if arguments.incident is not None:
+        from pytest_hookharness.execution.user_files import create_file
         from pytest_hookharness.frontends.output.simulation_files import compose_incident
 
         create_file(arguments.incident, compose_incident(outcome, replay))
