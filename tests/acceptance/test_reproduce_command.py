@@ -161,6 +161,37 @@ def test_a_missing_tool_is_the_first_cause(reproduce, project):
     assert "no-such-linter" in printed.partition("likely cause: ")[2].partition("\n")[0]
 
 
+@pytest.mark.nightly
+def test_a_subagent_that_may_not_stop(reproduce, project, tmp_path):
+    """Refusals of a subagent's stops are read from its own file, and seen again with a simulated subagent."""
+    (project / ".claude/settings.json").write_text(json.dumps(SETTINGS).replace("Stop", "SubagentStop"))
+    every, *_ = claude(project)
+    use = {"type": "tool_use", "id": "t", "name": "Task", "input": {"prompt": "Look."}}
+    call = {**every, "type": "assistant", "message": {"id": "t", "content": [use]}}
+    below = tmp_path / "session" / "subagents" / "agent-a1.jsonl"
+    below.parent.mkdir(parents=True)
+    lines = [{**line, "agentId": "a1"} for line in claude(project) if line["type"] != "attachment"]
+    below.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    status, printed = reproduce([every, call])
+
+    assert status == 0, printed
+    assert "SubagentStop refused 4 times in a row" in printed
+    assert "4 of 4 refusals as recorded" in printed
+
+
+@pytest.mark.slow
+def test_a_project_that_does_not_fit_into_a_scenario(reproduce, project):
+    """A project with binary files is copied beside the scenario, without ignored files, and played."""
+    (project / "logo").write_bytes(b"\xff\x00")
+    (project / ".gitignore").write_text("reproduced\n")
+    output = project / "reproduced"
+    status, printed = reproduce(codex(project), "--no-shrink", "-o", str(output))
+
+    assert status == 0, printed
+    assert (output / "codex-stop-01234567-project" / "logo").is_file()
+    assert main.main(["run", str(output / "codex-stop-01234567-full.scenario.yaml")]) == 1
+
+
 @pytest.mark.slow
 def test_no_secret_is_written(reproduce, project, tmp_path, monkeypatch):
     """Secrets in the transcript, and in the files of the project, are not in the scenarios."""

@@ -54,16 +54,21 @@ class RecordedMoves:
         performs: Whether shell commands are carried out at all.
         acts: The acts of the main agent.
         left_out: What the replay does not do, in words.
+        positions: Position in ``acts`` of the first act of an item, by the item's place.
     """
 
     stream: SessionStream
     performs: bool = True
     acts: list[Act] = field(default_factory=list[Act])
     left_out: list[str] = field(default_factory=list[str])
+    positions: dict[str, int] = field(default_factory=dict[str, int])
 
     def read(self) -> None:
         """Turn the items of the session into acts."""
         before, agents, message = 0.0, dict[str, int](), ""
+        first = next((item for item in self.stream.items if not item.agent), None)
+        if not isinstance(first, Break) or first.why != "prompt":
+            self.acts.append(FIRST_PROMPT)
         for item in self.stream.items:
             if item.agent:
                 agents[item.agent] = agents.get(item.agent, 0) + isinstance(item, Action)
@@ -74,9 +79,8 @@ class RecordedMoves:
             if isinstance(item, Action) and item.message and item.message == message:
                 self._note("calls of one message are made one after the other")
             message = item.message if isinstance(item, Action) else ""
+            self.positions[item.place] = len(self.acts)
             self.acts += self._acts(item)
-        if not self.acts or not isinstance(self.acts[0], Prompt):
-            self.acts.insert(0, FIRST_PROMPT)
         for agent, calls in agents.items():
             self._note(f"{calls} calls of the subagent {agent}: a simulated subagent only stops")
 

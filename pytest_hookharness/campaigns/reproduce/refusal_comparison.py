@@ -32,29 +32,36 @@ class Comparison:
     Attributes:
         recorded: How many the transcript has.
         same: How many of them, from the first, the replay has in the same order.
+        more: How many further refusals the replay has.
         difference: The first difference, in words; empty if there is none.
         cause: What may have caused it; empty if nothing is known.
     """
 
     recorded: int
     same: int
+    more: int = 0
     difference: str = ""
     cause: str = ""
 
 
-def recorded_refusals(stream: SessionStream) -> tuple[HookRefusal, ...]:
-    """Return the refusals of the main agent's calls and stops, in order."""
-    return tuple(refusal for item in stream.items if not item.agent for refusal in item.refusals)
+SUBAGENT_STOP = "SubagentStop"
 
 
-def replayed_refusals(outcome: Outcome) -> tuple[HookRefusal, ...]:
-    """Return the refusals in a replay, in order; those that the host overrides too."""
-    return tuple(
+def recorded_refusals(stream: SessionStream, agent: str = "") -> tuple[HookRefusal, ...]:
+    """Return the refusals of an agent's calls and stops, in order; of a subagent's those of its stops."""
+    found = (refusal for item in stream.items if item.agent == agent for refusal in item.refusals)
+    return tuple(one for one in found if not agent or one.event == SUBAGENT_STOP)
+
+
+def replayed_refusals(outcome: Outcome, agent: str = "") -> tuple[HookRefusal, ...]:
+    """Return the refusals of an agent in a replay, in order; those that the host overrides too."""
+    found = (
         HookRefusal(event=hooked.event, hook=run.hook.command, reason=run.reason.strip())
         for _, hooked in outcome.trace.hooked()
         if hooked.decision.refused or hooked.decision.overridden or hooked.decision.ruling is Ruling.DENY
         for run in hooked.deciding
     )
+    return tuple(one for one in found if (one.event == SUBAGENT_STOP) == bool(agent))
 
 
 def alike(recorded: HookRefusal, replayed: HookRefusal, cwd: str, outcome: Outcome) -> bool:
@@ -69,9 +76,9 @@ def _bare(reason: str, project: str) -> str:
     return mask_numbers(reason.replace(project, "<project>") if project else reason).strip()
 
 
-def compare(stream: SessionStream, outcome: Outcome) -> Comparison:
-    """Return how far the refusals of a replay are those of the transcript."""
-    recorded, replayed = recorded_refusals(stream), replayed_refusals(outcome)
+def compare(stream: SessionStream, outcome: Outcome, agent: str = "") -> Comparison:
+    """Return how far an agent's refusals in a replay are those of the transcript."""
+    recorded, replayed = recorded_refusals(stream, agent), replayed_refusals(outcome, agent)
     pairs = zip(recorded, replayed, strict=False)
     same = 0
     for one, other in pairs:
@@ -79,7 +86,7 @@ def compare(stream: SessionStream, outcome: Outcome) -> Comparison:
             break
         same += 1
     if same == len(recorded):
-        return Comparison(recorded=len(recorded), same=same)
+        return Comparison(recorded=len(recorded), same=same, more=len(replayed) - same)
     told = _describe(replayed[same]) if same < len(replayed) else "no further refusal"
     difference = f"refusal {same + 1}: recorded {_describe(recorded[same])}; here {told}"
     cause = next(_causes(outcome, recorded[same]), "")
@@ -104,8 +111,8 @@ def _causes(outcome: Outcome, wanted: HookRefusal) -> Iterator[str]:
             yield f"`{run.hook.command}` says {_short(line[0])!r}: a tool or file is missing here"
     if not any(run.hook.event == wanted.event for run in runs):
         yield (
-            f"no hook ran on {wanted.event}: the project has none configured for it at this state; settings "
-            "that are not committed are not in a commit"
+            f"no hook ran on {wanted.event}: these files configure none for it; settings that git ignores, "
+            "that are not committed, or that lie in the home folder are not played"
         )
     yield (
         "files that were not committed, the environment, or another version of the hook; transcripts contain "

@@ -19,6 +19,7 @@ class Reproduction:
         project: Which files the hooks saw, in words.
         recorded: Number of refusals in the transcript.
         same: Number of refusals that are as recorded, from the first.
+        more: Number of further refusals here, after the last recorded one.
         difference: The first difference; empty if there is none.
         cause: What may have caused it.
         verdict: The verdict on the whole session, followed by its text.
@@ -39,6 +40,7 @@ class Reproduction:
     project: str = ""
     recorded: int = 0
     same: int = 0
+    more: int = 0
     difference: str = ""
     cause: str = ""
     verdict: str = ""

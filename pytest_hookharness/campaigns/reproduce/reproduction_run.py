@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import field, replace
@@ -19,6 +20,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
 from pytest_hookharness.campaigns.reproduce.recorded_project import RecordedProject, find_project
 from pytest_hookharness.campaigns.reproduce.refusal_comparison import (
+    SUBAGENT_STOP,
     alike,
     compare,
     recorded_refusals,
@@ -28,15 +30,16 @@ from pytest_hookharness.campaigns.reproduce.reproduction import Reproduction
 from pytest_hookharness.campaigns.reproduce.session_files import read_session
 from pytest_hookharness.campaigns.reproduce.shrunk_scenario import MOST_SECONDS, Shrinker
 from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, copy_folder
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
-from pytest_hookharness.model.actions import Action, DetectedLoop
+from pytest_hookharness.model.actions import DetectedLoop
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Act, Prompt, Script, Stop, Wait
+from pytest_hookharness.model.moves import Act, Prompt, Script, Stop, Subagent, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
@@ -104,27 +107,33 @@ class ReproductionRun:
         self._require_new(_name(stream, loop))
         with TemporaryDirectory(prefix="hookharness-commit-") as scratch:
             project = find_project(stream, self.source, self.project, self.at, Path(scratch))
-            return self._reproduce(replace(result, loop=loop.text), stream, loop, project)
+            secrets = find_secrets(os.environ, words=schema.words())
+            found = self._reproduce(replace(result, loop=loop.text), stream, loop, project, secrets)
+            return redacted(found, secrets)
 
     def _require_new(self, name: str) -> None:
-        for suffix in ("", "-full"):
-            path = self.output / f"{name}{suffix}{SUFFIX}"
+        for suffix in (SUFFIX, f"-full{SUFFIX}", "-project"):
+            path = self.output / f"{name}{suffix}"
             if path.exists():
                 raise SimulationError(f"{path} exists already; move it away, or give another folder with -o")
 
     def _reproduce(
-        self, result: Reproduction, stream: SessionStream, loop: DetectedLoop, project: RecordedProject
+        self,
+        result: Reproduction,
+        stream: SessionStream,
+        loop: DetectedLoop,
+        project: RecordedProject,
+        secrets: Secrets,
     ) -> Reproduction:
         tier = self.settings.tier or available_tiers()[0]
         # A transcript may come from anybody, so its commands run only where they cannot reach this machine.
         moves = RecordedMoves(stream, performs=tier is Tier.NAMESPACES)
         moves.read()
-        secrets = find_secrets(os.environ, words=schema.words())
         scenario = redacted(self._compose(stream, loop, project, moves), secrets)
-        comparison = compare(stream, self._play(_all_moves(scenario)))
+        comparison = compare(stream, self._play(_all_moves(scenario, loop)), loop.agent)
         outcome = self._play(scenario)
         shown = self._shows(outcome, loop, stream)
-        complete = bool(recorded_refusals(stream)) and comparison.same == comparison.recorded
+        complete = comparison.same == comparison.recorded > 0
         missing = [part for part in (_MISSING[stream.form], _MISSING_EVERYWHERE) if part]
         result = replace(
             result,
@@ -136,12 +145,13 @@ class ReproductionRun:
             missing=", ".join(missing),
             recorded=comparison.recorded,
             same=comparison.same,
+            more=comparison.more,
             difference=comparison.difference,
             cause=comparison.cause,
         )
         if not result.reproduced:
             return replace(result, plays=self._plays, seconds=time.monotonic() - self._began)
-        small = self._shrink(scenario, loop, stream) if shown and self.shrinks else None
+        small = self._shrink(scenario, loop, stream, moves) if shown and self.shrinks else None
         files = [*self._write(result, scenario, small.best if small else None, project, secrets)]
         return replace(
             result,
@@ -174,17 +184,25 @@ class ReproductionRun:
     def _shows(self, outcome: Outcome, loop: DetectedLoop, stream: SessionStream) -> bool:
         """Return whether an outcome shows the loop: the same text, and no end, or calls not allowed."""
         wanted = loop.refusal
-        seen = wanted and any(alike(wanted, one, stream.cwd, outcome) for one in replayed_refusals(outcome))
+        replayed = replayed_refusals(outcome, loop.agent)
+        seen = wanted and any(alike(wanted, one, stream.cwd, outcome) for one in replayed)
         endless = outcome.verdict_name in _ENDLESS or bool(outcome.scenario.expect.decisions)
         return bool(seen) and endless and not outcome.passed
 
-    def _shrink(self, scenario: Scenario, loop: DetectedLoop, stream: SessionStream) -> Shrinker:
-        kept = _refused_act(scenario, loop, stream)
-        shrinker = Shrinker(
-            shows=lambda some: self._shows(self._play(some, MOST_SECONDS), loop, stream),
-            best=scenario,
-            kept=kept,
-        )
+    def _shrink(
+        self, scenario: Scenario, loop: DetectedLoop, stream: SessionStream, moves: RecordedMoves
+    ) -> Shrinker:
+        kept = _refused_act(scenario, loop, moves)
+
+        def shows(some: Scenario) -> bool | None:
+            try:
+                outcome = self._play(some, MOST_SECONDS)
+            except (SimulationError, WorkspaceError):
+                return False
+            undecided = outcome.verdict_name == "undecided" and not some.expect.decisions
+            return None if undecided else self._shows(outcome, loop, stream)
+
+        shrinker = Shrinker(shows=shows, best=scenario, kept=kept)
         shrinker.shrink()
         return shrinker
 
@@ -201,7 +219,7 @@ class ReproductionRun:
         folder = ""
         if full.project is not None:
             folder = f"{full.name}-project"
-            _copy(project.folder, self.output / folder, secrets)
+            _copy(project.folder, (self.output / folder).resolve(), secrets)
         why = redact(f"{result.loop} Recorded by {result.host}, played on {result.project}.", secrets)
         for scenario, suffix in ((small, ""), (full, "-full")):
             if scenario is None:
@@ -247,39 +265,41 @@ def _profile(stream: SessionStream) -> str:
 def _expectation(loop: DetectedLoop) -> Expectation:
     """Return what holds once the hook is fixed: the session ends, or the calls are not refused."""
     event = loop.refusal.event if loop.refusal else ""
-    if event in ("Stop", "SubagentStop", "AfterAgent"):
+    if event in ("Stop", SUBAGENT_STOP, "AfterAgent"):
         return Expectation(verdict="terminated")
     return Expectation(decisions={event: ("allow",) * loop.count})
 
 
-def _all_moves(scenario: Scenario) -> Scenario:
+def _all_moves(scenario: Scenario, loop: DetectedLoop) -> Scenario:
     """Return a scenario that plays all of its moves and no more, whatever repeats."""
     turns = sum(not isinstance(act, Prompt | Wait) for act in scenario.script.acts)
-    return replace(scenario, until="guard", turns=max(1, turns))
+    # The stops of a subagent are no acts.
+    return replace(scenario, until="guard", turns=max(1, turns) + (loop.count if loop.agent else 0))
 
 
-def _refused_act(scenario: Scenario, loop: DetectedLoop, stream: SessionStream) -> Act:
-    """Return the last act of the kind that the loop refuses."""
+def _refused_act(scenario: Scenario, loop: DetectedLoop, moves: RecordedMoves) -> Act:
+    """Return the act that the loop refuses: the last stop, the task of the subagent, or the first call."""
     acts = scenario.script.acts
     event = loop.refusal.event if loop.refusal else ""
+    if event == SUBAGENT_STOP:
+        return next((act for act in acts if isinstance(act, Subagent)), acts[-1])
     if event in ("Stop", "AfterAgent"):
         return next((act for act in reversed(acts) if isinstance(act, Stop)), acts[-1])
-    own = [item for item in stream.items if not item.agent]
-    refused = [item for item in own if isinstance(item, Action) and item.place == loop.first]
-    calls = [act for act in acts if not isinstance(act, Prompt | Wait | Stop)]
-    place = [item for item in own if isinstance(item, Action)].index(refused[0]) if refused else -1
-    return calls[place] if -len(calls) <= place < len(calls) else acts[-1]
+    return acts[moves.positions.get(loop.first, -1)]
 
 
 def _copy(source: Path, target: Path, secrets: Secrets) -> None:
     """Copy the project beside the scenarios, without secrets in its texts."""
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        ignored = IgnoredFiles.of(source, Path(home)).paths
-    target.mkdir()
-    copy_folder(source, target, ignored)
-    for path in target.rglob("*"):
-        if path.is_file() and not path.is_symlink():
-            data = path.read_bytes()
-            kept = redacted(data, secrets)
-            if kept != data:
-                path.write_bytes(kept)
+    with TemporaryDirectory(prefix="hookharness-copy-") as scratch:
+        home, fresh = Path(scratch, "home"), Path(scratch, "project")
+        home.mkdir()
+        fresh.mkdir()
+        # The scenarios may lie in the project.
+        copy_folder(source, fresh, {*IgnoredFiles.of(source, home).paths, target.parent})
+        for path in fresh.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                data = path.read_bytes()
+                kept = redacted(data, secrets)
+                if kept != data:
+                    path.write_bytes(kept)
+        shutil.move(fresh, target)

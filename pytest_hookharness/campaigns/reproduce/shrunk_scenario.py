@@ -33,20 +33,22 @@ class Shrinker:
     The search for a small scenario.
 
     Attributes:
-        shows: Plays a scenario, and returns whether it shows the loop.
+        shows: Plays a scenario, and returns whether it shows the loop; ``None`` if that is unknown.
         best: The smallest scenario so far.
         kept: The refused move, which always stays.
         plays: How many scenarios were played.
         until: When the search ends.
         ended: Whether it ended before everything was tried.
+        unknown: How many scenarios were played without a decision.
     """
 
-    shows: Callable[[Scenario], bool]
+    shows: Callable[[Scenario], bool | None]
     best: Scenario
     kept: Act
     plays: int = 0
     until: float = field(default_factory=lambda: time.monotonic() + MOST_SECONDS)
     ended: bool = False
+    unknown: int = 0
     _tried: list[Scenario] = field(default_factory=list[Scenario])
 
     def shrink(self) -> None:
@@ -91,7 +93,10 @@ class Shrinker:
             return False
         self._tried.append(scenario)
         self.plays += 1
-        if not self.shows(scenario):
+        shown = self.shows(scenario)
+        # What was not decided may be smaller and show the loop.
+        self.unknown += shown is None
+        if not shown:
             return False
         self.best = scenario
         return True
@@ -100,10 +105,15 @@ class Shrinker:
         """Return what is left, and whether it is 1-minimal."""
         parts = counted(len(self.best.script.acts), "act")
         parts += f" and {counted(len(self.best.files), 'file')}" if self.best.files else ""
-        copied = "; the project's files are not shrunk, they are too many" if self.best.project else ""
         if self.ended:
-            return f"{parts}, small but perhaps not minimal: the search ended first{copied}"
-        return f"{parts}, 1-minimal: without any other part the loop is not seen{copied}"
+            how = "small but perhaps not minimal: the search ended first"
+        elif self.unknown:
+            how = f"perhaps not minimal: {counted(self.unknown, 'smaller one')} ended undecided"
+        elif self.best.project:
+            how = "1-minimal acts; all files are kept in a copy, because they are many or not all texts"
+        else:
+            how = "1-minimal: without any other part the loop is not seen"
+        return f"{parts}, {how}"
 
 
 def _with_acts(scenario: Scenario, acts: Sequence[Act]) -> Scenario:

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -92,7 +91,10 @@ def _channel() -> tuple[int, int]:
     """Return both ends of an input of the kind that the host gives: a socket, as node makes it, or a pipe."""
     if not stat.S_ISSOCK(os.fstat(0).st_mode):
         return os.pipe()
-    inner, outer = socket.socketpair()
+    # Few hosts give one, and this import takes long.
+    from socket import socketpair
+
+    inner, outer = socketpair()
     return inner.detach(), outer.detach()
 
 

@@ -27,6 +27,8 @@ def _lines(result: Reproduction) -> Iterator[str]:
     if result.missing:
         yield f"  not in such a transcript: {result.missing}"
     yield f"  {result.same} of {result.recorded} refusals as recorded"
+    if result.more:
+        yield f"    {result.more} more here, after the last recorded one"
     if result.difference:
         yield f"    first difference: {result.difference}"
         yield f"    likely cause: {result.cause}"

@@ -98,7 +98,10 @@ def _read_system_line(stream: SessionStream, record: Payload, agent: str) -> Non
     if record.get("subtype") == "stop_hook_summary":
         infos = [object_of(info) for info in list_of(record.get("hookInfos"))]
         only = string_of(infos[0].get("command")) if len(infos) == 1 else ""
-        found = [bare_reason(error) for error in list_of(record.get("hookErrors")) if isinstance(error, str)]
+        # Hooks that failed in another way than by a refusal are among the errors.
+        failed = list_of(record.get("failedHookErrorIndexes"))
+        errors = [error for n, error in enumerate(list_of(record.get("hookErrors"))) if n not in failed]
+        found = [bare_reason(error) for error in errors if isinstance(error, str)]
         event = _stop_event(agent)
         refusals = [HookRefusal(event=event, hook=hook or only, reason=reason) for hook, reason in found]
         stream.refuse_stop(refusals, agent)
