@@ -91,7 +91,7 @@ def status_of(reports: Sequence[CheckReport]) -> int:
         return UNKNOWN
     if any(report.problems for report in reports):
         return FOUND
-    return UNKNOWN if any(report.undecided for report in reports) else CLEAN
+    return UNKNOWN if any(report.undecided or report.untried for report in reports) else CLEAN
 
 
 def worst(statuses: Iterable[int]) -> int:

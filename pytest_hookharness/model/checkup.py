@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -10,6 +11,47 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.verdicts import Finding
+
+_SCRIPT = re.compile(r"[\w./~$@{}+-]+\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|cmd|ps1)(?![\w.(])")
+_LONGEST = 50
+
+
+def script_of(command: str) -> str:
+    """Return the last word of a command that looks like a script; empty for none."""
+    found = _SCRIPT.findall(command)
+    return str(found[-1]) if found else ""
+
+
+def hook_name(hooks: Sequence[Hook], command: str) -> str:
+    """
+    Return a name for the hooks with a command, such as ``Stop 2 (gate.sh)``; the command if none has it.
+
+    Args:
+        hooks: All hooks, in the order of their settings.
+        command: The command.
+    """
+    counts: dict[str, int] = {}
+    places: list[str] = []
+    for hook in hooks:
+        counts[hook.event] = counts.get(hook.event, 0) + 1
+        if hook.command == command:
+            places.append(f"{hook.event} {counts[hook.event]}")
+    script = script_of(command).rpartition("/")[2]
+    words = " ".join(command.split())
+    what = script or (words if len(words) <= _LONGEST else f"{words[:_LONGEST]}...")
+    return f"{', '.join(places)} ({what})" if places else command
+
+
+def hook_names(hooks: Sequence[Hook], commands: str) -> str:
+    """Return the names for several commands, which are separated by commas."""
+    known = dict.fromkeys(hook.command for hook in hooks)
+    found = [hook_name(hooks, command) for command in known if _names(commands, command)]
+    return ", ".join(found) or commands
+
+
+def _names(words: str, command: str) -> bool:
+    return bool(command) and f", {command}, " in f", {words}, "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +72,7 @@ class HookSet:
         hooks: The hooks.
         shared: Hooks of other files that this host reads too, which are checked with another host.
         flaws: Problems in the settings, in sentences.
+        findings: The same as findings.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
         git: Whether Git is installed, so that copies of the project can be repositories.
     """
@@ -45,6 +88,7 @@ class HookSet:
     hooks: tuple[Hook, ...] = ()
     shared: tuple[Hook, ...] = ()
     flaws: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     git: bool = True
 
@@ -78,6 +122,26 @@ class CheckSession:
     only: str = ""
 
 
+# Names of findings about hooks that work, and could work better.
+_WORTH_KNOWING = frozenset(
+    {
+        "EMPTY-ADVICE",
+        "TEXT-MATCH",
+        "RAW-JSON",
+        "BASENAME",
+        "DOUBLE-NOISE",
+        "PROMPT-NOISE",
+        "UNSEEN-REASON",
+        "STATUS-LEAK",
+        "UNGUARDED-TOOL",
+        "WRONG-KEY",
+        "LEFTOVER",
+        "SLOW",
+        "TIMEOUT-UNIT",
+    }
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
     """
@@ -90,6 +154,8 @@ class Symptom:
         text: The observation, in one sentence.
         advice: How to fix it.
         turn: The turn in which it was observed.
+        printed: The deciding lines that the hook wrote to standard error; empty if there are none.
+        effect: What the host made of it, in one sentence; empty if that is in ``text``.
         shared: Whether only a group of hooks is known, and not which of them caused it.
     """
 
@@ -99,12 +165,19 @@ class Symptom:
     text: str
     advice: str = ""
     turn: int = 0
+    printed: str = ""
+    effect: str = ""
     shared: bool = False
 
     @property
     def cause(self) -> tuple[str, str]:
         """The key by which symptoms are grouped: equal causes are one problem."""
         return self.kind, self.hook
+
+    @property
+    def must_fix(self) -> bool:
+        """Whether the hook fails or does harm; otherwise it is only worth knowing."""
+        return self.kind not in _WORTH_KNOWING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +252,7 @@ class CheckReport:
         triggered: Commands of the hooks that ran.
         tried: What was tried, in sentences.
         open: Inconclusive results, in sentences.
+        untried: Hooks that could not be tried here, and why, in sentences.
         undecided: Why the check does not prove that the hooks are correct, in sentences; empty if it does.
         changes: The files that all fixes of the problems change together.
         interrupted: Whether Ctrl-C ended it.
@@ -192,6 +266,7 @@ class CheckReport:
     triggered: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    untried: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
     changes: tuple[FileChange, ...] = ()
     interrupted: bool = False

@@ -44,7 +44,7 @@ def test_which_hooks_have_problems():
         triggered=("./a.sh", "./b.sh"),
     )
     assert headline(made).startswith("claude-code: 2 problems with 1 of 3 hooks in ")
-    assert "\n\nno problem found:\n  - ./b.sh\n\ntried:" in render_check(made, lambda _: "")
+    assert "\n\nno problem found:\n  - Stop 2 (b.sh)" in render_check(made, lambda _: "")
     assert as_json([made], lambda _: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
     assert "no problem was seen" not in render_check(replace(made, undecided=("No time.",)), lambda _: "")
 
@@ -87,6 +87,6 @@ def test_all_files_are_played_by_one_command():
     found = tuple(problem(hook, file=Path(f"{hook[2]} b.scenario.yaml")) for hook in ("./a.sh", "./b.sh"))
     said = report(problems=found)
     assert (
-        "run all written scenarios: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'\n" in said
+        "run all written scenarios: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'" in said
     )
     assert "were written" not in report(problems=(problem("./a.sh"),))

@@ -8,31 +8,28 @@ seen before Ctrl-C, or before the time budget ended, is reported.
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
-from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
+from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
 from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, group, summarise
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
+from pytest_hookharness.campaigns.check.session_errors import describe_error, is_defect, patience
 from pytest_hookharness.campaigns.check.shrinking import shrink
+from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
 from pytest_hookharness.campaigns.run import simulate
-from pytest_hookharness.execution.exhaustion import Exhausted
-from pytest_hookharness.execution.processes.sandbox import ExecutionError
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.checkup.symptoms import find_symptoms
+from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import HUNG_HOOK
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Act, Edit, RunCommand
+from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.conclude import conclude_event
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.simulate import Resources, TrialRunner
@@ -46,12 +43,8 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
 _LEAST = 1.0
-# The number of hooks of which a refused call is tried in other ways.
-_MOST_REFUSED = 4
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
-# Errors that say what a person can do; any other is a defect of the harness.
-_KNOWN = (SimulationError, WorkspaceError, ExecutionError, Exhausted, SlowPattern, BudgetEnded)
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
 
 
@@ -73,6 +66,7 @@ class CheckRun:
     resources: Resources
     only: str = ""
     on_step: OnStep = lambda _words, _done, _all: None
+    _static: StaticResult = StaticResult()
     _began: float = field(default_factory=time.monotonic)
     _played: list[PlayedSession] = field(default_factory=list[PlayedSession])
     _problems: list[Problem] = field(default_factory=list[Problem])
@@ -82,6 +76,7 @@ class CheckRun:
     def run(self) -> CheckReport:
         """Play everything, and return the report; after Ctrl-C, of what was seen so far."""
         interrupted = failed = False
+        self._static = check_statically(self.place)
         try:
             self._search()
         except KeyboardInterrupt:
@@ -91,9 +86,9 @@ class CheckRun:
             self._problems += [one.problem for one in self._wanted() if one.id not in shown]
         except Exception as error:  # noqa: BLE001 -- what was seen so far must not be lost
             failed = True
-            self._undecided.append(f"The check ended early: {_describe_error(error)}.")
+            self._undecided.append(f"The check ended early: {describe_error(error)}.")
         summary = summarise(self.place, self._played)
-        problems = [*self._problems, *summary.problems]
+        problems = [*self._static_problems(), *at_one_place([*self._problems, *summary.problems])]
         checkup = CheckReport(
             place=self.place,
             problems=tuple(problem for problem in problems if self.only in ("", problem.id)),
@@ -101,19 +96,32 @@ class CheckRun:
             triggered=summary.triggered,
             tried=summary.tried,
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
+            untried=tuple(untried(self.place, self._static, self._outcomes())),
             undecided=(*self._undecided, *summary.undecided),
             interrupted=interrupted,
             failed=failed or any(played.failed for played in self._played),
             seconds=time.monotonic() - self._began,
         )
+        if not self._played:
+            return replace(checkup, tried=(), open=())
         # Once the wanted problem is found, the rest was not tried, so it says nothing.
         return replace(checkup, open=(), undecided=()) if self._is_found() else checkup
 
+    def _outcomes(self) -> list[Outcome]:
+        return [one.outcome for one in self._played if one.outcome is not None]
+
+    def _static_problems(self) -> list[Problem]:
+        return [*static_problems(self.place, self._static, self._outcomes())]
+
     def _is_found(self) -> bool:
-        return bool(self.only and self._problems)
+        static = self._static_problems() if self.only else []
+        return bool(self.only and (self._problems or any(one.id == self.only for one in static)))
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""
+        # Without a hook that can run, sessions show nothing.
+        if self._is_found() or all(hook.command in self._static.stuck for hook in self.place.hooks):
+            return
         for _ in self._play_all():
             if self.only:
                 self._confirm(self._wanted())
@@ -137,13 +145,19 @@ class CheckRun:
         if any(symptom.kind == HUNG_HOOK.name for symptom in find_symptoms(first.outcome)):
             self._undecided.append(_HUNG)
             return
+        if any(cut_by_us(first.outcome)):
+            # It would be cut in every session, and the other hooks need the time.
+            self.settings = replace(
+                self.settings, hook_timeout=patience(first.outcome, self.settings.hook_timeout)
+            )
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         further = checkups.plan_further(self.place, seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         self._play("other sessions", [*behaviours[:1], *further])
         yield
-        moves = self._refused()
+        moves = checkups.refused_calls(self._outcomes())
+        written = checkups.writes_before_calls(self.place.host, self._outcomes())
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
@@ -151,7 +165,7 @@ class CheckRun:
             [
                 *([checkups.plan_rewordings(self.place, commands, files)] if commands or files else []),
                 checkups.plan_invariance(self.place, moves, endless=endless),
-                *checkups.plan_world(self.place, moves, written=self._is_written_before_calls()),
+                *checkups.plan_world(self.place, moves, written=written),
                 *behaviours[1:],
             ],
         )
@@ -180,30 +194,6 @@ class CheckRun:
                 self._open += allowed_as_code(outcome, commands)
         self._play("wordings", [*checkups.plan_proofs(self.place, suspects)])
 
-    def _refused(self) -> list[Act]:
-        """Return a refused call of each hook that refused any, preferably a shell command; each call once."""
-        found: dict[str, Act] = {}
-        for outcome in (played.outcome for played in self._played if played.outcome is not None):
-            for hook, move in checkups.refused_moves(outcome):
-                if hook not in found or (
-                    isinstance(move, RunCommand) and not isinstance(found[hook], RunCommand)
-                ):
-                    found[hook] = move
-        # Calls have inputs, so they cannot be keys of a dictionary.
-        moves: list[Act] = []
-        moves += [move for move in found.values() if move not in moves]
-        return moves[:_MOST_REFUSED]
-
-    def _is_written_before_calls(self) -> bool:
-        """Return whether hooks that run before tool calls write files of the project."""
-        return any(
-            checkups.is_asked_before(self.place.host, hooked.event)
-            and any(change.path.startswith("workspace/") for change in hooked.changes)
-            for played in self._played
-            if played.outcome is not None
-            for _, hooked in played.outcome.trace.hooked()
-        )
-
     def _play(self, words: str, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
         found: list[PlayedSession] = []
         for played in self._in_parallel([self._job(session) for session in sessions]):
@@ -225,9 +215,7 @@ class CheckRun:
                 # Not an error: the session is played once more, alone.
                 raise
             except Exception as error:  # noqa: BLE001 -- what the other sessions show must not be lost
-                return PlayedSession(
-                    session, why=_describe_error(error), failed=not isinstance(error, _KNOWN)
-                )
+                return PlayedSession(session, why=describe_error(error), failed=is_defect(error))
 
         return play
 
@@ -237,7 +225,7 @@ class CheckRun:
         """
         if not self._played:
             return _FIRST
-        return _LATER if group(self.place, self._played, mark=corpora.MARKER) else _LAST
+        return _LATER if self._seen() else _LAST
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
@@ -256,9 +244,10 @@ class CheckRun:
         yield from (result for _, result in runner.side_by_side(jobs, self.settings))
 
     def _wanted(self) -> list[SymptomEvidence]:
-        return [
-            one for one in group(self.place, self._played, mark=corpora.MARKER) if self.only in ("", one.id)
-        ]
+        return [one for one in self._seen() if self.only in ("", one.id)]
+
+    def _seen(self) -> list[SymptomEvidence]:
+        return independent(group(self.place, self._played, mark=corpora.MARKER), self._static)
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""
@@ -314,7 +303,7 @@ class CheckRun:
 
     def causes(self) -> set[tuple[str, str]]:
         """Return the causes that were seen, confirmed or not."""
-        return {one.symptom.cause for one in group(self.place, self._played, mark=corpora.MARKER)}
+        return {one.symptom.cause for one in self._seen()}
 
     def has_time(self) -> bool:
         """Return whether the budget has time for a session."""
@@ -336,12 +325,3 @@ class CheckRun:
         except (SimulationError, WorkspaceError):
             return False
         return not outcome.passed and any(one.cause == wanted.cause for one in find_symptoms(outcome))
-
-
-def _describe_error(error: Exception) -> str:
-    """Return the message of an error, and for a defect of the harness where it occurred."""
-    if isinstance(error, _KNOWN):
-        return str(error)
-    *_, last = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(last.filename).name}, line {last.lineno}"
-    return f"an error of hookharness, which please report: {type(error).__name__}: {error} ({place})"

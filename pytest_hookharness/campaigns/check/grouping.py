@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
 )
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
-from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
@@ -23,6 +24,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
 _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do in one was not tested."
+# What was done when the time ended says nothing about the hooks.
+_WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -147,11 +150,13 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
     outcomes = [one.outcome for one in played if one.outcome is not None]
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
-    unplayed = [f"{one.session.title.capitalize()}: {one.why}." for one in played if one.outcome is None]
+    unplayed = [*_describe_unplayed(played)]
     ending = [one.outcome for one in played if one.outcome is not None and one.session.ends]
     open_ends = dict.fromkeys(doubt for outcome in ending for doubt in open_questions(outcome))
     unshown = [
-        _describe_never_run(hook) for hook in find_never_run(hook_set, outcomes) if hook.command not in wrong
+        _describe_never_run(hook_set, hook)
+        for hook in find_never_run(hook_set, outcomes)
+        if hook.command not in wrong
     ]
     return Summary(
         problems=problems,
@@ -164,11 +169,22 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
     )
 
 
-def _describe_never_run(hook: Hook) -> str:
+def _describe_unplayed(played: Sequence[PlayedSession]) -> Iterator[str]:
+    """Yield why sessions were not played, equal reasons once."""
+    reasons = dict.fromkeys(_WHILE.sub("", one.why) for one in played if one.outcome is None)
+    for why in reasons:
+        titles = [
+            one.session.title for one in played if one.outcome is None and _WHILE.sub("", one.why) == why
+        ]
+        yield f"Not played, because {why}: {'; '.join(dict.fromkeys(titles))}."
+
+
+def _describe_never_run(hook_set: HookSet, hook: Hook) -> str:
     if hook.type != "command":
         return f"Not tested: a handler of type {hook.type} at {hook.event}; only commands are run."
     matcher = f" with the matcher `{hook.matcher}`" if hook.matcher else ""
-    return f"No session triggered `{hook.command}` at {hook.event}{matcher}, so nothing is known about it."
+    name = hook_name(hook_set.hooks, hook.command)
+    return f"No session triggered {name}{matcher}, so nothing is known about it."
 
 
 def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -192,7 +208,8 @@ def _describe_tried(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[
         ]
         if times:
             within = 1000 * percentile(times)
-            yield f"`{command}`: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
+            name = hook_name(hook_set.hooks, command)
+            yield f"{name}: {counted(len(times), 'run')}, 95% within {within:.0f} ms."
 
 
 def _find_never_refusing(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -214,4 +231,5 @@ def _find_never_refusing(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iter
         if hook.event in events and events[hook.event].role in _OTHERWISE
     ):
         if command not in refusing:
-            yield f"`{command}` refused nothing that was tried, so it is unknown whether it works."
+            name = hook_name(hook_set.hooks, command)
+            yield f"{name} refused nothing that was tried, so it is unknown whether it works."

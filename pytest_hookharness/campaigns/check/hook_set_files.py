@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pytest_hookharness import hosts
+from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -100,6 +101,7 @@ def _hook_set(
         files=tuple(files),
         hooks=configuration.hooks,
         flaws=tuple(problem.text for problem in configuration.problems),
+        findings=tuple(find_settings_problems(configuration.problems)),
         sources=tuple(_sources(root, configuration.hooks)),
         git=shutil.which("git") is not None,
         **more,

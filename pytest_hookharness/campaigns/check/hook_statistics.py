@@ -7,11 +7,11 @@ import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from pytest_hookharness.campaigns.check.rewording import foreign_tools, misnamed_tools
+from pytest_hookharness.campaigns.check.rewording import foreign_tools
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
-from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, catalogue
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.bad_ends import BAD_ENDS
-from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, script_of
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Ruling
@@ -29,6 +29,9 @@ _NEAR = 0.5
 
 def short_name(command: str) -> str:
     """Return the name of the script in a command, without its suffix; the program if there is no script."""
+    script = script_of(command.split(",", maxsplit=1)[0]).rpartition("/")[2].rpartition(".")[0]
+    if re.fullmatch(r"[\w-]+", script):
+        return script
     words = [word.rpartition("/")[2] for word in command.split(",", maxsplit=1)[0].split()]
     scripts = [word for word in words if re.search(r"\.\w{1,5}\W*$", word)]
     found = _NAME.search((scripts or words or [""])[0])
@@ -47,11 +50,6 @@ def _key(hook: Hook) -> tuple[str, str, str | None, str]:
 
 def find_problems(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
     """Yield the problems that all hook runs show together, one for each hook and kind."""
-    for hook in find_never_run(hook_set, outcomes):
-        if names := misnamed_tools(hook_set, hook):
-            correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
-            text = f"{hook.event}: it never runs, because its matcher has the wrong case: {correct}."
-            yield _problem(hook_set, hook, NEVER_FIRED, text)
     for hook in _find_without_effect(hook_set, outcomes):
         if foreign := foreign_tools(hook_set, hook):
             named = ", ".join(f"`{name}`" for name in foreign)

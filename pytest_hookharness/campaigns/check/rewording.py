@@ -105,11 +105,11 @@ def known_tools(host: str) -> frozenset[str]:
     tools = profile.tools
     others = (*tools.gated, *tools.edits, *((tools.subagent,) if tools.subagent else ()))
     matched = (name for rule in profile.events.values() for name in rule.tools)
-    return frozenset({*_usual_tools(profile), *others, *matched})
+    return frozenset({*usual_tools(profile), *others, *matched})
 
 
-def _usual_tools(profile: hosts.Profile) -> Iterator[str]:
-    """Return the names of the tools that run commands and read and write files."""
+def usual_tools(profile: hosts.Profile) -> Iterator[str]:
+    """Yield the names of the tools that run commands and read and write files."""
     return (profile.tools.call(operation, "/w").name for operation in _USUAL)
 
 
@@ -129,7 +129,7 @@ def called_tools(hook_set: HookSet) -> tuple[str, ...]:
     A matcher that is a regular expression stands for one name that it matches.
     """
     profile = hosts.find(hook_set.host)
-    usual = {*_usual_tools(profile)}
+    usual = {*usual_tools(profile)}
     known = {name.casefold(): name for name in known_tools(hook_set.host)}
     found: list[str] = []
     for hook in hook_set.hooks:
@@ -164,7 +164,7 @@ def foreign_tools(hook_set: HookSet, hook: Hook) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(name for text in texts for name in _compared(text)))
     if not named or {*map(_plain, named)} & {*map(_plain, known_tools(hook_set.host))}:
         return ()
-    others = {_plain(name) for profile in hosts.known() for name in _usual_tools(profile)}
+    others = {_plain(name) for profile in hosts.known() for name in usual_tools(profile)}
     return named if others & {*map(_plain, named)} else ()
 
 

@@ -46,6 +46,8 @@ _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
+# The number of hooks of which a refused call is tried in other ways.
+_MOST_REFUSED = 4
 # Each tool is called at least three times, so that a hook that breaks later is noticed.
 _HARMLESS: tuple[Act, ...] = (
     RunCommand(command="true"),
@@ -251,6 +253,32 @@ def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
             for hook_run in hooked.hook_runs:
                 if hook_run.reply.ruling is hooked.decision.ruling:
                     yield hook_run.hook.command, move
+
+
+def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
+    """Return a refused call of each hook that refused any, preferably a shell command; each call once."""
+    found: dict[str, Act] = {}
+    for outcome in outcomes:
+        for hook, move in refused_moves(outcome):
+            if hook not in found or (
+                isinstance(move, RunCommand) and not isinstance(found[hook], RunCommand)
+            ):
+                found[hook] = move
+    # Calls have inputs, so they cannot be keys of a dictionary.
+    moves: list[Act] = []
+    for move in found.values():
+        moves += [] if move in moves else [move]
+    return moves[:_MOST_REFUSED]
+
+
+def writes_before_calls(host: str, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether hooks that run before tool calls write files of the project."""
+    return any(
+        is_asked_before(host, hooked.event)
+        and any(change.path.startswith("workspace/") for change in hooked.changes)
+        for outcome in outcomes
+        for _, hooked in outcome.trace.hooked()
+    )
 
 
 def _scenario(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:

@@ -16,6 +16,7 @@ from pytest_hookharness.hosts.rules.settings import (
     RawHandler,
     SettingsForm,
 )
+from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.hosts.settings.formats import describe_value, read_timeout
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.name_hint import name_hint
@@ -193,7 +194,12 @@ def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterat
 def _unknown_event(profile: Profile, source: str, event: str, path: str) -> SettingsProblem:
     fails = profile.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS
     effect = "starts no session" if fails else "ignores the hooks there"
+    common = {name.lower(): role for name, role in COMMON.items()}
+    # The name that most hosts have for it is nearer than any name with similar letters.
+    same = profile.by_role(common[event.lower()]) if event.lower() in common else None
+    known = ", ".join(profile.events)
     hint = name_hint(event, profile.events, "events")
+    hint = hint if same is None else f"; did you mean {same.name!r}? known events: {known}"
     text = f"{source}: {profile.name} has no event {event!r} and {effect}{hint}"
     return SettingsProblem("unknown-event", source, path, text, profile.config.rules["unknown event"])
 

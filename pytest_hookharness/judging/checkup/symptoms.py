@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import assert_never
 
+from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model import verdicts
@@ -19,7 +20,8 @@ from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.mutations import ANOTHER_AGENT
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Exchange, HookEvent, Moved, Performed, commands_of
+from pytest_hookharness.model.processes import Cut, TimedOut
+from pytest_hookharness.model.trace import Exchange, HookEvent, HookRun, Moved, Performed, commands_of
 
 _FEWEST = 3
 # Mount points that hide folders of the machine, by the state's name for their root.
@@ -97,7 +99,8 @@ def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -
     """
     found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
     found += find_blockades(outcome) if harmless else ()
-    return tuple({symptom.cause: symptom for symptom in reversed(found)}.values())[::-1]
+    unique = {symptom.cause: symptom for symptom in reversed(found)}
+    return tuple(with_evidence(symptom, [outcome]) for symptom in unique.values())[::-1]
 
 
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
@@ -131,6 +134,10 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
             yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
         case verdicts.Capped():
             # The host ended the session because of the agent, so nothing is known about the hooks.
+            return
+        case verdicts.Hung(command=command) if any(
+            run.hook.command in command.split(", ") for run in cut_by_us(outcome)
+        ):
             return
         case verdicts.Hung(turn=turn, event=event, command=command):
             text = f"The host waits forever at {event}."
@@ -197,10 +204,23 @@ def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
 def _findings(outcome: Outcome) -> Iterator[Symptom]:
     for finding in outcome.findings:
         if finding.name in _NOT_ABOUT_HOOKS or any(
-            excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so)
+            excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us)
         ):
             continue
         yield _symptom(finding)
+
+
+def cut_by_us(outcome: Outcome) -> Iterator[HookRun]:
+    """Yield the hook runs that the harness cut, although their host would have waited longer."""
+    for _, hook_run in outcome.trace.hook_runs():
+        if isinstance(hook_run.ending, TimedOut) and hook_run.ending.by is Cut.HOOK_TIMEOUT:
+            yield hook_run
+
+
+def _was_cut_by_us(outcome: Outcome, finding: verdicts.Finding) -> bool:
+    """Return whether a hook only took longer than the harness waits, from which nothing follows about it."""
+    commands = {hook_run.hook.command for hook_run in cut_by_us(outcome)}
+    return finding.name == finding_catalogue.HUNG_HOOK.name and {*finding.hook.split(", ")} <= commands
 
 
 def _gets_round(outcome: Outcome, finding: verdicts.Finding) -> bool:

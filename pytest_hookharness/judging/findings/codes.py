@@ -219,4 +219,12 @@ SLOW = FindingCode(
     "On a busy machine the host stops it, and most hosts then allow the call.",
     "Do less in each run: cache results, read only the files of this call; or raise the hook's `timeout`.",
 )
-CHECK_CODES = (CARRIED_OUT, STAGED, BLOCKS_EVERYTHING, INERT_GUARD, SLOW)
+TIMEOUT_UNIT = FindingCode(
+    "HH306",
+    "TIMEOUT-UNIT",
+    "A hook's timeout seems to be written in another unit than its host counts in.",
+    "Hosts count seconds or milliseconds. A timeout of hours never stops a hook that hangs, and one of a few "
+    "milliseconds stops every run.",
+    "Write the timeout in the host's unit (`hookharness explain` names it).",
+)
+CHECK_CODES = (CARRIED_OUT, STAGED, BLOCKS_EVERYTHING, INERT_GUARD, SLOW, TIMEOUT_UNIT)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, hook_name, hook_names
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
@@ -16,6 +17,7 @@ from pytest_hookharness.reports.terminal.phrases import describe_event, describe
 _WIDTH = 110
 _HOOK = 100
 _MOST_MOVES = 6
+_MOST_COMMANDS = 3
 _LINE = 300
 _FIX = 1000
 _PAGES = "docs/findings"
@@ -42,18 +44,24 @@ def _command(command: str, kind: str) -> str:
 def render_check(checkup: CheckReport, replay_command: ReplayCommand) -> str:
     """Return the report: each problem once, then what was tried, not tried and undecided."""
     lines = [headline(checkup)]
-    for problem in checkup.problems:
-        lines += ["", *_problem(problem, replay_command)]
+    for title, serious in (("must fix", True), ("worth knowing", False)):
+        problems = [problem for problem in checkup.problems if problem.symptom.must_fix is serious]
+        lines += ["", f"{title}:"] if problems else []
+        for place, problem in enumerate(problems):
+            lines += [*([""] if place else []), *_problem(problem, checkup.place, replay_command)]
+    if checkup.untried:
+        lines += ["", "could not be tried:", *(line for text in checkup.untried for line in _item(text))]
     if files := [str(problem.file) for problem in checkup.problems if problem.file is not None]:
         command = shlex.join(["pytest", "--hook-scenarios", *files])
         lines += ["", f"run all written scenarios: {command}"]
     if well := _well(checkup):
-        lines += ["", "no problem found:", *(f"  - {plain(command, _HOOK)}" for command in well)]
+        names = (plain(hook_name(checkup.place.hooks, command), _HOOK) for command in well)
+        lines += ["", "no problem found:", *(f"  - {name}" for name in names)]
     tried = checkup.tried
     if checkup.only:
         until = "; stopped when it was shown" if checkup.problems else ""
         tried = (f"only {checkup.only}{until}", *tried)
-    lines += ["", "tried:", *(line for text in tried for line in _item(text))]
+    lines += ["", "tried:", *(line for text in tried for line in _item(text))] if tried else []
     for title, texts in (("not shown:", checkup.open), ("undecided:", checkup.undecided)):
         if texts:
             lines += [title, *(line for text in texts for line in _item(text))]
@@ -72,7 +80,9 @@ def headline(checkup: CheckReport) -> str:
     if checkup.only:
         known = "not seen, but the check is incomplete" if checkup.undecided else "no longer seen"
         return f"{host}: problem {checkup.only} {known}, with {hooks} in {took}"
-    if checkup.undecided:
+    if checkup.untried and not (checkup.tried or checkup.problems):
+        return f"{host}: {hooks} could not be tried"
+    if checkup.undecided or checkup.untried:
         return f"{host}: no problem with {hooks} in {took}, but the check is incomplete"
     return f"{host}: no problem with {hooks} in {took}"
 
@@ -99,16 +109,26 @@ def _well(checkup: CheckReport) -> list[str]:
     return [each for each in _commands(checkup) if each in checkup.triggered and each not in concerned]
 
 
-def line(problem: Problem) -> str:
+def line(problem: Problem, place: HookSet) -> str:
     """Return a problem in one line."""
     symptom = problem.symptom
-    where = f" {plain(symptom.hook, _HOOK)}:" if symptom.hook else ""
+    where = f" {plain(hook_names(place.hooks, symptom.hook), _LINE)}:" if symptom.hook else ""
     name = f"{symptom.code} {symptom.kind}" if symptom.code else symptom.kind
-    return f"{name}{where} {plain(symptom.text, _LINE)}"
+    # The names of hooks begin with their event already.
+    text = re.sub(r"^\w+(?:, \w+)*: ", "", symptom.text) if " (" in where else symptom.text
+    return f"{name}{where} {plain(text, _LINE)}"
 
 
-def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
-    yield line(problem)
+def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) -> Iterator[str]:
+    symptom = problem.symptom
+    yield line(problem, place)
+    commands = [hook.command for hook in place.hooks if _names(symptom.hook, hook.command)]
+    for command in [*dict.fromkeys(commands)][:_MOST_COMMANDS]:
+        yield f"  runs      {plain(command, _LINE)}"
+    for words in symptom.printed.splitlines():
+        yield f"  printed   {plain(words, _LINE)}"
+    if symptom.effect:
+        yield from wrapped(symptom.effect, _WIDTH, "  host      ", "            ")
     if problem.scenario.script.acts:
         yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
@@ -182,7 +202,11 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "name": problem.symptom.kind,
                 "code": problem.symptom.code or None,
                 "hook": problem.symptom.hook,
+                "level": "must fix" if problem.symptom.must_fix else "worth knowing",
+                "hook_name": hook_names(checkup.place.hooks, problem.symptom.hook),
                 "text": problem.symptom.text,
+                "printed": problem.symptom.printed or None,
+                "effect": problem.symptom.effect or None,
                 "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
                 "varied": [mutation.family for mutation in problem.scenario.vary],
@@ -198,6 +222,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
         ],
         "no_problem_with": _well(checkup),
         "tried": [*checkup.tried],
+        "untried": [*checkup.untried],
         "not_shown": [*checkup.open],
         "undecided": [*checkup.undecided],
         "seconds": round(checkup.seconds, 1),

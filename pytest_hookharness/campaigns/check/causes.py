@@ -1,0 +1,82 @@
+"""
+What is one cause: defects that follow from another one are not reported beside it.
+
+A hook that cannot run has no other defect, and what is certain without a run needs no session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
+from pytest_hookharness.campaigns.check.hook_statistics import name_problem
+from pytest_hookharness.campaigns.check.static_checks import StaticResult
+from pytest_hookharness.judging.checkup.evidence import with_evidence
+from pytest_hookharness.judging.checkup.symptoms import cut_by_us
+from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, EVENT_UNKNOWN, NOT_RUN
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+
+# Sessions report these too; the static checks find all of them.
+_STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
+
+
+def static_problems(
+    hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]
+) -> Iterator[Problem]:
+    """Yield the problems that are certain without a run, with what the sessions show about them."""
+    taken: list[str] = []
+    for symptom in static.symptoms:
+        name = name_problem(symptom, taken)
+        taken.append(name)
+        scenario = Scenario(name="check", host=hook_set.host)
+        yield Problem(id=name, symptom=with_evidence(symptom, outcomes), scenario=scenario)
+
+
+def independent(found: Sequence[SymptomEvidence], static: StaticResult) -> list[SymptomEvidence]:
+    """Return the symptoms that do not follow from a static defect, or from a hook that did not run."""
+    broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
+    symptoms = [one for one in found if one.symptom.kind not in _STATIC and not _is_of(one.symptom, broken)]
+    not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
+    return [one for one in symptoms if one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run)]
+
+
+def _commands(symptoms: Iterator[Symptom]) -> Iterator[str]:
+    for symptom in symptoms:
+        yield from symptom.hook.split(", ")
+
+
+def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
+    return bool(symptom.hook) and {*symptom.hook.split(", ")} <= {*commands}
+
+
+def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield sentences about hooks that could not be tried, or not to their end."""
+    yield from static.untried
+    cut = {run.hook.command: run for outcome in outcomes for run in cut_by_us(outcome)}
+    for command, run in cut.items():
+        seconds = run.run.wall if run.run is not None else 0.0
+        limit = f"{run.run.limit:g} s" if run.run is not None and run.run.limit is not None else "longer"
+        name = hook_name(hook_set.hooks, command)
+        yield (
+            f"{name} was cut after {seconds:.0f} s, and its host waits {limit}; give it more time with "
+            "--hook-timeout"
+        )
+
+
+def at_one_place(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems, those of one kind with equal words once, with all hooks that have it."""
+    found: dict[tuple[str, str], Problem] = {}
+    for problem in problems:
+        symptom = problem.symptom
+        words = symptom.text.partition(": ")[2] or symptom.text
+        key = (symptom.kind, words if symptom.hook else symptom.text)
+        known = found.get(key)
+        if known is None or symptom.hook in known.symptom.hook.split(", "):
+            found.setdefault(key, problem)
+            continue
+        together = replace(known.symptom, hook=f"{known.symptom.hook}, {symptom.hook}")
+        found[key] = replace(known, symptom=together)
+    return [*found.values()]

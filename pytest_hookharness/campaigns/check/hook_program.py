@@ -1,0 +1,149 @@
+"""
+The program that a hook's command starts, and why it cannot run, found without running it.
+
+Only plain commands are read: with operators, substitutions or unknown variables, what runs is not certain.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.checkup import HookSet, script_of
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Hook
+
+# Operators and substitutions of a shell, after redirections that change nothing.
+_COMPLEX = re.compile(r"[;&|<>()`\n*?\[\]!]|\$\(")
+_REDIRECTED = re.compile(r"\s[12]?>(?:>|&[12]|\s*/dev/null)(?=\s|$)|\s</dev/null(?=\s|$)")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
+# What a shell or every system has, and commands that only start others.
+_BUILT_IN = re.compile(
+    r":|\.|\[|alias|builtin|case|cd|command|echo|env|eval|exec|exit|export|false|for|if|nohup|printf|pwd|read"
+    r"|return|set|source|sudo|test|time|timeout|true|type|ulimit|umask|unset|until|wait|while"
+)
+_INTERPRETERS = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*|node|bun|deno|ruby|perl|php|tsx|ts-node")
+# Folders whose files are built or installed, so a checkout does not have them.
+_BUILT = frozenset(["dist", "build", "out", "target", "node_modules", ".venv", "venv", "vendor", "bin"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """
+    Why a hook cannot run here.
+
+    Attributes:
+        cause: What hooks with the same defect have in common.
+        text: The defect in words, to be written after the event.
+        fix: How to fix it.
+        local: Whether only this machine or checkout lacks something, so that nothing follows about the hook.
+    """
+
+    cause: str
+    text: str
+    fix: str = ""
+    local: bool = False
+
+
+def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
+    """Return why a hook cannot run; ``None`` if nothing is known against it."""
+    words = _words(hook_set, hook)
+    if not words or hook.type != "command":
+        return None
+    first, rest = words[0], words[1:]
+    if "/" not in first:
+        if _BUILT_IN.fullmatch(first):
+            return None
+        if shutil.which(first) is None:
+            return Obstacle(cause=first, text=f"{first} is not on PATH", local=True)
+    elif obstacle := _file_obstacle(hook_set, first) or _mode_obstacle(hook_set, first):
+        return obstacle
+    if _INTERPRETERS.fullmatch(Path(first).name) and rest and not rest[0].startswith("-"):
+        return _file_obstacle(hook_set, rest[0])
+    return None
+
+
+def _words(hook_set: HookSet, hook: Hook) -> list[str]:
+    """Return the words of a plain command with its variables filled in; none for any other command."""
+    known = _known_variables(hook_set)
+    if hook.args is not None:
+        given: Sequence[str] = (hook.command, *hook.args)
+    else:
+        command = _REDIRECTED.sub("", f"{hook.command} ")
+        if _COMPLEX.search(command):
+            return []
+        try:
+            given = shlex.split(command)
+        except ValueError:
+            return []
+    words = [_VARIABLE.sub(lambda found: known.get(found[1] or found[2], found[0]), word) for word in given]
+    while words and hook.args is None and _ASSIGNMENT.fullmatch(words[0]):
+        words.pop(0)
+    # What a variable of the machine contains is not known, and `~` is another home in the sessions.
+    certain = words[:2] if len(words) > 1 and "/" not in words[0] else words[:1]
+    return [] if any("$" in word or word.startswith("~") for word in certain) else words
+
+
+def _known_variables(hook_set: HookSet) -> Mapping[str, str]:
+    profile, root = hosts.find(hook_set.host), str(hook_set.root)
+    known = {name: root for name, value in profile.process.env.items() if value == "{workspace}"}
+    if hook_set.plugin:
+        # The project of a plugin's user is not known.
+        known = {profile.config.plugin_root: root}
+    return known | {name: os.path.normpath(hook_set.root / path) for name, path in hook_set.env.items()}
+
+
+def _place(hook_set: HookSet, word: str) -> Path:
+    return Path(os.path.normpath(hook_set.root / word))
+
+
+def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
+    """Return why a file that a command names cannot be read; names that may be no files are not judged."""
+    if "/" not in word and script_of(word) != word:
+        return None
+    place = _place(hook_set, word)
+    if hook_set.plugin and not word.startswith("/"):
+        variable = hosts.find(hook_set.host).config.plugin_root
+        return Obstacle(
+            cause=f"relative {word}",
+            text=f"{word} is looked up in the user's project, not in the plugin",
+            fix=f"Write `${{{variable}}}/{os.path.normpath(word)}`.",
+        )
+    if place.exists():
+        return None
+    inside = place.relative_to(hook_set.root) if place.is_relative_to(hook_set.root) else None
+    shown = str(inside or place)
+    if inside is not None and _BUILT & {*inside.parts[:-1]}:
+        return Obstacle(cause=shown, text=f"{shown} does not exist in this checkout", local=True)
+    return Obstacle(
+        cause=f"missing {shown}", text=f"{shown} does not exist", fix="Correct the path, or add the file."
+    )
+
+
+def _mode_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
+    place = _place(hook_set, word)
+    if not place.is_file():
+        return None
+    if not os.access(place, os.X_OK):
+        fix = "Run `chmod +x` on it, and `git update-index --chmod=+x` if git does not keep the bit."
+        return Obstacle(cause="not executable", text="the script is not executable", fix=fix)
+    with place.open("rb") as file:
+        line = file.readline(256)
+    if not line.startswith(b"#!"):
+        return None
+    if line.rstrip(b"\n").endswith(b"\r"):
+        fix = "Save it with line ends of Unix, and add `*.sh text eol=lf` to .gitattributes."
+        return Obstacle(cause="CRLF", text="its first line ends with CR, so no interpreter is found", fix=fix)
+    program = line[2:].decode("utf-8", "replace").split()
+    names = program[:1] or [""]
+    if Path(names[0]).name == "env":
+        names = [word for word in program[1:] if not word.startswith("-") and "=" not in word][:1] or [""]
+    if names[0] and shutil.which(names[0]) is None:
+        return Obstacle(cause=names[0], text=f"{names[0]} is not on PATH", local=True)
+    return None

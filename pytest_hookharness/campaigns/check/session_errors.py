@@ -1,0 +1,44 @@
+"""Limits of the harness in a check: errors of its own, and hook runs that it cut."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from pytest_hookharness.execution.exhaustion import Exhausted
+from pytest_hookharness.execution.processes.sandbox import ExecutionError
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import TimedOut
+from pytest_hookharness.model.regex import SlowPattern
+from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+# Errors that say what a person can do; any other is a defect of the harness.
+_KNOWN = (SimulationError, WorkspaceError, ExecutionError, Exhausted, SlowPattern, BudgetEnded)
+# The shortest hook timeout after a hook was cut, and how many times longer than so far other hooks may take.
+_SHORTEST, _SLACK = 2.0, 5.0
+
+
+def is_defect(error: Exception) -> bool:
+    """Return whether an error is a defect of the harness."""
+    return not isinstance(error, _KNOWN)
+
+
+def describe_error(error: Exception) -> str:
+    """Return the message of an error, and for a defect of the harness where it occurred."""
+    if not is_defect(error):
+        return str(error)
+    *_, last = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(last.filename).name}, line {last.lineno}"
+    return f"an error of hookharness, which please report: {type(error).__name__}: {error} ({place})"
+
+
+def patience(outcome: Outcome, hook_timeout: float) -> float:
+    """Return a hook timeout that only cuts the hooks that were cut in an outcome."""
+    ended = [
+        run.run.wall
+        for _, run in outcome.trace.hook_runs()
+        if run.run is not None and not isinstance(run.ending, TimedOut)
+    ]
+    return min(hook_timeout, max(_SHORTEST, _SLACK * max(ended, default=0.0)))

@@ -1,0 +1,171 @@
+"""
+Defects of hooks that are certain before anything is run: settings, files, matchers, timeouts.
+
+They are found for all hooks, whatever the time budget. What only this machine lacks is no defect: such hooks
+could not be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.hook_program import Obstacle, find_obstacle
+from pytest_hookharness.campaigns.check.rewording import (
+    known_tools,
+    matched_tools,
+    misnamed_tools,
+    usual_tools,
+)
+from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT
+from pytest_hookharness.judging.findings.finding_catalogue import (
+    CONFIG_OFF,
+    EVENT_UNKNOWN,
+    NEVER_FIRED,
+    NOT_RUN,
+)
+from pytest_hookharness.model.checkup import HookSet, Symptom
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.verdicts import FindingCode
+
+_CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
+# A timeout of more seconds was meant in milliseconds, and one of less than a second the other way round.
+_LONG, _SHORT = 3600.0, 1.0
+_HOUR, _THOUSAND = 3600.0, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class StaticResult:
+    """
+    What is certain without a run.
+
+    Attributes:
+        symptoms: The defects, each cause once.
+        untried: What could not be tried, in sentences.
+        stuck: Commands of the hooks that cannot run on this machine.
+    """
+
+    symptoms: tuple[Symptom, ...] = ()
+    untried: tuple[str, ...] = ()
+    stuck: frozenset[str] = frozenset()
+
+
+def check_statically(hook_set: HookSet) -> StaticResult:
+    """Return the defects of all hooks of a hook set that are certain without a run."""
+    obstacles = [(hook, found) for hook in hook_set.hooks if (found := find_obstacle(hook_set, hook))]
+    local = [(hook, found) for hook, found in obstacles if found.local]
+    symptoms = [
+        *_of_settings(hook_set),
+        *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
+        *(symptom for hook in hook_set.hooks for symptom in _of_hook(hook_set, hook)),
+    ]
+    unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
+    return StaticResult(
+        symptoms=tuple(unique.values()),
+        untried=tuple(_untried(local)),
+        stuck=frozenset(hook.command for hook, _ in local),
+    )
+
+
+def _untried(local: Sequence[tuple[Hook, Obstacle]]) -> Iterator[str]:
+    for text in dict.fromkeys(found.text for _, found in local):
+        hooks = [hook for hook, found in local if found.text == text]
+        yield f"{text}: {counted(len(hooks), 'hook')} could not be tried"
+
+
+def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
+    for finding in hook_set.findings:
+        if finding.name in (CONFIG_OFF.name, EVENT_UNKNOWN.name):
+            yield Symptom(kind=finding.name, code=finding.code, text=finding.text, advice=finding.advice)
+
+
+def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
+    """Yield one symptom for each cause, with all hooks that it keeps from running."""
+    for cause in dict.fromkeys(found.cause for _, found in obstacles):
+        same = [(hook, found) for hook, found in obstacles if found.cause == cause]
+        events = ", ".join(dict.fromkeys(hook.event for hook, _ in same))
+        commands = ", ".join(dict.fromkeys(hook.command for hook, _ in same))
+        obstacle = same[0][1]
+        yield Symptom(
+            kind=NOT_RUN.name,
+            code=NOT_RUN.code,
+            hook=commands,
+            text=f"{events}: {obstacle.text}.",
+            advice=obstacle.fix,
+        )
+
+
+def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
+    if why := _never_matches(hook_set, hook):
+        yield _symptom(NEVER_FIRED, hook, f"{hook.event}: it never runs, because {why}.")
+    if why := _odd_timeout(hook_set, hook):
+        yield _symptom(TIMEOUT_UNIT, hook, f"{hook.event}: {why}.")
+
+
+def _symptom(code: FindingCode, hook: Hook, text: str) -> Symptom:
+    return Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
+
+
+def _never_matches(hook_set: HookSet, hook: Hook) -> str:
+    """Return why a hook's matcher or condition fits nothing; empty if it may fit something."""
+    profile = hosts.find(hook_set.host)
+    rule = profile.events.get(hook.event)
+    if rule is None:
+        return ""
+    condition = profile.matchers.condition
+    if condition and isinstance(hook.options.get(condition), str) and rule.target != "tool_name":
+        return f"its `{condition}` is about tools, and {hook.event} has none"
+    if not hook.matcher or not rule.target:
+        return ""
+    if rule.role in _CLOSED:
+        values = _choices(rule)
+        if not values or any(hosts.select(profile, (hook,), hook.event, value) for value in values):
+            return ""
+        others = [one.name for one in profile.events.values() if hook.matcher in _choices(one)]
+        hint = f" (did you mean the event {others[0]}?)" if others else ""
+        return f"its matcher `{hook.matcher}` fits none of {', '.join(values)}{hint}"
+    return _no_tool(hook_set, hook) if rule.target == "tool_name" else ""
+
+
+def _choices(rule: hosts.EventRule) -> tuple[str, ...]:
+    """Return all values that the target of an event's matchers can have, if they are known; else none."""
+    field = next((one for one in rule.fields.fields if (one.source or one.name) == rule.target), None)
+    return tuple(map(str, field.choices)) if field is not None else ()
+
+
+def _no_tool(hook_set: HookSet, hook: Hook) -> str:
+    profile, named = hosts.find(hook_set.host), matched_tools(hook_set, hook)
+    known = known_tools(hook_set.host)
+    unconditional = Hook(event=hook.event, matcher=hook.matcher)
+    if not named or any(hosts.select(profile, (unconditional,), hook.event, tool) for tool in known):
+        return ""
+    if names := misnamed_tools(hook_set, hook):
+        correct = "; ".join(f"`{name}` must be `{meant}`" for name, meant in names)
+        return f"its matcher has the wrong case: {correct}"
+    others = {name for other in hosts.known() if other.name != profile.name for name in usual_tools(other)}
+    if {*named} <= others:
+        own = ", ".join(sorted(usual_tools(profile)))
+        return f"its matcher `{hook.matcher}` names tools of another host; those of {profile.name} are {own}"
+    return ""
+
+
+def _odd_timeout(hook_set: HookSet, hook: Hook) -> str:
+    """Return what is odd about a timeout whose unit seems to be another; empty for nothing."""
+    limits = hosts.find(hook_set.host).config.limits
+    seconds = hook.timeout
+    if seconds is None or limits.milliseconds_from is not None:
+        return ""
+    written = seconds / limits.unit
+    if limits.unit == 1 and seconds > _LONG and written % _THOUSAND == 0:
+        return (
+            f"its timeout {written:g} means {seconds / _HOUR:.1f} hours, as {hook_set.host} counts seconds; "
+            f"{written / _THOUSAND:g} may be meant"
+        )
+    if limits.unit < 1 and 0 < seconds < _SHORT:
+        return (
+            f"its timeout {written:g} means {seconds:g} s, as {hook_set.host} counts milliseconds; "
+            f"{written * _THOUSAND:g} may be meant"
+        )
+    return ""

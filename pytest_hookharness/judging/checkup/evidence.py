@@ -1,0 +1,68 @@
+"""What a defective hook printed, and what its host made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, MANGLED, NOT_RUN
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step
+
+# Defects after which it matters whether the host goes on.
+_FAILED = frozenset({NOT_RUN.name, CRASHED.name, MANGLED.name})
+_LINES = 2
+# The folder of a run, which is another one in each run.
+_BASE = re.compile(r"/[^\s'\":]*/hookharness-\w+/(?:\d+/)?\w+/(?=(?:workspace|plugin|home|tmp)\b)")
+# What other shells say about the syntax of bash.
+_OF_BASH = re.compile(r"Bad substitution|\[\[: not found")
+_NAME_BASH = (
+    "It is written for bash, but /bin/sh runs it, which is another shell on many systems: let its first line "
+    "be `#!/usr/bin/env bash`, or start it with `bash`."
+)
+# An event without which the agent gets no answer of its model.
+_MODEL = "BeforeModel"
+
+
+def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
+    """Return a symptom with the deciding lines of standard error, and the effect of the defect, if seen."""
+    runs = [*_runs(outcomes, {*symptom.hook.split(", ")})]
+    if not runs:
+        return symptom
+    near = [run for run in runs if run[0].turn == symptom.turn] or runs
+    printed = next((text for _, _, run in near if (text := _deciding_lines(run))), "")
+    if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
+        symptom = replace(symptom, advice=_NAME_BASH)
+    effect = _effect(runs, outcomes[0].scenario.host) if symptom.kind in _FAILED else ""
+    return replace(symptom, printed=printed, effect=effect)
+
+
+def _runs(
+    outcomes: Sequence[Outcome], commands: Collection[str]
+) -> Iterator[tuple[Step, HookEvent, HookRun]]:
+    for outcome in outcomes:
+        for step, hooked in outcome.trace.hooked():
+            for hook_run in hooked.hook_runs:
+                if hook_run.hook.command in commands:
+                    yield step, hooked, hook_run
+
+
+def _deciding_lines(hook_run: HookRun) -> str:
+    """Return the first and the last line that a hook wrote to standard error."""
+    text = hook_run.run.stderr.text if hook_run.run is not None else ""
+    lines = [_BASE.sub("", line.strip()) for line in text.splitlines() if line.strip()]
+    return "\n".join(lines if len(lines) <= _LINES else (lines[0], lines[-1]))
+
+
+def _effect(runs: Sequence[tuple[Step, HookEvent, HookRun]], host: str) -> str:
+    """Return what the host does after the defect, in one sentence."""
+    refused = {
+        hooked.event: None for _, hooked, run in runs if hooked.decision.refused and run in hooked.deciding
+    }
+    if refused:
+        more = "; the model is never asked, so the agent can do nothing" if _MODEL in refused else ""
+        return f"{host} takes this for a refusal of {', '.join(refused)}{more}."
+    events = ", ".join(dict.fromkeys(hooked.event for _, hooked, _ in runs))
+    return f"{host} ignores it: {events} goes on as if the hook were not there."

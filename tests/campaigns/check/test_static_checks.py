@@ -1,0 +1,214 @@
+"""Claims about what check finds in settings and files before it runs anything."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.static_checks import check_statically
+from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
+from pytest_hookharness.model.checkup import hook_name, hook_names
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.reports.terminal.check_report import render_check
+
+SETTINGS = {
+    "claude-code": ".claude/settings.json",
+    "gemini-cli": ".gemini/settings.json",
+    "plugin": "hooks/hooks.json",
+}
+
+
+def at(folder, path, text, mode=0o644):
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode())
+    file.chmod(mode)
+
+
+@pytest.fixture
+def found(tmp_path):
+    """The static result for some hooks of a host, each an event, a handler and a matcher."""
+
+    def check(*hooks, place="claude-code"):
+        events = {}
+        for event, handler, *matcher in hooks:
+            keys = {"command": handler} if isinstance(handler, str) else handler
+            group = {"hooks": [{"type": "command", **keys}], **({"matcher": matcher[0]} if matcher else {})}
+            events.setdefault(event, []).append(group)
+        at(tmp_path, SETTINGS[place], json.dumps({"hooks": events}))
+        (hook_set,) = find_hook_sets(tmp_path)
+        return check_statically(hook_set)
+
+    return check
+
+
+def kinds(result):
+    return [symptom.kind for symptom in result.symptoms]
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "said"),
+    [
+        ("#!/bin/sh\n", 0o755, None),
+        ("echo no first line\n", 0o755, None),
+        ("#!/bin/sh\n", 0o644, "is not executable"),
+        ("#!/bin/sh\r\nexit 0\r\n", 0o755, "ends with CR"),
+        (None, 0, "hooks/x.sh does not exist"),
+    ],
+)
+@pytest.mark.parametrize("command", ["hooks/x.sh", '"$CLAUDE_PROJECT_DIR"/hooks/x.sh -v 2>/dev/null'])
+def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
+    """A script without its executable bit, with line ends of Windows, or that is missing does not run."""
+    if text is not None:
+        at(tmp_path, "hooks/x.sh", text, mode)
+    result = found(("Stop", command))
+    assert kinds(result) == ([] if said is None else ["NOT-RUN"])
+    assert said is None or said in result.symptoms[0].text
+    assert not result.untried
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "hooks/x.sh || true",
+        "[ -f hooks/x.sh ] && hooks/x.sh",
+        "cd sub; ./x.sh",
+        "$TOOLS/x.sh",
+        "~/x.sh",
+        "node -e 'require(1)' x.js",
+        "bash -c x.sh",
+        "echo $(x.sh)",
+        "python3 -m tool",
+    ],
+)
+def test_commands_that_are_not_judged(found, command):
+    """Where it is not certain what a command runs, nothing is said about it."""
+    result = found(("Stop", command))
+    assert (result.symptoms, result.untried) == ((), ())
+
+
+def test_one_cause_of_several_hooks(tmp_path, found):
+    """Scripts with the same defect are one cause, which names all of their hooks."""
+    for name in ("a", "b"):
+        at(tmp_path, f"{name}.sh", "#!/bin/sh\n")
+    result = found(("Stop", "./a.sh"), ("PreToolUse", "./b.sh"))
+    (symptom,) = result.symptoms
+    assert symptom.hook == "./a.sh, ./b.sh"
+    assert symptom.text == "Stop, PreToolUse: the script is not executable."
+
+
+def test_a_program_that_this_machine_lacks(tmp_path, found):
+    """A program that is not on PATH is one line for all hooks that need it, and no defect of theirs."""
+    at(tmp_path, "x.zz", "#!/usr/bin/env -S no-such-shell -e\n", 0o755)
+    result = found(
+        ("Stop", "no-such-runner run x.py"), ("PreToolUse", "no-such-runner y"), ("Stop", "./x.zz")
+    )
+    assert result.symptoms == ()
+    assert result.untried == (
+        "no-such-runner is not on PATH: 2 hooks could not be tried",
+        "no-such-shell is not on PATH: 1 hook could not be tried",
+    )
+
+
+def test_files_that_are_built_are_not_missed(found):
+    """A file in a folder of build results is missing in this checkout, and not in the project."""
+    result = found(("Stop", "node dist/hook.js"))
+    assert (result.symptoms, len(result.untried)) == ((), 1)
+
+
+def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
+    """A plugin's hooks start in the user's project, so a relative path leads to no file of the plugin."""
+    at(tmp_path, "hooks/x.sh", "#!/bin/sh\n", 0o755)
+    (symptom,) = found(("Stop", "./hooks/x.sh"), place="plugin").symptoms
+    assert "in the user's project" in symptom.text
+    assert "${CLAUDE_PLUGIN_ROOT}/hooks/x.sh" in symptom.advice
+    assert not found(("Stop", "${CLAUDE_PLUGIN_ROOT}/hooks/x.sh"), place="plugin").symptoms
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher", "said"),
+    [
+        ("SessionStart", "startup|resume", None),
+        ("SessionStart", "init", "did you mean the event Setup"),
+        ("PreCompact", "always", "fits none of manual, auto"),
+        ("PreToolUse", "bash", "`bash` must be `Bash`"),
+        ("PreToolUse", "run_shell_command", "names tools of another host"),
+        ("PreToolUse", "Bash|run_shell_command", None),
+        ("PreToolUse", "mcp__db__drop", None),
+        ("PreToolUse", "MyTool", None),
+        ("Stop", "anything", None),
+    ],
+)
+def test_matchers_that_fit_nothing(found, event, matcher, said):
+    """A matcher that fits no value of its event is a defect; a name of a tool that nobody knows is none."""
+    result = found((event, "true", matcher))
+    assert kinds(result) == ([] if said is None else ["NEVER-FIRED"])
+    assert said is None or said in result.symptoms[0].text
+
+
+def test_a_condition_about_tools_on_another_event(found):
+    """A condition about tools is never met on an event that has none."""
+    assert kinds(found(("Stop", {"command": "true", "if": "Bash(git *)"}))) == ["NEVER-FIRED"]
+    assert not kinds(found(("PreToolUse", {"command": "true", "if": "Bash(git *)"})))
+
+
+@pytest.mark.parametrize(
+    ("place", "event", "timeout", "said"),
+    [
+        ("claude-code", "Stop", 600, None),
+        ("claude-code", "Stop", 10000, "2.8 hours, as claude-code counts seconds; 10 may be meant"),
+        ("gemini-cli", "AfterAgent", 5000, None),
+        ("gemini-cli", "AfterAgent", 30, "0.03 s, as gemini-cli counts milliseconds; 30000 may be meant"),
+    ],
+)
+def test_timeouts_in_another_unit(found, place, event, timeout, said):
+    """A timeout of hours, or of milliseconds, was probably meant in the other unit."""
+    result = found((event, {"command": "true", "timeout": timeout}), place=place)
+    assert kinds(result) == ([] if said is None else ["TIMEOUT-UNIT"])
+    assert said is None or said in result.symptoms[0].text
+
+
+def test_an_event_by_its_name_elsewhere(tmp_path):
+    """An event that has another name on this host is a defect, and the right name comes first."""
+    hooks = {"version": 1, "hooks": {"userPromptSubmit": [{"command": "true"}]}}
+    at(tmp_path, ".cursor/hooks.json", json.dumps(hooks))
+    (hook_set,) = find_hook_sets(tmp_path)
+    (symptom,) = check_statically(hook_set).symptoms
+    assert symptom.kind == "EVENT-UNKNOWN"
+    assert "did you mean 'beforeSubmitPrompt'?" in symptom.text
+
+
+def test_nothing_is_played_if_nothing_can_run(tmp_path, found, harness):
+    """If no hook can run here, no session is played, and the exit status is "unknown"."""
+    found(("Stop", "no-such-runner run x.py"))
+    (hook_set,) = find_hook_sets(tmp_path)
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    assert (report.problems, report.tried, status_of([report])) == ((), (), UNKNOWN)
+    text = render_check(report, lambda _: "")
+    assert text.startswith(
+        "claude-code: 1 hook could not be tried\n\ncould not be tried:\n  - no-such-runner"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("./gate.sh", "Stop 1 (gate.sh)"),
+        ('node -e "const p=require(1)" node scripts/hooks/fact.js standard', "Stop 1 (fact.js)"),
+        ('node "$ROOT"/run.cjs "$ROOT"/scripts/session.mjs', "Stop 1 (session.mjs)"),
+        ("npx block-no-verify@1.1.2", "Stop 1 (npx block-no-verify@1.1.2)"),
+    ],
+)
+def test_names_of_hooks(command, name):
+    """A hook is named by its event, its position and its script."""
+    assert hook_name([Hook(event="Stop", command=command)], command) == name
+
+
+def test_names_of_several_hooks():
+    """A command of several events has all of them in its name, and unknown commands stay as they are."""
+    hooks = [
+        Hook(event=event, command=command) for event, command in (("Stop", "a"), ("Stop", "b"), ("X", "a"))
+    ]
+    assert hook_names(hooks, "a, b") == "Stop 1, X 1 (a), Stop 2 (b)"
+    assert hook_names(hooks, "c") == "c"
