@@ -261,8 +261,9 @@ class Corrupt:
     Attributes:
         file: Path of the file, relative to the workspace.
         how: Kind of damage: `delete`, `empty`, `truncate` (keep the first half), `garbage` (binary data),
-            `crlf` (line ends), `bom` (byte order mark), `chmod` or `replace`.
-        text: New text for `replace`, octal mode for `chmod`.
+            `crlf` (line ends), `bom` (byte order mark), `grow` (blank lines at its end), `chmod` or
+            `replace`.
+        text: New text for `replace`, octal mode for `chmod`, size in bytes for `grow`.
     """
 
     file: str

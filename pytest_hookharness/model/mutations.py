@@ -134,6 +134,7 @@ class Parallel:
         apart: Seconds between the starts of two hook runs.
         hook: A word of the command of the only hook that runs; empty for all hooks of the event.
         counts: The counters in which every run must appear.
+        different: Whether the runs get the different inputs of the session in turn, and not all the same.
     """
 
     event: str = ""
@@ -142,6 +143,7 @@ class Parallel:
     apart: float = 0.0
     hook: str = ""
     counts: tuple[CountedIn, ...] = ()
+    different: bool = False
 
     def __str__(self) -> str:
         at = f" of {self.event}" if self.event else ""

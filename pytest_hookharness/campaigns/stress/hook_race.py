@@ -10,38 +10,42 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Generic, TypeAlias, TypeVar
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.races.steering import run_interleaved
 from pytest_hookharness.judging.comparison.lost_updates import (
-    Tally,
     Weights,
     doubts,
-    find_lost,
-    find_torn,
     losses,
-    tally,
     weigh,
 )
-from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
+from pytest_hookharness.judging.comparison.run_endings import (
+    EndingKey,
+    RunEndings,
+    count_endings,
+    more_often,
+)
+from pytest_hookharness.judging.findings.codes import LOST_UPDATES
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel
 from pytest_hookharness.model.processes import Cut, ProcessResult, ProcessSpec, TimedOut
-from pytest_hookharness.model.protocol import Hook, Payload, Ruling
+from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.verdicts import Finding, FindingCode
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch, run_hooks
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 Measure = TypeVar("Measure")
 Ran: TypeAlias = Sequence[tuple[Hook, ProcessResult]]
+# An input that the session has sent, with the hooks that run for it.
+Call: TypeAlias = tuple[Sequence[Hook], Payload]
 # The most rounds side by side where a race shows by chance.
 _MOST_ROUNDS = 6
+# The further rounds one after the other that a failure must not show in.
+_MORE_ALONE = 3
 _SHOWN = 3
 _LIMITS = {
     Cut.LIMIT: "the host's limit",
@@ -60,7 +64,7 @@ class RaceSetup:
         checkpoint: The state that every round begins with.
         parallel: How many runs there are, and what counts them.
         event: The event of the hooks.
-        payload: Their input.
+        calls: The inputs of the runs, which get them in turn, each with the hooks that run for it.
         remaining: Returns the seconds that are left.
     """
 
@@ -68,12 +72,20 @@ class RaceSetup:
     checkpoint: Checkpoint
     parallel: Parallel
     event: str
-    payload: Payload
+    calls: Sequence[Call]
     remaining: Callable[[], float]
 
 
 class UnjudgedError(Exception):
     """A round that shows nothing, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wave(Generic[Measure]):
+    """What the hook runs of a wave left, and how they ended."""
+
+    measure: Measure
+    endings: RunEndings
 
 
 class Race(ABC, Generic[Measure]):
@@ -92,7 +104,15 @@ class Race(ABC, Generic[Measure]):
         self._setup = setup
         self._testbed = setup.testbed
         self._hooks = hooks
-        self._number = len(hooks) * setup.parallel.width
+        # Each run: the hooks of its input, its own place among them, and the input.
+        self._runs = [
+            (siblings, place, payload)
+            for number in range(setup.parallel.width)
+            for siblings, payload in [setup.calls[number % len(setup.calls)]]
+            for place, hook in enumerate(siblings)
+            if hook in hooks
+        ]
+        self._number = len(self._runs)
         self._before = setup.testbed.files
         self._written: dict[str, None] = {}
 
@@ -104,18 +124,43 @@ class Race(ABC, Generic[Measure]):
             SimulationError: The scenario asks for a race that cannot show anything.
             UnjudgedError: A hook run was cut, so what it leaves shows nothing.
         """
-        alone = [self._round(self._one_by_one) for _ in range(self.rounds_alone)]
-        self._check(alone[0][-1])
+        alone = [self._round_alone() for _ in range(self.rounds_alone)]
+        self._check(alone[0][-1].measure)
         for _ in range(_MOST_ROUNDS):
             together = self._round(self._side_by_side)
-            if self._compare(alone, together):
-                if len(alone) < 2:
-                    alone.append(self._round(self._one_by_one))
-                if found := self._compare(alone, together):
-                    return found
+            worse = self._worse(alone, together)
+            if len(alone) < 2 and (worse or self._compare(alone, together)):
+                alone.append(self._round_alone())
+            if found := (*self._compare(alone, together), *self._failures(alone, worse)):
+                return found
             if self._is_certain() or not self._setup.remaining():
                 break
         return ()
+
+    def _failures(
+        self, alone: list[list[_Wave[Measure]]], worse: Mapping[EndingKey, str]
+    ) -> Iterator[Finding]:
+        """Yield the failures that another round side by side shows again, and no further ones alone."""
+        if not worse:
+            return
+        # A hook that fails by chance does so here or there.
+        alone += [self._round_alone() for _ in range(_MORE_ALONE)]
+        again = self._worse(alone, self._round(self._side_by_side))
+        for (command, how), words in worse.items():
+            if (command, how) in again:
+                runs = sum(hooks[place].command == command for hooks, place, _ in self._runs)
+                text = f"{self._setup.event}: of {runs} runs side by side {words}."
+                yield LOST_UPDATES.found(text, hook=command)
+
+    def _worse(
+        self, alone: Sequence[Sequence[_Wave[Measure]]], together: Sequence[_Wave[Measure]]
+    ) -> dict[EndingKey, str]:
+        """Return how runs side by side refuse or fail more often, with the words."""
+        found: dict[EndingKey, str] = {}
+        for number, wave in enumerate(together):
+            endings = [one[number].endings for one in alone]
+            found = {**dict(more_often(endings, wave.endings)), **found}
+        return found
 
     def _check(self, measure: Measure) -> None:
         """Refuse a race whose runs one after the other leave nothing to compare."""
@@ -129,21 +174,36 @@ class Race(ABC, Generic[Measure]):
     def _side_by_side(self) -> Ran: ...
 
     @abstractmethod
-    def _measure(self, ran: Ran) -> Measure: ...
+    def _measure(self) -> Measure: ...
 
     @abstractmethod
     def _compare_wave(self, alone: Sequence[Measure], together: Measure) -> Iterator[Finding]: ...
 
     def _one_by_one(self) -> Ran:
-        width = self._setup.parallel.width
-        return [one for _ in range(width) for hook in self._hooks for one in self._run([hook])]
+        return [
+            one for siblings, place, payload in self._runs for one in self._run([siblings[place]], payload)
+        ]
 
-    def _run(self, hooks: Sequence[Hook]) -> Ran:
-        results, _ = run_hooks(self._testbed, hooks, self._setup.payload, self._setup.remaining())
+    def _run(self, hooks: Sequence[Hook], payload: Payload) -> Ran:
+        results, _ = run_hooks(self._testbed, hooks, payload, self._setup.remaining())
         pairs = zip(hooks, results, strict=True)
         return [(hook, result) for hook, result in pairs if isinstance(result, ProcessResult)]
 
-    def _round(self, run: Callable[[], Ran]) -> list[Measure]:
+    def _launches(self) -> list[ProcessSpec]:
+        """Return how all runs are started."""
+        return [prepare_launch(self._testbed, *run) for run in self._runs]
+
+    def _pair(self, results: Sequence[ProcessResult]) -> Ran:
+        pairs = zip(self._runs, results, strict=True)
+        return [(siblings[place], result) for (siblings, place, _), result in pairs]
+
+    def _round_alone(self) -> list[_Wave[Measure]]:
+        if len(self._setup.calls) > 1:
+            # What the order of different inputs decides is no loss, so it changes from round to round.
+            self._runs.reverse()
+        return self._round(self._one_by_one)
+
+    def _round(self, run: Callable[[], Ran]) -> list[_Wave[Measure]]:
         """Run all waves, undo everything, and return the measure after each wave."""
         # What the scanner has seen until now is not of this round.
         self._testbed.scan()
@@ -152,18 +212,22 @@ class Race(ABC, Generic[Measure]):
         finally:
             self._setup.checkpoint.restore()
 
-    def _wave(self, run: Callable[[], Ran]) -> Measure:
+    def _wave(self, run: Callable[[], Ran]) -> _Wave[Measure]:
         ran = run()
         self._testbed.scan()
         self._written |= dict.fromkeys(change.path for change in changes(self._before, self._testbed.files))
-        return self._measure(ran)
+        profile, event = self._testbed.profile, self._setup.event
+        endings = count_endings(
+            (hook.command, hosts.read_reply(profile, hook, event, result), result) for hook, result in ran
+        )
+        return _Wave(self._measure(), endings)
 
     def _compare(
-        self, alone: Sequence[Sequence[Measure]], together: Sequence[Measure]
+        self, alone: Sequence[Sequence[_Wave[Measure]]], together: Sequence[_Wave[Measure]]
     ) -> tuple[Finding, ...]:
         """Return the differences of the first wave that has any."""
         for number, wave in enumerate(together):
-            found = tuple(self._compare_wave([one[number] for one in alone], wave))
+            found = tuple(self._compare_wave([one[number].measure for one in alone], wave.measure))
             if found:
                 return found
         return ()
@@ -190,21 +254,37 @@ class WeighedRace(Race[Weights]):
         self.doubts: dict[str, None] = {}
         self._writes: Counter[str] = Counter()
 
-    def find_writers(self) -> list[Hook]:
+    def find_racing(self) -> list[Hook]:
         """
-        Return the hooks that write files. Most write nothing, and two runs of them cost less than a race.
+        Return the hooks that write files, and those that do worse side by side.
+
+        Most do neither, and a few runs of them cost less than a race.
 
         Raises:
             UnjudgedError: A hook run was cut.
         """
-        rounds = ((hook, self._round(partial(self._run, [hook]))) for hook in self._hooks)
-        return [hook for hook, waves in rounds if any(any(wave.amounts.values()) for wave in waves)]
+        alone: set[EndingKey] = set()
+        racing: set[str] = set()
+        for hook in self._hooks:
+            payload = next(payload for siblings, payload in self._setup.calls if hook in siblings)
+            for wave in self._round(partial(self._run, [hook], payload)):
+                alone |= wave.endings.times.keys()
+                racing |= {hook.command} if _writes(wave.measure) else set()
+        if any(hook.command not in racing for hook in self._hooks):
+            # Also of hooks that leave no file: a name, a lock or a port may be in use for a moment only.
+            for wave in self._round(self._side_by_side):
+                racing |= {command for command, _ in wave.endings.times.keys() - alone}
+        return [hook for hook in self._hooks if hook.command in racing]
 
     def _side_by_side(self) -> Ran:
-        return self._run([hook for hook in self._hooks for _ in range(self._setup.parallel.width)])
+        results = self._testbed.run_processes(self._launches(), self._setup.remaining())
+        return self._judged(self._pair(results))
 
-    def _run(self, hooks: Sequence[Hook]) -> Ran:
-        ran = super()._run(hooks)
+    def _run(self, hooks: Sequence[Hook], payload: Payload) -> Ran:
+        return self._judged(super()._run(hooks, payload))
+
+    def _judged(self, ran: Ran) -> Ran:
+        """Return hook runs if none was cut."""
         for _, result in ran:
             match result.ending:
                 case TimedOut(after=after, by=by):
@@ -213,12 +293,11 @@ class WeighedRace(Race[Weights]):
                     continue
         return ran
 
-    def _round(self, run: Callable[[], Ran]) -> list[Weights]:
+    def _round(self, run: Callable[[], Ran]) -> list[_Wave[Weights]]:
         self._writes = Counter()
         return super()._round(run)
 
-    def _measure(self, ran: Ran) -> Weights:
-        del ran  # only files count
+    def _measure(self) -> Weights:
         self._writes.update(self._testbed.scanner.written or {})
         paths = (change.path for change in changes(self._before, self._testbed.files))
         read = self._setup.checkpoint.editor.read
@@ -234,96 +313,6 @@ class WeighedRace(Race[Weights]):
         self.doubts |= dict.fromkeys(doubts(alone, together))
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """
-    What the hook runs of a wave left.
-
-    Attributes:
-        tallies: The tally of each counter.
-        refused: How many of the runs refused.
-    """
-
-    tallies: tuple[Tally, ...]
-    refused: int
-
-
-class CountedRace(Race[_Counts]):
-    """A race that is steered, and that shows in the counters of a scenario."""
-
-    def __init__(self, setup: RaceSetup, hooks: Sequence[Hook]) -> None:
-        super().__init__(setup, hooks)
-        self._counters = setup.parallel.counts
-        self._reason = ""
-        self._holds = 0
-        if self._number < 2:
-            raise SimulationError(
-                f"parallel.width: the event runs one hook, {hooks[0].command}, and once is not side by side; "
-                "write 2 or more"
-            )
-
-    @property
-    def note(self) -> str:
-        """How it was tried, as a sentence."""
-        waves = self._setup.parallel.waves or self.waves
-        often = "once" if waves == 1 else f"{waves} times over"
-        tried = f"{self._setup.event} started {self._number} hook runs side by side, {often}: "
-        if self._reason:
-            return f"{tried}not steered ({self._reason}), so that nothing was lost may be luck."
-        return f"{tried}steered, with {self._holds} holds before a write."
-
-    def _check(self, measure: _Counts) -> None:
-        for place, (counter, one) in enumerate(zip(self._counters, measure.tallies, strict=True)):
-            if not one.amount:
-                raise SimulationError(
-                    f"parallel.counts[{place}]: {counter} counts nothing after runs one after the other"
-                    f"{f' ({one.torn})' if one.torn else ''}; name what each run adds to"
-                )
-
-    def _is_certain(self) -> bool:
-        return not self._reason
-
-    def _side_by_side(self) -> Ran:
-        testbed, parallel = self._testbed, self._setup.parallel
-        places = [*range(len(self._hooks))] * parallel.width
-        launches = [prepare_launch(testbed, self._hooks, place, self._setup.payload) for place in places]
-        # The files in which runs are counted, and all others that they leave in the workspace.
-        inside = (path.removeprefix("workspace/") for path in self._written if path.startswith("workspace/"))
-        names = {*inside, *(one.file for one in self._counters)}
-        watched = [str(testbed.workspace.root / name) for name in sorted(names)]
-        start = partial(_start, testbed)
-        done = run_interleaved(start, launches, watched, parallel.apart, self._setup.remaining())
-        if late := [run for run in done.runs if isinstance(run.ending, TimedOut)]:
-            raise SimulationError(
-                f"parallel: {len(late)} of {len(done.runs)} hook runs side by side had not ended when "
-                "their time was over, so nothing can be counted; see whether they wait for each other"
-            )
-        self._reason, self._holds = done.reason, self._holds + done.holds
-        return [(self._hooks[place], run) for place, run in zip(places, done.runs, strict=True)]
-
-    def _measure(self, ran: Ran) -> _Counts:
-        profile, event = self._testbed.profile, self._setup.event
-        replies = (hosts.read_reply(profile, hook, event, result) for hook, result in ran)
-        read = self._setup.checkpoint.editor.read
-        return _Counts(
-            tuple(tally(read(f"workspace/{one.file}"), one) for one in self._counters),
-            sum(reply.ruling is Ruling.DENY for reply in replies),
-        )
-
-    def _compare_wave(self, alone: Sequence[_Counts], together: _Counts) -> Iterator[Finding]:
-        for place, counter in enumerate(self._counters):
-            before = [wave.tallies[place] for wave in alone]
-            if lost := find_lost(before, together.tallies[place]):
-                yield self._found(LOST_UPDATES, f"{self._number} runs side by side leave {counter} at {lost}")
-            if torn := find_torn(before, together.tallies[place]):
-                yield self._found(
-                    TORN_STATE, f"after {self._number} runs side by side {counter.file} is torn: {torn}"
-                )
-        usual = {wave.refused for wave in alone}
-        if len(usual) == 1 and together.refused > max(usual):
-            text = f"of {self._number} runs side by side {together.refused} refuse, one after the other "
-            yield self._found(LOST_UPDATES, f"{text}{max(usual)}")
-
-
-def _start(testbed: Testbed, launches: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
-    return testbed.sandbox.run(launches, budget=budget)
+def _writes(weights: Weights) -> bool:
+    """Return whether a hook run wrote a file, also one that is gone."""
+    return any(weights.amounts.values()) or bool(weights.writes.get("", 0))

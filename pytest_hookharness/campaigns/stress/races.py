@@ -11,10 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.campaigns.stress.hook_race import CountedRace, RaceSetup, UnjudgedError, WeighedRace
+from pytest_hookharness.campaigns.stress.counted_race import CountedRace
+from pytest_hookharness.campaigns.stress.hook_race import (
+    Call,
+    RaceSetup,
+    UnjudgedError,
+    WeighedRace,
+)
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
@@ -60,6 +66,12 @@ def run_race(
         if not isinstance(request, hosts.NextAct):
             break
         driver.give(request, driver.choose(request))
+    if parallel.different and not driver.met:
+        event = parallel.event or "hook"
+        raise SimulationError(
+            f"parallel.different: the session has no two {event} inputs that differ; have the agent make two "
+            "different calls, or drop the key"
+        )
     if parallel.event and not driver.met:
         which = f" with {parallel.hook!r} in its command" if parallel.hook else ""
         raise SimulationError(
@@ -89,6 +101,7 @@ class _RacingDriver(SessionDriver):
         self._parallel = parallel
         self._remaining = remaining
         self._tried: set[tuple[str, ...]] = set()
+        self._calls: dict[str, list[Call]] = {}
 
     @property
     def is_done(self) -> bool:
@@ -101,17 +114,25 @@ class _RacingDriver(SessionDriver):
             hook for hook in request.hooks if hook.type == "command" and wanted.hook in hook.command
         )
         if hooks and wanted.event in ("", request.event) and not self.is_done:
-            self.met = True
-            if wanted.counts or self._is_new(request.event, hooks):
-                self._race(hooks, request)
+            calls = self._calls_until(request, hooks)
+            if calls and (self._is_new(request.event, _hooks_of(calls)) or wanted.counts):
+                self.met = True
+                self._race(calls, request.event)
         super()._run_hooks(request, min(budget, self._remaining()))
 
-    def _race(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
+    def _calls_until(self, request: hosts.RunHooks, hooks: Sequence[Hook]) -> list[Call]:
+        """Return the inputs that runs now get in turn; none if two are wanted and there is one."""
+        if not self._parallel.different:
+            return [(hooks, request.payload)]
+        known = self._calls.setdefault(request.event, [])
+        if all(_asked(payload) != _asked(request.payload) for _, payload in known):
+            known.append((hooks, request.payload))
+        return known.copy() if len(known) > 1 else []
+
+    def _race(self, calls: Sequence[Call], event: str) -> None:
         with Checkpoint(self.testbed, self.point) as checkpoint:
-            setup = RaceSetup(
-                self.testbed, checkpoint, self._parallel, request.event, request.payload, self._remaining
-            )
-            (self._count if self._parallel.counts else self._weigh)(setup, hooks)
+            setup = RaceSetup(self.testbed, checkpoint, self._parallel, event, calls, self._remaining)
+            (self._count if self._parallel.counts else self._weigh)(setup, _hooks_of(calls))
 
     def _count(self, setup: RaceSetup, hooks: Sequence[Hook]) -> None:
         race = CountedRace(setup, hooks)
@@ -128,11 +149,11 @@ class _RacingDriver(SessionDriver):
     def _weigh(self, setup: RaceSetup, hooks: Sequence[Hook]) -> None:
         side_by_side = f"{setup.parallel.width} runs of {setup.event} side by side"
         try:
-            writers = WeighedRace(setup, hooks).find_writers()
-            # Other hooks beside the writers change nothing, so this was tried if the writers were.
-            if not writers or (len(writers) < len(hooks) and not self._is_new(setup.event, writers)):
+            racing = WeighedRace(setup, hooks).find_racing()
+            # Other hooks beside these change nothing, so this was tried if these were.
+            if not racing or (len(racing) < len(hooks) and not self._is_new(setup.event, racing)):
                 return
-            race = WeighedRace(setup, writers)
+            race = WeighedRace(setup, racing)
             found = race.find()
         except UnjudgedError as trouble:
             self.notes.append(f"Not tried (parallel): what {side_by_side} lose; {trouble}.")
@@ -144,3 +165,15 @@ class _RacingDriver(SessionDriver):
                 f"Not known (parallel): {side_by_side} leave less in {files}; the system does not report how "
                 "often that was written, and runs that did not write have lost nothing."
             )
+
+
+def _hooks_of(calls: Sequence[Call]) -> tuple[Hook, ...]:
+    """Return the hooks of several inputs, each once."""
+    found: list[Hook] = []
+    found += (hook for hooks, _ in calls for hook in hooks if hook not in found)
+    return tuple(found)
+
+
+def _asked(payload: Payload) -> object:
+    """Return what an input is about: the call, or all of it."""
+    return payload.get("tool_input", payload)

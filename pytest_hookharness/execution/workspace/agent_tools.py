@@ -121,8 +121,9 @@ def performance_of(run: ProcessResult) -> Performance:
 
 
 _BOM = b"\xef\xbb\xbf"
+_BLANK_LINE = b" " * 1023 + b"\n"
 _GARBAGE = b"\x00\xff\xfe{\x80garbage"
-_KINDS_OF_DAMAGE = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "chmod", "replace")
+_KINDS_OF_DAMAGE = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "grow", "chmod", "replace")
 
 
 def corrupt(root: Path, event: Corrupt) -> None:
@@ -149,10 +150,17 @@ def corrupt(root: Path, event: Corrupt) -> None:
         data = read_bytes(place)
         if data is None:
             raise WorkspaceError(place, f"cannot be damaged ({event.how}): there is no such file")
-        write_bytes(place, damaged(data, event.how))
+        write_bytes(place, _grown(data, event.text) if event.how == "grow" else damaged(data, event.how))
     else:
         problem = f"unknown kind of damage {event.how!r}; allowed: {', '.join(_KINDS_OF_DAMAGE)}"
         raise WorkspaceError(place, problem)
+
+
+def _grown(data: bytes, size: str) -> bytes:
+    """Return content with blank lines at its end, which change the meaning of few formats."""
+    missing = max(0, int(size) - len(data))
+    # Long lines, so that a shell that reads line by line is not slow for that reason.
+    return data + (_BLANK_LINE * (missing // len(_BLANK_LINE) + 1))[:missing]
 
 
 def damaged(data: bytes, how: str) -> bytes:

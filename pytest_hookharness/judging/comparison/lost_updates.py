@@ -19,6 +19,7 @@ from pytest_hookharness.model.mutations import CountedIn
 from pytest_hookharness.model.protocol import Json
 
 _VARIES = re.compile(rb"[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*")
+_COUNTER = re.compile(rb"\s*-?\d{1,18}\s*")
 _SHOWN = 60
 
 
@@ -29,6 +30,7 @@ class Tally:
 
     Attributes:
         amount: How many runs it counts; ``None`` if that cannot be read.
+        number: The number that is all of it, where lines are counted; ``None`` if it holds anything else.
         torn: Why the file is not whole; empty if it is.
         shapes: Its lines with numbers replaced by 0, where lines are counted.
         half: Whether its last line has no line end.
@@ -38,6 +40,7 @@ class Tally:
     torn: str = ""
     shapes: frozenset[bytes] = frozenset()
     half: bool = False
+    number: int | None = None
 
 
 def tally(data: bytes | None, counted: CountedIn) -> Tally:
@@ -47,7 +50,9 @@ def tally(data: bytes | None, counted: CountedIn) -> Tally:
     if not counted.json:
         lines = data.splitlines()
         shapes = frozenset(_VARIES.sub(b"0", line) for line in lines)
-        return Tally(len(lines), shapes=shapes, half=bool(data) and not data.endswith(b"\n"))
+        number = int(data) if _COUNTER.fullmatch(data) else None
+        half = bool(data) and not data.endswith(b"\n")
+        return Tally(len(lines), shapes=shapes, half=half, number=number)
     try:
         value: Json = json.loads(data)
     except (ValueError, RecursionError):
@@ -69,11 +74,21 @@ def _amount(value: Json, keys: str) -> int | None:
 
 def find_lost(alone: Sequence[Tally], together: Tally) -> str:
     """Return how many of the runs side by side are missing, such as ``5 instead of 8``; empty if none is."""
-    amounts = {one.amount for one in alone}
+    if is_number(alone):
+        amounts, left = {one.number for one in alone}, together.number
+        # Without a number it is empty, or it holds several: then it counts nothing any more.
+        left = 0 if left is None else left
+    else:
+        amounts, left = {one.amount for one in alone}, together.amount
     usual = next(iter(amounts))
-    if len(amounts) > 1 or usual is None or together.amount is None or together.amount >= usual:
+    if len(amounts) > 1 or usual is None or left is None or left >= usual:
         return ""
-    return f"{together.amount} instead of {usual}"
+    return f"{left} instead of {usual}"
+
+
+def is_number(alone: Sequence[Tally]) -> bool:
+    """Return whether a file whose lines would be counted holds one number each time, which counts then."""
+    return all(one.number is not None for one in alone)
 
 
 def find_torn(alone: Sequence[Tally], together: Tally) -> str:

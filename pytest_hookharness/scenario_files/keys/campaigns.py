@@ -149,7 +149,7 @@ COUNTED = RecordShape(
             Text(noun="keys with dots between them", pattern=texts.WORDS, example="calls.total"),
             "Where in its JSON: a number, or a value with a length.",
         ),
-        Key("lines", FlagShape(), "Its lines are counted, which is the default."),
+        Key("lines", FlagShape(), "Its lines are counted, or the number if it holds one: the default."),
     ),
     build=make_counted,
     check=check_counted,
@@ -181,6 +181,12 @@ PARALLEL = RecordShape(
             ),
             "Counters in which every run must appear. With them the runs are steered into a race; "
             "without, whatever the hooks write is compared, and a race shows by chance.",
+        ),
+        Key(
+            "different",
+            FlagShape(),
+            "The runs get the different inputs that the session has sent so far, in turn; without it all get "
+            "the same one.",
         ),
     ),
     build=mutations.Parallel,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,8 +36,8 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     either,
 )
 
-HARMS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "chmod", "replace")
-HARMS_WITH_TEXT = ("chmod", "replace")
+HARMS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "grow", "chmod", "replace")
+HARMS_WITH_TEXT = ("grow", "chmod", "replace")
 
 _CALL_SHAPES: Shapes = {
     "name": Text(noun="a tool's name", pattern=texts.WORDS, example="Bash"),
@@ -82,7 +83,9 @@ def check_harm(values: Values) -> Iterator[tuple[str, str]]:
     if how in HARMS_WITH_TEXT and "text" not in values:
         yield "", f"how: {how} needs a text"
     if how not in HARMS_WITH_TEXT and "text" in values:
-        yield "text", f"how: {how} takes no text; only {' and '.join(HARMS_WITH_TEXT)} do"
+        yield "text", f"how: {how} takes no text; only {', '.join(HARMS_WITH_TEXT)} do"
+    if how == "grow" and not re.fullmatch(r"[0-9]{1,8}", str(values.get("text", "0"))):
+        yield "text", 'the text of grow is a size in bytes such as "65536"'
     if how == "chmod" and "text" in values and not texts.matches(texts.MODE, values["text"]):
         yield "text", 'the text of chmod is an octal mode such as "0644"'
 

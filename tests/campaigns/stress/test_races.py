@@ -151,3 +151,105 @@ def test_runs_are_interleaved_where_the_package_lies_in_a_private_folder(tmp_pat
     )
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+SHARED_NAME = """#!/bin/sh
+cat >.tmp
+sleep 0.02
+mv .tmp .last || exit 1
+exit 0
+"""
+OWN_NAME = """#!/bin/sh
+file=$(mktemp ./.tmp.XXXXXX)
+cat >$file
+sleep 0.02
+mv $file .last || exit 1
+"""
+# Leaves no file, and its name is no file that is written.
+LOCKS = """#!/bin/sh
+mkdir .lock 2>/dev/null || { echo busy >&2; exit 2; }
+sleep 0.05
+rmdir .lock
+"""
+# Fails in one of three runs, whether or not another one is there.
+BY_CHANCE = """#!/bin/sh
+[ $(od -An -N1 -tu1 /dev/urandom) -lt 80 ] && exit 1
+exit 0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parallel", [{"width": 8}, {"width": 8, "event": "PreToolUse"}])
+@pytest.mark.parametrize(
+    ("hook", "found"),
+    [
+        (SHARED_NAME, "end with exit code 1"),
+        (LOCKS, "refuse, one after the other 0"),
+        (OWN_NAME, ""),
+        (BY_CHANCE, ""),
+    ],
+)
+def test_a_hook_that_fails_only_beside_others_is_found(race, hook, found, parallel):
+    """Runs that fail or refuse only side by side are found, and neither those that never do nor by chance."""
+    findings = race(hook, parallel=parallel).findings
+    texts = [finding.text for finding in findings if finding.name == "LOST-UPDATES"]
+
+    assert [found in text for text in texts] == [True] * bool(found)
+
+
+@pytest.mark.slow
+def test_a_hook_that_fails_beside_others_is_found_with_counters_too(race):
+    """Where counters are named, runs that fail only side by side are found as well."""
+    hook = SHARED_NAME.replace("exit 0", "echo x >>.log")
+    texts = [
+        finding.text
+        for finding in race(
+            hook, parallel={"event": "PreToolUse", "width": 4, "counts": {"file": ".log"}}
+        ).findings
+    ]
+
+    assert any("end with exit code 1" in text for text in texts)
+
+
+@pytest.mark.parametrize("counts", [{"file": ".count"}, {"file": ".count", "lines": True}])
+def test_a_file_that_holds_a_number_counts_by_it(race, counts):
+    """A counter file without a key counts by its number, and not by its only line."""
+    outcome = race(COUNTS, parallel={"event": "PreToolUse", "width": 4, "counts": counts})
+
+    (found,) = outcome.findings
+    assert found.name == "LOST-UPDATES"
+    assert "the number in .count at 1 instead of 4" in found.text
+
+
+SAVES_ITS_INPUT = """#!/bin/sh
+input=$(cat)
+case $input in *first*) sleep 0.05; file=first ;; *) file=second ;; esac
+echo $file >.current
+sleep 0.05
+[ "$(cat .current)" = $file ] || { echo "another call was there" >&2; exit 2; }
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("different", [False, True])
+def test_different_calls_at_the_same_time(play, different):
+    """A hook that confuses two calls is found if the runs get different ones, and not if all get the same."""
+    outcome = play(
+        agent=[{"run": "first", "result": "a"}, {"run": "second", "result": "a"}, {"stop": "Done."}],
+        files={"hook.sh": SAVES_ITS_INPUT},
+        hooks={"PreToolUse": "./hook.sh"},
+        parallel={"event": "PreToolUse", "width": 2, "different": different},
+    )
+
+    assert [finding.name for finding in outcome.findings] == ["LOST-UPDATES"] * different
+
+
+def test_calls_that_do_not_differ_are_an_error(play):
+    """Where the session makes no two different calls, asking for them is an error that says what to do."""
+    with pytest.raises(SimulationError, match="make two different calls"):
+        play(
+            agent=CALL,
+            files={"hook.sh": COUNTS},
+            hooks={"PreToolUse": "./hook.sh"},
+            parallel={"event": "PreToolUse", "different": True},
+        )

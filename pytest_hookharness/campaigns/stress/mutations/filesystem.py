@@ -11,8 +11,9 @@ from typing import Literal
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation, NotTried
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
+from pytest_hookharness.judging.comparison.fault_outcome import find_reactions
 from pytest_hookharness.judging.comparison.traces import Defect, Pair, by_leak, find_first
-from pytest_hookharness.judging.findings.codes import FAILS_CLOSED
+from pytest_hookharness.judging.findings.codes import FAILS_CLOSED, FAILS_OPEN
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.mutations import VaryRequest
@@ -66,7 +67,23 @@ class StateFile(Mutation, family="state"):
         return by_leak(pair)
 
     def find_difference(self, usual: Trace, seen: Trace) -> Finding | None:
-        return find_first(self, usual, seen, self.look) or self._find_lock_out(usual, seen)
+        return (
+            find_first(self, usual, seen, self.look)
+            or self._find_lock_out(usual, seen)
+            or self._find_disabled(usual, seen)
+        )
+
+    def _find_disabled(self, usual: Trace, seen: Trace) -> Finding | None:
+        """Return the finding for a guard hook that no longer refuses a call once its file is corrupt."""
+        # A hook that counts, or knows what happened, may forget that together with its file.
+        if self.how != "garbage":
+            return None
+        for reaction in find_reactions(usual, seen):
+            about_tool = (reaction.event, reaction.hook) in _askings(usual)
+            if reaction.turn > self.turn and about_tool and reaction.outcome in ("fail-open", "inert"):
+                text = f"{reaction.event}: with {self}, a call is no longer refused: {reaction}."
+                return FAILS_OPEN.found(text, turn=reaction.turn, hook=reaction.hook)
+        return None
 
     def _find_lock_out(self, usual: Trace, seen: Trace) -> Finding | None:
         """Return the finding for a hook that refuses every call once its file is broken, and none before."""
@@ -235,7 +252,7 @@ def _scripts(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTri
         yield NotTried(
             "script", "the hooks' commands name no script of the workspace", "a script that is spoiled"
         )
-    entries = _entries(outcome)
+    entries = entries_before(outcome)
     for path, text in [*traits.scripts.items()][:_MOST]:
         crlf, bom, lost = (
             SpoiledScript(path, "crlf"),
@@ -254,7 +271,7 @@ def _scripts(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTri
         yield NotTried("script", "one of many", f"{path} spoiled")
 
 
-def _entries(outcome: Outcome) -> Mapping[str, StateEntry]:
+def entries_before(outcome: Outcome) -> Mapping[str, StateEntry]:
     """Return the files that were there before the first hook."""
     states = outcome.trace.states
     if not states:
@@ -269,7 +286,7 @@ def _entries(outcome: Outcome) -> Mapping[str, StateEntry]:
     return {path: entry for path, entry in states[first].files.items() if path not in made}
 
 
-def _written(outcome: Outcome) -> list[str]:
+def written_by_hooks(outcome: Outcome) -> list[str]:
     """Return the files of workspace and home that hooks wrote."""
     changed = (change.path for _, hooked in outcome.trace.hooked() for change in hooked.changes)
     states = outcome.trace.states.values()
@@ -279,7 +296,7 @@ def _written(outcome: Outcome) -> list[str]:
 
 
 def _state(outcome: Outcome) -> Iterator[Mutation | NotTried]:
-    written, entries = _written(outcome), _entries(outcome)
+    written, entries = written_by_hooks(outcome), entries_before(outcome)
     if not written:
         yield NotTried("state", "no hook wrote a file of workspace or home", "state that cannot be written")
     for path in written[:_MOST]:
@@ -299,8 +316,8 @@ def _state(outcome: Outcome) -> Iterator[Mutation | NotTried]:
 
 
 def _disks(outcome: Outcome) -> Iterator[Mutation | NotTried]:
-    entries = _entries(outcome)
-    folders = dict.fromkeys(posixpath.dirname(path) for path in _written(outcome))
+    entries = entries_before(outcome)
+    folders = dict.fromkeys(posixpath.dirname(path) for path in written_by_hooks(outcome))
     for folder in ["tmp", *folders][:_MOST]:
         full = FullDisk(folder)
         hides = folder in ("workspace", "home") or any(path.startswith(f"{folder}/") for path in entries)
