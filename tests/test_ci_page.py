@@ -17,6 +17,7 @@ import yaml
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "ci.md").read_text()
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 WORKFLOW, JOB, CONFIG = ".github/workflows/hooks.yml", ".gitlab-ci.yml", ".pre-commit-config.yaml"
 # The keys of a hook that pre-commit documents, with the types of their values.
 KEYS = {
@@ -68,12 +69,12 @@ def test_snippets_have_the_published_form(name, kind, good, bad):
 
 
 def test_the_hook_for_pre_commit_has_the_documented_form():
-    """The manifest has what pre-commit requires of a hook, and the snippet is the same hook written out."""
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    """The manifest has what pre-commit requires of its hooks, and the snippet is the first written out."""
+    hook, check = HOOKS
     ((local,),) = [each["hooks"] for each in yaml.safe_load(snippet(CONFIG))["repos"]]
 
-    assert {"id", "name", "entry", "language"} <= hook.keys()
-    assert all(isinstance(value, KEYS[key]) for key, value in {**hook, **local}.items())
+    assert all({"id", "name", "entry", "language"} <= each.keys() for each in HOOKS)
+    assert all(isinstance(value, KEYS[key]) for each in (hook, check, local) for key, value in each.items())
     assert local.pop("additional_dependencies") == ["pytest-hookharness"]
     assert local == {key: value for key, value in hook.items() if key != "description"}
 
@@ -91,15 +92,40 @@ def test_the_hook_for_pre_commit_has_the_documented_form():
 )
 def test_when_pre_commit_runs_it(path, runs):
     """Only changes of scenarios, hooks or settings of an agent start the hook for pre-commit."""
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert bool(re.search(HOOKS[0]["files"], path)) == runs
 
-    assert bool(re.search(hook["files"], path)) == runs
+
+@pytest.mark.parametrize(
+    ("path", "runs"),
+    [
+        (".claude/settings.json", True),
+        ("hooks/hooks.json", True),
+        ("skills/review/SKILL.md", True),
+        (".claude-plugin/plugin.json", True),
+        ("README.md", False),
+        ("src/hooked/app.py", False),
+    ],
+)
+def test_when_pre_commit_checks(path, runs):
+    """Only changes of settings, hooks and plugins start a check."""
+    assert bool(re.search(HOOKS[1]["files"], path)) == runs
+
+
+def test_the_short_job_has_eight_lines():
+    """The job that checks hooks is valid in a workflow, and has eight lines."""
+    found = re.search(r"a job of eight lines is enough:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL)
+    job = found[1]
+    workflow = "on: push\njobs:\n" + "".join(f"  {line}\n" for line in job.splitlines())
+
+    assert len(job.splitlines()) == 8
+    assert flaws(workflow, "github-workflows") == []
+    assert flaws(workflow.replace("steps:", "stages:"), "github-workflows") != []
 
 
 def commands():
     """The commands of all snippets, without those that install something."""
     steps = yaml.safe_load(snippet(WORKFLOW))["jobs"]["hooks"]["steps"]
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    hook = HOOKS[0]
     lines = [step["run"] for step in steps if "run" in step]
     lines += [*yaml.safe_load(snippet(JOB))["agent-hooks"]["script"], hook["entry"]]
     return [line for line in lines if not line.startswith("pip install ")]

@@ -25,7 +25,7 @@ LAYERS = (
 )
 ROW = {name: number for number, row in enumerate(reversed(LAYERS)) for name in row}
 # The version is in the package itself, so code that prints it may import it from there.
-FACE = frozenset({"frontends.cli.main", "frontends.pytest_plugin.ci_files"})
+FACE = frozenset({"frontends.cli.check_output", "frontends.cli.main", "frontends.pytest_plugin.ci_files"})
 # Packages that import a name when it is first used. The stub of each has the same imports as statements.
 # The shell command imports modules of its own folder only.
 LAZY = frozenset({"__init__", "hosts", "frontends.cli.main"})

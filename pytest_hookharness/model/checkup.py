@@ -241,6 +241,14 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedProblem:
+    """A problem that somebody accepted, with the reason."""
+
+    problem: Problem
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
     """
     The result of the check of one hook set.
@@ -248,6 +256,7 @@ class CheckReport:
     Attributes:
         place: The hook set.
         problems: The problems, one for each cause.
+        accepted: The problems that a baseline accepts; they are not among the others.
         only: The only problem that was searched for; empty for all.
         triggered: Commands of the hooks that ran.
         tried: What was tried, in sentences.
@@ -262,6 +271,7 @@ class CheckReport:
 
     place: HookSet
     problems: tuple[Problem, ...] = ()
+    accepted: tuple[AcceptedProblem, ...] = ()
     only: str = ""
     triggered: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()

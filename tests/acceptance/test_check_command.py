@@ -59,7 +59,7 @@ def test_nobody_to_ask_before_a_campaign(checked, capsys, kind):
         (["--states", "3"], "--states needs --explore"),
         (["--explore", "--refused", "rm x"], "--refused needs --stress"),
         (["--explore", "--only", "x"], "--only cannot be combined with --explore"),
-        (["--stress", "--json"], "--json cannot be combined with --stress or --explore"),
+        (["--stress", "--format", "json"], "--format cannot be combined with --stress or --explore"),
         (["--trace-dir", "x"], "--trace-dir needs --stress or --explore"),
         (["--stress", "--host", "codex", "a.scenario.yaml::a"], "--host cannot be combined with an item"),
         (["a.scenario.yaml::a"], "a.scenario.yaml::a is a scenario; add --stress or --explore"),
@@ -122,7 +122,7 @@ def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
     project.write(
         "project/.gemini/settings.json", json.dumps({"hooks": {"AfterAgent": [{"hooks": [command]}]}})
     )
-    assert main.main(["check", "--yes", "--json", "--only", "livelock-hook"]) == 1
+    assert main.main(["check", "--yes", "--format", "json", "--only", "livelock-hook"]) == 1
     (checkup,) = json.loads(capsys.readouterr().out)["checkups"]
     assert checkup["host"] == "claude-code"
 
@@ -131,7 +131,7 @@ def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
 def test_problem_with_its_scenario_in_json(checked, capsys):
     """A problem is printed as JSON, with a scenario file that uses the project itself and fails."""
     folder = checked("Stop", NEVER)
-    assert main.main(["check", "--yes", "--json", "--write-scenarios", "."]) == 1
+    assert main.main(["check", "--yes", "--format", "json", "--write-scenarios", "."]) == 1
     (checkup,) = json.loads(capsys.readouterr().out)["checkups"]
     (problem,) = checkup["problems"]
     assert (problem["id"], problem["name"], problem["moves"]) == ("livelock-hook", "livelock", ["stops"])

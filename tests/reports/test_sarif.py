@@ -42,6 +42,7 @@ OBJECTS = {
     ("Result", "message"): "Message",
     ("Result", "locations"): "Location",
     ("Result", "relatedLocations"): "Location",
+    ("Result", "suppressions"): "Suppression",
     ("Location", "physicalLocation"): "PhysicalLocation",
     ("PhysicalLocation", "artifactLocation"): "ArtifactLocation",
     ("PhysicalLocation", "region"): "Region",

@@ -58,7 +58,7 @@ class CheckRun:
         settings: The settings; the whole check may take ``wall`` seconds.
         resources: Where and with whose help it runs.
         only: The problem that is looked for; empty for all.
-        on_step: Called after each session.
+        on_step: Called before the first session of a kind, and after each session.
     """
 
     place: HookSet
@@ -196,6 +196,7 @@ class CheckRun:
 
     def _play(self, words: str, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
         found: list[PlayedSession] = []
+        self.on_step(words, 0, len(sessions))
         for played in self._in_parallel([self._job(session) for session in sessions]):
             found.append(played)
             self._played.append(played)
@@ -312,6 +313,7 @@ class CheckRun:
     def try_out(self, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
         """Play sessions in what is left of the budget; they are no part of the report."""
         found: list[PlayedSession] = []
+        self.on_step("a fix", 0, len(sessions))
         for played in self._in_parallel([self._job(session, 1.0) for session in sessions]):
             found.append(played)
             self.on_step("a fix", len(found), len(sessions))

@@ -8,7 +8,6 @@ a time, ``--explore`` tries every move of an agent; both also take an item of a 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,19 +17,22 @@ from pathlib import Path
 
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
-from pytest_hookharness.frontends import screen
-from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, status_of, worst
+from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, worst
+from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
+from pytest_hookharness.frontends.cli.check_output import ANY, FORMATS, check_words, print_reports, status
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 _SCENARIO = ".scenario.yaml"
+_INTERRUPTED = "The check was interrupted."
 _QUESTION = "Run these commands in throw-away copies? [y/N] "
 _NOBODY = (
     "{path}: its hooks would be run here for the first time, and nobody can be asked; add --yes to allow it, "
@@ -44,7 +46,14 @@ _DESCRIPTION = (
     "Exit status: 0 nothing is wrong, 1 something is, 2 unknown."
 )
 # Options that only some kinds of check read, with the value that means they were not given.
-_CHECK_OPTIONS: Mapping[str, object] = {"json": False, "write_scenarios": None, "fix": False}
+_CHECK_OPTIONS: Mapping[str, object] = {
+    "format": "text",
+    "fail_on": ANY,
+    "baseline": None,
+    "write_baseline": None,
+    "write_scenarios": None,
+    "fix": False,
+}
 _STRESS_OPTIONS: Mapping[str, object] = {"refused": [], "refuses_nothing": False, "plan": False, "most": None}
 _EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "time": None}
 
@@ -67,7 +76,19 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
         "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
     )
     parser.add_argument("--fix", action="store_true", help="write the fixes that were played")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how the report is printed (text)")
+    parser.add_argument(
+        "--fail-on",
+        default=ANY,
+        metavar="NAMES",
+        help="any, must-fix, none, or names of problems (any)",
+    )
+    parser.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="a TOML file of accepted problems, each with a reason"
+    )
+    parser.add_argument(
+        "--write-baseline", type=Path, metavar="FILE", help="write the problems into a new baseline file"
+    )
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--stress", action="store_true", help="play with one thing different at a time")
     kinds.add_argument("--explore", action="store_true", help="look for a lock-out")
@@ -179,34 +200,49 @@ def _try_hook_sets(
 def _check(
     hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, share: Settings
 ) -> int:
-    """Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it."""
+    """Check each hook set, print the report, and return the exit status."""
+    fail_on = check_words(arguments.fail_on)
+    baseline: Path | None = arguments.baseline
+    entries = () if baseline is None else read_baseline(baseline)
     folder: Path | None = arguments.write_scenarios
     is_new = folder is not None and not folder.exists()
     if folder is not None:
         make_folder(str(folder), "--write-scenarios", below=Path.cwd())
-    found: list[CheckReport] = []
-    line = shell_line(sys.stderr)
-    with Harness(share) as harness:
-        for hook_set in hook_sets:
-            with line.about(hook_set.title) as progress:
-                report = check(hook_set, harness, arguments.only, folder, progress.step, fixes=True)
-            found = [report] if arguments.only and report.problems else [*found, report]
-            if report.interrupted or (arguments.only and report.problems):
-                break
+    found = _play(hook_sets, arguments, share)
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
+    if baseline is not None:
+        found = [accept(report, entries, baseline) for report in found]
 
     def replay(problem: Problem) -> str:
         place = next(report.place for report in found if problem in report.problems)
         path = place.root if place.part else Path(arguments.path)
         return problem_command(problem, path, arguments.host or (place.host if place.part else ""), settings)
 
-    if arguments.json:
-        print(json.dumps(reports.as_json(found, replay), indent=2))
-    else:
-        texts = (screen.headed(reports.render_check(report, replay), _passed(report)) for report in found)
-        print("\n\n".join(texts))
-    return status_of([_write_fixes(report) for report in found] if arguments.fix else found)
+    print_reports(found, arguments.format, replay, status(found, fail_on))
+    if arguments.write_baseline is not None:
+        number = counted(write_baseline(arguments.write_baseline, found), "problem")
+        print(f"{arguments.write_baseline}: {number}; give each a reason", file=sys.stderr)
+    return status([_write_fixes(report) for report in found] if arguments.fix else found, fail_on)
+
+
+def _play(hook_sets: Sequence[HookSet], arguments: argparse.Namespace, share: Settings) -> list[CheckReport]:
+    """Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it."""
+    found: list[CheckReport] = []
+    line = shell_line(sys.stderr)
+    write: Path | None = arguments.write_scenarios
+    with Harness(share) as harness:
+        for hook_set in hook_sets:
+            with line.about(hook_set.title) as progress:
+                try:
+                    report = check(hook_set, harness, arguments.only, write, progress.step, fixes=True)
+                except KeyboardInterrupt:
+                    # While files were copied, or between two sessions: the reports before are printed.
+                    report = CheckReport(place=hook_set, undecided=(_INTERRUPTED,), interrupted=True)
+            found = [report] if arguments.only and report.problems else [*found, report]
+            if report.interrupted or (arguments.only and report.problems):
+                break
+    return found
 
 
 def _write_fixes(report: CheckReport) -> CheckReport:
@@ -220,11 +256,6 @@ def _write_fixes(report: CheckReport) -> CheckReport:
     for change in report.changes:
         print(f"fixed: {plain(str(report.place.root / change.file), 300)}", file=sys.stderr)
     return replace(report, problems=tuple(problem for problem in report.problems if problem.fix is None))
-
-
-def _passed(report: CheckReport) -> bool | None:
-    """Return whether no problem was found; ``None`` if the check is incomplete."""
-    return False if report.problems else None if report.undecided else True
 
 
 def _ask(path: Path, hook_sets: Sequence[HookSet]) -> bool:

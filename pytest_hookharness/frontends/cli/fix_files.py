@@ -30,6 +30,8 @@ def write_changes(root: Path, changes: Sequence[FileChange]) -> None:
     try:
         for change in sorted(changes, key=lambda change: change.before is not None):
             path = root / change.file
+            if _is_written(path, change):
+                continue
             if change.before is None:
                 _create(path, change)
                 begun.append(change)
@@ -42,6 +44,13 @@ def write_changes(root: Path, changes: Sequence[FileChange]) -> None:
             raise
         state = f"restore {', '.join(left)} by hand" if left else "no file is changed"
         raise FixNotWritten(f"--fix: {error}; {state}") from error
+
+
+def _is_written(path: Path, change: FileChange) -> bool:
+    """Return whether a file is as the fix leaves it: the fix of another host may be the same."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o7777 == change.mode and path.read_bytes() == change.after
+    return False
 
 
 def _create(path: Path, change: FileChange) -> None:

@@ -31,6 +31,7 @@ class FailureAnnotation:
         line: The line of the broken expectation.
         headline: The first line of its report.
         story: The whole report.
+        level: ``error`` or ``warning``.
     """
 
     name: str
@@ -38,6 +39,7 @@ class FailureAnnotation:
     line: int
     headline: str
     story: str = ""
+    level: str = "error"
 
 
 def annotation(failure: FailureAnnotation) -> str:
@@ -48,7 +50,12 @@ def annotation(failure: FailureAnnotation) -> str:
         "title": plain(failure.name, _LONGEST),
     }
     written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::error {written}::{_data(plain(failure.headline, _LONGEST))}"
+    return f"::{failure.level} {written}::{_data(plain(failure.headline, _LONGEST))}"
+
+
+def notice(level: str, title: str, text: str) -> str:
+    """Return the workflow command that shows a text beside no file; the level is warning or notice."""
+    return f"::{level} title={_property(plain(title, _LONGEST))}::{_data(plain(text, _LONGEST))}"
 
 
 def _data(text: str) -> str:
@@ -102,10 +109,11 @@ def _row(row: Iterable[str]) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     _, _, *facts, result = cells(row)
-    return _cell(row["scenario"]), _cell(row["host"]), *facts, result.replace("FAILED", "**FAILED**")
+    return cell(row["scenario"]), cell(row["host"]), *facts, result.replace("FAILED", "**FAILED**")
 
 
-def _cell(text: object) -> str:
+def cell(text: object) -> str:
+    """Return a text as one cell of a Markdown table."""
     # A bar begins a new cell, even inside a code span.
     return code(str(text)).replace("|", "\\|")
 

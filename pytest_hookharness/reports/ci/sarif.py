@@ -90,7 +90,7 @@ def results(outcome: Outcome, info: SarifRunInfo) -> list[Json]:
 
 def of_test(message: str, info: SarifRunInfo) -> Json:
     """Return the result for a failed assertion of a Python test."""
-    return _result(_EXPECTATION, "error", f"the test failed: {message}", [info.place], info, "test")
+    return result(_EXPECTATION, "error", f"the test failed: {message}", [info.place], info, "test")
 
 
 def _of_violation(outcome: Outcome, violation: Violation, info: SarifRunInfo) -> Json:
@@ -103,7 +103,7 @@ def _of_violation(outcome: Outcome, violation: Violation, info: SarifRunInfo) ->
     refusing = _refusing(outcome)
     script = info.script(refusing) if refusing and kind is not _EXPECTATION else None
     places = [_written(outcome, violation.path, info), *([script] if script is not None else [])]
-    return _result(kind, "error", text, places, info, violation.path)
+    return result(kind, "error", text, places, info, violation.path)
 
 
 def _refusing(outcome: Outcome) -> str:
@@ -119,7 +119,7 @@ def _of_finding(outcome: Outcome, finding: Finding, info: SarifRunInfo) -> Json:
     # A command may contain the path of a temporary folder.
     concerned = _uri(script.file, info.root)["uri"] if script is not None else finding.hook
     text = shorten(f"{finding.name}: {finding.text} {finding.advice}", outcome.folders)
-    return _result(kind, "warning", text, places, info, concerned)
+    return result(kind, "warning", text, places, info, concerned)
 
 
 def _written(outcome: Outcome, path: str, info: SarifRunInfo) -> SarifLocation:
@@ -127,7 +127,7 @@ def _written(outcome: Outcome, path: str, info: SarifRunInfo) -> SarifLocation:
     return info.place if origin is None else SarifLocation(info.place.file, origin.line(path))
 
 
-def _result(
+def result(
     kind: FindingCode,
     level: str,
     text: str,
@@ -135,6 +135,7 @@ def _result(
     info: SarifRunInfo,
     concerned: str,
 ) -> Json:
+    """Return one result: a kind of problem at some places; ``concerned`` is part of its fingerprint."""
     first, *others = [_location(place, info.root) for place in places]
     key = f"{kind.code}\0{info.item}\0{concerned}"
     related = {"relatedLocations": [{"id": number, **each} for number, each in enumerate(others, 1)]}

@@ -57,6 +57,9 @@ def render_check(checkup: CheckReport, replay_command: ReplayCommand) -> str:
     if well := _well(checkup):
         names = (plain(hook_name(checkup.place.hooks, command), _HOOK) for command in well)
         lines += ["", "no problem found:", *(f"  - {name}" for name in names)]
+    if checkup.accepted:
+        lines += ["", "accepted:"]
+        lines += [row for one in checkup.accepted for row in _item(f"{one.problem.id}: {one.reason}")]
     tried = checkup.tried
     if checkup.only:
         until = "; stopped when it was shown" if checkup.problems else ""
@@ -220,6 +223,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
             }
             for problem in checkup.problems
         ],
+        "accepted": [{"id": one.problem.id, "reason": one.reason} for one in checkup.accepted],
         "no_problem_with": _well(checkup),
         "tried": [*checkup.tried],
         "untried": [*checkup.untried],

@@ -1,0 +1,124 @@
+"""
+Check reports for CI: SARIF results, annotations of GitHub Actions, and Markdown.
+
+What a hook or a file name says stands in Markdown only in code spans and fences, and begins no line of a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pytest_hookharness.model.checkup import CheckReport, Problem
+from pytest_hookharness.model.verdicts import FindingCode
+from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, cell, notice
+from pytest_hookharness.reports.ci.sarif import VERDICTS, Json, SarifLocation, SarifRunInfo, log, result
+from pytest_hookharness.reports.safe_text import code, fence, plain, plain_lines, without_runner_command
+from pytest_hookharness.reports.terminal.check_report import (
+    ReplayCommand,
+    headline,
+    render_check,
+)
+
+# Returns where a problem of a report is shown.
+Locate = Callable[[CheckReport, Problem], SarifLocation]
+_LONGEST = 300
+
+
+def sarif_log(
+    reports: Sequence[CheckReport],
+    codes: Iterable[FindingCode],
+    info: SarifRunInfo,
+    locate: Locate,
+    *,
+    version: str,
+    status: int,
+) -> Json:
+    """
+    Return check reports as one SARIF log; accepted problems are suppressed results.
+
+    Args:
+        reports: The reports.
+        codes: All kinds of findings.
+        info: The folder that file names are relative to.
+        locate: Returns where a problem is shown.
+        version: Our version.
+        status: The exit status.
+    """
+    found: list[Json] = []
+    for report in reports:
+        found += [_result(report, problem, info, locate) for problem in report.problems]
+        for accepted in report.accepted:
+            reason = {"kind": "external", "justification": plain(accepted.reason, _LONGEST)}
+            found.append({**_result(report, accepted.problem, info, locate), "suppressions": [reason]})
+    known = [*codes]
+    known += {
+        kind.code: kind
+        for report in reports
+        for problem in (*report.problems, *(one.problem for one in report.accepted))
+        if (kind := _kind(problem)).code not in {*VERDICTS, *(code.code for code in known)}
+    }.values()
+    trouble = [
+        f"{report.place.title}: {text}" for report in reports for text in (*report.untried, *report.undecided)
+    ]
+    return log(found, known, version=version, status=status, trouble=trouble)
+
+
+def _result(report: CheckReport, problem: Problem, info: SarifRunInfo, locate: Locate) -> Json:
+    symptom = problem.symptom
+    fix = f" {problem.fix.text} {problem.fix.evidence}" if problem.fix is not None else ""
+    text = f"{symptom.kind}: {symptom.hook}: {symptom.text} {symptom.advice}{fix}"
+    level = "error" if symptom.must_fix else "warning"
+    concerned = f"{report.place.host}\0{report.place.part}\0{problem.id}"
+    return result(_kind(problem), level, text, [locate(report, problem)], info, concerned)
+
+
+def _kind(problem: Problem) -> FindingCode:
+    """Return the kind of a problem; what the check itself found has no code, so its name is one."""
+    symptom = problem.symptom
+    own = FindingCode(symptom.code or symptom.kind, symptom.kind, symptom.kind, "", symptom.advice)
+    return VERDICTS.get(symptom.kind, own)
+
+
+def github_log(
+    reports: Sequence[CheckReport], replay: ReplayCommand, info: SarifRunInfo, locate: Locate
+) -> Iterator[str]:
+    """Yield the lines of a log of GitHub Actions: the report, then a workflow command for each problem."""
+    for report in reports:
+        yield from map(without_runner_command, plain_lines(render_check(report, replay)))
+        for problem in report.problems:
+            place = locate(report, problem)
+            inside = place.file.is_relative_to(info.root)
+            file = place.file.relative_to(info.root) if inside else place.file
+            symptom = problem.symptom
+            yield annotation(
+                FailureAnnotation(
+                    name=f"{report.place.title}: {problem.id}",
+                    file=file.as_posix(),
+                    line=place.line,
+                    headline=f"{symptom.kind} {symptom.hook}: {symptom.text}",
+                    level="error" if symptom.must_fix else "warning",
+                )
+            )
+        for text in (*report.untried, *report.undecided):
+            yield notice("warning", f"{report.place.title}: not checked completely", text)
+
+
+def markdown(reports: Sequence[CheckReport], replay: ReplayCommand) -> str:
+    """Return check reports as Markdown: for each hook set a table of problems, then the report, folded."""
+    lines = ["## Hooks of coding agents", ""]
+    for report in reports:
+        lines += [f"### {code(headline(report), _LONGEST)}", ""]
+        if report.problems:
+            rows = [_row(problem, replay) for problem in report.problems]
+            lines += ["| problem | hook | seen | show again |", "| --- | --- | --- | --- |", *rows, ""]
+        for accepted in report.accepted:
+            lines.append(f"- accepted: {code(accepted.problem.id)}: {code(accepted.reason, _LONGEST)}")
+        whole = fence(plain_lines(render_check(report, replay)))
+        lines += ["", "<details>", "<summary>the whole report</summary>", *whole, "</details>", ""]
+    return "\n".join(lines) + "\n"
+
+
+def _row(problem: Problem, replay: ReplayCommand) -> str:
+    symptom = problem.symptom
+    cells = (symptom.kind, symptom.hook, symptom.text, replay(problem))
+    return f"| {' | '.join(map(cell, cells))} |"

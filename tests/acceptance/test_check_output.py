@@ -1,0 +1,144 @@
+"""Claims about what ``hookharness check`` prints for machines, and about its baseline."""
+
+import json
+import re
+
+import pytest
+
+from pytest_hookharness.frontends.cli import check_command, main
+from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
+from pytest_hookharness.frontends.cli.check_output import check_words, locate, status
+from pytest_hookharness.frontends.option_types import OptionError
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
+
+HOOK = '"$CLAUDE_PROJECT_DIR"/check.sh'
+SETTINGS = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": HOOK}]}]}}, indent=2)
+
+
+@pytest.fixture
+def report(tmp_path):
+    """The report of a project with one problem of its one hook."""
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(SETTINGS)
+    hooks = (Hook(event="Stop", command=HOOK),)
+    place = HookSet(host="claude-code", root=tmp_path, files=(".claude/settings.json",), hooks=hooks)
+    symptom = Symptom(kind="livelock", hook=HOOK, text="It is.")
+    found = Problem(id="livelock-check", symptom=symptom, scenario=Scenario(name="check"))
+    return CheckReport(place=place, problems=(found,))
+
+
+def test_the_place_of_a_problem(report, tmp_path):
+    """A problem is shown at the line of its command, or in its script if the project has it."""
+    found = locate(report, report.problems[0])
+    assert (found.file.name, found.line) == ("settings.json", 8)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [("any", 1), ("must-fix", 1), ("none", 0), ("livelock", 1), ("HH004,slow", 0)]
+)
+def test_what_fails(report, words, code):
+    """--fail-on names the problems that make the exit status 1."""
+    assert status([report], check_words(words)) == code
+
+
+@pytest.mark.parametrize("words", ["lifelock", "any,none", "", "HH999"])
+def test_words_that_name_no_problem(words):
+    """A name that no problem has is an error, with the nearest one."""
+    with pytest.raises(OptionError, match="did you mean 'livelock'" if words == "lifelock" else "--fail-on"):
+        check_words(words)
+
+
+def test_an_accepted_problem(report, tmp_path):
+    """An accepted problem does not fail the check and is listed with its reason."""
+    file = tmp_path / "baseline.toml"
+    file.write_text('[[accepted]]\nproblem = "livelock-check"\nreason = "We stop it by hand."\n')
+    accepted = accept(report, read_baseline(file), file)
+    assert status([accepted], ("any",)) == 0
+    assert [(one.problem.id, one.reason) for one in accepted.accepted] == [
+        ("livelock-check", "We stop it by hand.")
+    ]
+
+
+def test_an_accepted_problem_that_is_gone(report, tmp_path):
+    """An entry whose problem was not seen is named, so that it can be removed."""
+    file = tmp_path / "baseline.toml"
+    file.write_text('[[accepted]]\nproblem = "slow-x"\nreason = "It is old."\n')
+    accepted = accept(report, read_baseline(file), file)
+    assert status([accepted], ("any",)) == 1
+    assert "slow-x is accepted in" in accepted.open[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[accepted]]\nproblem = "x"\n', "accepted problem 1: has no reason"),
+        ('[[accepted]]\nproblem = "x"\nreason = " "\n', "accepted problem 1: has no reason"),
+        ('[[accepted]]\nreason = "x"\n', "accepted problem 1: has no problem"),
+        ('[[accepted]]\nwhy = "x"\n', "unknown key 'why'"),
+        ("accepted = 5\n", "expected only entries"),
+        ("x = 5\n", "expected only entries"),
+        ("{", "is not TOML"),
+    ],
+)
+def test_a_wrong_baseline(tmp_path, text, message):
+    """A baseline that cannot be read, or an entry without a reason, is an error that names the entry."""
+    file = tmp_path / "baseline.toml"
+    file.write_text(text)
+    with pytest.raises(OptionError, match=re.escape(message)):
+        read_baseline(file)
+
+
+def test_a_new_baseline(report, tmp_path):
+    """A new baseline has an entry for each problem and cannot be used before each has a reason."""
+    file = tmp_path / "baseline.toml"
+    assert write_baseline(file, [report]) == 1
+    with pytest.raises(OptionError, match="has no reason"):
+        read_baseline(file)
+    file.write_text(file.read_text().replace('reason = ""', 'reason = "Because."'))
+    (entry,) = read_baseline(file)
+    assert (entry.problem, entry.host) == ("livelock-check", "claude-code")
+    with pytest.raises(OptionError, match="exists already"):
+        write_baseline(file, [report])
+
+
+@pytest.mark.slow
+def test_a_check_with_a_baseline(tmp_path, monkeypatch, capsys):
+    """A check writes a baseline of what it found, and passes with it once the entry has a reason."""
+    folder = tmp_path / "p"
+    (folder / ".claude").mkdir(parents=True)
+    (folder / ".claude/settings.json").write_text(SETTINGS.replace("Stop", "PostToolUse"))
+    (folder / "check.sh").write_text("#!/bin/sh\nexit 0\n")
+    monkeypatch.chdir(folder)
+    baseline = tmp_path / "baseline.toml"
+    assert main.main(["check", "--yes", "--format", "github", "--write-baseline", str(baseline)]) == 1
+    printed = capsys.readouterr().out
+    assert "::error file=check.sh,line=1,title=claude-code%3A not-run-check::" in printed
+    baseline.write_text(baseline.read_text().replace('reason = ""', 'reason = "Because."'))
+    assert main.main(["check", "--yes", "--format", "sarif", "--baseline", str(baseline)]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["suppressions"] == [{"kind": "external", "justification": "Because."}]
+
+
+@pytest.mark.slow
+def test_a_check_that_is_interrupted(tmp_path, monkeypatch, capsys):
+    """Ctrl-C while the second host is checked prints the report of the first one, and exits with 2."""
+    folder = tmp_path / "p"
+    for place, event in ((".claude", "PostToolUse"), (".gemini", "AfterTool")):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "settings.json").write_text(SETTINGS.replace("Stop", event))
+    (folder / "check.sh").write_text("#!/bin/sh\nexit 0\n")
+    monkeypatch.chdir(folder)
+
+    def checked(hook_set, *rest, **more):
+        if hook_set.host != "claude-code":
+            raise KeyboardInterrupt
+        return check(hook_set, *rest, **more)
+
+    check = check_command.check
+    monkeypatch.setattr(check_command, "check", checked)
+    assert main.main(["check", "--yes"]) == 2
+    printed = capsys.readouterr().out
+    assert "NOT-RUN" in printed
+    assert "The check was interrupted." in printed
