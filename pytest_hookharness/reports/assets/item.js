@@ -14,9 +14,10 @@ function itemView(row, state) {
     html("p", {}, verdictBadge(row), " ", resultBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
     html("p", {class: "lead"}, html("bdi", {}, saidOf(row))),
     run.begin.why ? html("p", {class: "soft"}, html("bdi", {}, run.begin.why)) : null,
-    elsewhere(row), run.steps.length ? course(run, row) : null, lockedIn(end),
+    end?.advice ? html("p", {class: "box"}, html("strong", {}, "What to do: "), html("bdi", {}, end.advice)) : null,
     part("Broken expectations", (end?.violations ?? []).map(violationBox)),
     part("Findings", (end?.findings ?? []).map(findingBox)),
+    run.steps.length ? course(run, row) : null, end ? spent(run, end) : null, elsewhere(row), lockedIn(end),
     part("Turn by turn", timeline(run, row)),
     end ? aftermath(end) : null,
     part("About this run", about(run, row)),
@@ -31,7 +32,7 @@ function lockedIn(end) {
 function paths(row, state) {
   const rows = matching(state);
   const place = rows.indexOf(row);
-  const back = new URLSearchParams([...state].filter(([key]) => !["item", "turn"].includes(key)));
+  const back = new URLSearchParams([...state].filter(([key]) => !["item", "turn", "beside"].includes(key)));
   const to = (other, words, name) => other ? html("a", {href: addressOf(other), rel: name, "data-go": name}, words) : null;
   return html("nav", {class: "path", "aria-label": "Simulations"}, html("a", {href: `#${back}`, "data-go": "list"}, "← All simulations"),
     to(rows[place - 1], "Previous", "prev"), to(place < 0 ? null : rows[place + 1], "Next", "next"),
@@ -41,12 +42,13 @@ function paths(row, state) {
 function elsewhere(row) {
   const others = ROWS.filter((other) => other !== row && other.name === row.name && other.file === row.file);
   const [hosts, runs] = [others.filter((other) => other.host !== row.host), others.filter((other) => other.host === row.host)];
-  return [alike("The same on other hosts", hosts, (other) => other.host), alike("Other runs of it", runs, (other) => `run ${other.number}`)];
+  return [alike("The same on other hosts", row, hosts, (other) => other.host), alike("Other runs of it", row, runs, (other) => `run ${other.number}`)];
 }
 
-function alike(heading, rows, label) {
+function alike(heading, row, rows, label) {
   return rows.length ? html("nav", {"aria-label": heading}, html("h2", {}, heading), html("ul", {class: "others"},
-    rows.map((other) => html("li", {}, itemLink(other, label(other)), " ", verdictBadge(other))))) : null;
+    rows.map((other) => html("li", {}, itemLink(other, label(other)), " ", verdictBadge(other), " ",
+      html("a", {class: "small", href: addressOf(row, "", other)}, "side by side"))))) : null;
 }
 
 function violationBox(violation) {
@@ -127,10 +129,16 @@ function decisionWords(step) {
 
 function traces(step) {
   const more = step.more_changes ? html("p", {class: "soft"}, `and ${counted(step.more_changes, "more changed file")}`) : null;
-  const many = step.changes.length > MOST_CHANGES;
-  const changes = () => [step.changes.map(changeBlock), more];
-  return [many ? opened({class: "more"}, `${counted(step.changes.length, "changed file")}`, changes) : changes(),
+  const [usual, own] = [step.changes.filter(isUsual), step.changes.filter((change) => !isUsual(change))];
+  const changes = () => [own.map(changeBlock), more];
+  return [own.length > MOST_CHANGES ? opened({class: "more"}, `${counted(own.length, "changed file")}`, changes) : changes(),
+    usual.length ? opened({class: "more soft"}, `${counted(usual.length, "change")} in the home folder`, () => usual.map(changeBlock)) : null,
     listed(step.children.map(childWords))];
+}
+
+// What every session leaves in the home folder: folders and files without a text to compare.
+function isUsual({path, diff, hooks}) {
+  return path.startsWith("home/.") && !diff?.text && !hooks?.length;
 }
 
 function childWords(child) {

@@ -29,10 +29,12 @@ function saidOf(row) {
 }
 
 // The address of an item keeps the filters of the list.
-function addressOf(row, turn = "") {
+function addressOf(row, turn = "", beside = null) {
   const state = address();
   state.set("item", row.key);
   state.delete("turn");
+  state.delete("beside");
+  if (beside) state.set("beside", beside.key);
   if (turn) state.set("turn", turn);
   return `#${state}`;
 }

@@ -3,6 +3,7 @@
 const MAIN = document.getElementById("main");
 const list = makeList(change);
 let shownItem = null;
+let shownBeside = null;
 
 function address() {
   return new URLSearchParams(location.hash.slice(1));
@@ -19,12 +20,13 @@ function show() {
   const state = address();
   const row = ROWS.find((each) => each.key === state.get("item"));
   if (!row) return showList(state);
-  if (shownItem !== row) {
-    MAIN.replaceChildren(drawnItem(row, state));
+  const beside = ROWS.find((each) => each.key === state.get("beside")) ?? null;
+  if (shownItem !== row || shownBeside !== beside) {
+    MAIN.replaceChildren(drawnItem(row, beside, state));
     document.title = `${visible(titleOf(row))}: ${row.verdict}`;
     scrollTo({top: 0, behavior: "instant"});
     MAIN.querySelector("h1").focus({preventScroll: true});
-    shownItem = row;
+    [shownItem, shownBeside] = [row, beside];
   }
   if (state.has("turn")) goToTurn(state.get("turn"));
 }
@@ -39,9 +41,9 @@ function showList(state) {
   if (last) MAIN.querySelector(`[data-item="${last.data}"]`)?.focus();
 }
 
-function drawnItem(row, state) {
+function drawnItem(row, beside, state) {
   try {
-    return itemView(row, state);
+    return beside ? comparison(row, beside) : itemView(row, state);
   } catch (error) {
     return html("div", {}, html("h1", {tabindex: "-1"}, titleOf(row)), html("p", {}, `This simulation cannot be shown: ${error.message}`));
   }
@@ -65,13 +67,13 @@ function step(by) {
 }
 
 function search() {
-  if (shownItem) change({item: "", turn: ""});
+  if (shownItem) change({item: "", turn: "", beside: ""});
   list.find.focus();
 }
 
 function back() {
   if (document.activeElement === list.find) return list.find.value ? change({find: ""}) || (list.find.value = "") : list.find.blur();
-  if (shownItem) change({item: "", turn: ""});
+  if (shownItem) change(shownBeside ? {beside: ""} : {item: "", turn: ""});
 }
 
 const KEYS = [

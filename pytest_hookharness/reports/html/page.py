@@ -115,7 +115,7 @@ def _said(run: TraceRun) -> str:
     return f"interrupted: {counted(len(run.steps), 'step')} were seen"
 
 
-SCRIPTS = ("text.js", "course.js", "list.js", "hook_run.js", "item.js", "page.js")
+SCRIPTS = ("text.js", "course.js", "list.js", "hook_run.js", "item.js", "comparison.js", "page.js")
 # Bytes of data that a browser opens, and the longest texts that are tried to stay below that.
 _MOST = 96 << 20
 _LONGEST = (64 << 10, 16 << 10, 4 << 10, 1 << 10)

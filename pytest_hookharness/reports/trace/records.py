@@ -22,6 +22,7 @@ from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import State
 from pytest_hookharness.model.verdicts import Finding, FindingCode, Verdict, Violation, verdict_name
+from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.phrases import describe_move
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.story import story
@@ -143,6 +144,7 @@ def end(
         "passed": outcome.passed,
         "terminated": outcome.terminated,
         "first_line": first_line(outcome),
+        "advice": advice(outcome),
         "story": excerpt(story(outcome, replay_command=replay_command)),
         "iterations": outcome.iterations,
         "blocks": outcome.blocks(),

@@ -128,6 +128,7 @@ RECORDS: Mapping[str, Schema] = {
         passed=_FLAG,
         terminated=_FLAG,
         first_line=_TEXT,
+        advice=_TEXT,
         story=_EXCERPT,
         iterations=_COUNT,
         blocks=_COUNT,

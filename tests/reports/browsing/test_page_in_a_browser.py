@@ -232,7 +232,8 @@ def test_differences_and_numbers_of_any_kind(browser, tmp_path, read_back):
 def test_small_screens_and_dark_ones(browser, written):
     """At the width of a phone nothing is beyond the edge, and every text can be read in both schemes."""
     for scheme in ("light", "dark"):
-        for address in ("", to("lint"), to("polite"), to("cut-off")):
+        other = quote("a.scenario.yaml::lint[codex@1]", safe="")
+        for address in ("", to("lint"), f"{to('lint')}&beside={other}", to("polite"), to("cut-off")):
             browser.open(written, address, width=360, scheme=scheme)
             browser.ask(OPEN_ALL)
             ratio, text = browser.ask(CONTRAST)
@@ -274,3 +275,33 @@ def test_states_that_differ_are_shown_as_different(browser, tmp_path, read_back)
         "state aaaa2222,",
         "state aaaa3333,",
     ]
+
+
+def test_cause_and_advice_come_before_the_drawing(browser, written):
+    """What to do stands above the drawing, and the time that hooks took below it."""
+    browser.open(written, to("lint"))
+
+    order = "[...document.querySelectorAll('article > p, article > section > h2, article > figure')]"
+    shown = browser.ask(f"{order}.map((each) => each.textContent)")
+
+    advice = next(place for place, text in enumerate(shown) if text.startswith("What to do: "))
+    drawing = next(place for place, text in enumerate(shown) if "repeats forever" in text and "cycle" in text)
+    assert advice < drawing
+    assert shown[drawing + 1].startswith("Time: hooks ")
+
+
+def test_two_runs_side_by_side(browser, written):
+    """A link shows one item on two hosts side by side, with their ends and turns, and Escape goes back."""
+    browser.open(written, to("lint"))
+    browser.ask("document.querySelector('.others a.small').click()")
+
+    browser.until("document.querySelector('h1').textContent === 'Two runs side by side'")
+    assert browser.ask("[...document.querySelectorAll('thead a')].map((each) => each.textContent)") == [
+        "lint on claude-code@1",
+        "lint on codex@1",
+    ]
+    assert browser.ask("document.querySelector('.lead').textContent") == (
+        "Both runs have the same moves and decisions."
+    )
+    browser.press("Escape")
+    browser.until("document.querySelector('h1').textContent === 'lint'")

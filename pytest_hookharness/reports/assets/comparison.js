@@ -1,0 +1,56 @@
+// Two runs side by side, such as one scenario on two hosts, or before and after a fix.
+
+function comparison(row, other) {
+  const [one, two] = [row, other].map((each) => wordsByTurn(readRun(each)));
+  const turns = [...new Set([...one.keys(), ...two.keys()])].sort((a, b) => a - b);
+  const differs = (turn) => (one.get(turn) ?? []).join("\n") !== (two.get(turn) ?? []).join("\n");
+  const first = turns.find(differs);
+  const head = (each) => html("th", {scope: "col"}, itemLink(each, `${titleOf(each)} on ${each.host}${each.number > 1 ? `, run ${each.number}` : ""}`));
+  const end = (each) => html("td", {}, verdictBadge(each), " ", resultBadge(each), html("p", {class: "small"}, html("bdi", {}, saidOf(each))));
+  const cell = (words) => html("td", {}, (words ?? ["no such turn"]).map((each) => html("p", {class: "step"}, html("bdi", {}, each))));
+  return html("article", {},
+    html("nav", {class: "path", "aria-label": "Simulations"}, html("a", {href: addressOf(row)}, "← Back to the first")),
+    html("h1", {tabindex: "-1"}, "Two runs side by side"),
+    html("p", {class: "lead"}, first === undefined ? "Both runs have the same moves and decisions." : `The first difference is ${turnName(first)}.`),
+    html("div", {class: "wide"}, html("table", {class: "two"},
+      html("thead", {}, html("tr", {}, html("th", {scope: "col"}, ""), head(row), head(other))),
+      html("tbody", {}, html("tr", {}, html("th", {scope: "row"}, "end"), end(row), end(other)),
+        turns.map((turn) => html("tr", {class: turn === first ? "differs" : ""},
+          html("th", {scope: "row"}, turn || "before", turn === first ? [" ", badge("differs", "odd")] : null), cell(one.get(turn)), cell(two.get(turn))))))));
+}
+
+function turnName(turn) {
+  return turn ? `in turn ${turn}` : "before the first turn";
+}
+
+// What happened in each turn, without times and other numbers that differ between equal runs.
+function wordsByTurn(run) {
+  return new Map([...grouped(run.steps)].map(([turn, steps]) => [turn, steps.map(stepWords).filter(Boolean)]));
+}
+
+function stepWords(step) {
+  if (step.kind !== "hook-event") return step.words;
+  if (!step.hook_runs.length) return "";
+  const commands = step.hook_runs.map((run) => oneLine(run.command)).join(", ");
+  return `${step.event}: ${commands} ${SIGNS[outcomeOf(step)]} ${outcomeOf(step)}`;
+}
+
+// The duration of a run, and for how much of it its hooks and the agent's tools ran.
+function spent(run, end) {
+  const of = (runs) => runs.reduce((sum, each) => sum + (each?.seconds ?? 0), 0);
+  const hooks = of(run.steps.flatMap((step) => (step.hook_runs ?? []).map((each) => each.run)));
+  const tools = of(run.steps.map((step) => step.run));
+  const rest = Math.max(0, end.seconds - hooks - tools);
+  const parts = [["hooks", hooks, "hook"], ["tools of the agent", tools, "tool"], ["the rest (host, harness, experiments)", rest, "rest"]];
+  const whole = parts.reduce((sum, [, seconds]) => sum + seconds, 0);
+  if (!whole) return null;
+  let x = 0;
+  const bars = parts.map(([, seconds, mood]) => {
+    const width = (600 * seconds) / whole;
+    x += width;
+    return svg("rect", {class: `span ${mood}`, x: x - width, y: 0, width, height: 12});
+  });
+  const words = parts.filter(([, seconds]) => seconds).map(([name, seconds]) => `${name} ${time(seconds)}`).join(", ");
+  return html("figure", {}, svg("svg", {width: 600, viewBox: "0 0 600 12", role: "img", "aria-label": `Time: ${words}`}, bars),
+    html("figcaption", {}, `Time: ${words}.`));
+}
