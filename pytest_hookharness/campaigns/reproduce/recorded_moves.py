@@ -9,7 +9,7 @@ were, because the hooks shall refuse them again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from pytest_hookharness.campaigns.reproduce.outside_world import find_reach, is_outside
@@ -31,7 +31,8 @@ from pytest_hookharness.model.moves import (
     Tools,
     Wait,
 )
-from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.protocol import Payload
+from pytest_hookharness.scenario_files.relative_paths import within
 
 # Seconds between two records after which time counts: a person was away, or something ran long.
 _LONG = 60.0
@@ -184,31 +185,6 @@ def split_patch(patch: str) -> Sequence[str]:
         return (patch,)
     bodies = [part.partition(_END)[0] for part in parts]
     return tuple(f"{_BEGIN}{body}{_END}\n" for body in bodies)
-
-
-def within(value: Payload, cwd: str) -> Payload:
-    """Return arguments in which paths of the recorded project are relative to it."""
-    if not cwd or cwd == "/":
-        return value
-    place = re.compile(rf"(?<![\w./-]){re.escape(cwd.rstrip('/'))}(?P<rest>/|(?![\w.-]))")
-
-    def relative(inner: Json) -> Json:
-        match inner:
-            case str():
-                return place.sub(lambda found: "" if found["rest"] and _goes_on(inner, found) else ".", inner)
-            case Mapping():
-                return {key: relative(item) for key, item in inner.items()}
-            case Sequence():
-                return [relative(item) for item in inner]
-            case _:
-                return inner
-
-    return {key: relative(item) for key, item in value.items()}
-
-
-def _goes_on(text: str, found: re.Match[str]) -> bool:
-    after = text[found.end() : found.end() + 1]
-    return bool(after) and not after.isspace() and after not in "'\";&|)"
 
 
 def _short(text: str) -> str:

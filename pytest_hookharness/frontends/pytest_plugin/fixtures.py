@@ -229,7 +229,7 @@ class HookRecordings(_ContextTool):
         Raises:
             UnreadableRecords: There is none, or one has another form.
         """
-        from pytest_hookharness.frontends.output.recordings import read_recordings
+        from pytest_hookharness.scenario_files.recordings import read_recordings
 
         return read_recordings(self._context.folder / path)
 

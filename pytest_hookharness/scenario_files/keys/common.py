@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, TypeAlias
 
+from pytest_hookharness.model import moves
 from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
@@ -24,6 +25,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     RecordShape,
     Shape,
     Text,
+    Values,
     Whole,
     either,
 )
@@ -147,3 +149,28 @@ def record_of(
     keys = keys_of(model, shapes, names=names, without=without, only=only, required=required)
     values: dict[str, Any] = {"noun": noun, "keys": keys, "build": model, **more}
     return RecordShape(**values)
+
+
+HARMS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "grow", "chmod", "replace")
+HARMS_WITH_TEXT = ("grow", "chmod", "replace")
+
+
+def check_harm(values: Values) -> Iterator[tuple[str, str]]:
+    """Yield a problem if a text is missing or not allowed for this kind of damage."""
+    how = values.get("how", "delete")
+    if how in HARMS_WITH_TEXT and "text" not in values:
+        yield "", f"how: {how} needs a text"
+    if how not in HARMS_WITH_TEXT and "text" in values:
+        yield "text", f"how: {how} takes no text; only {', '.join(HARMS_WITH_TEXT)} do"
+    if how == "grow" and not re.fullmatch(r"[0-9]{1,8}", str(values.get("text", "0"))):
+        yield "text", 'the text of grow is a size in bytes such as "65536"'
+    if how == "chmod" and "text" in values and not texts.matches(texts.MODE, values["text"]):
+        yield "text", 'the text of chmod is an octal mode such as "0644"'
+
+
+CORRUPT = record_of(
+    moves.Corrupt,
+    "damage to a file",
+    {"file": INSIDE, "how": ChoiceShape(noun="a kind of damage", words=HARMS)},
+    check=check_harm,
+)

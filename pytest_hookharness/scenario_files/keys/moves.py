@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pytest_hookharness.model import moves
 from pytest_hookharness.scenario_files.keys.common import (
+    CORRUPT,
     DURATION,
     EVENT,
-    INSIDE,
     JSON_MAPPING,
     REGEX,
     TIMES,
@@ -25,6 +25,7 @@ from pytest_hookharness.scenario_files.schema import texts
 from pytest_hookharness.scenario_files.schema.shapes import (
     ChoiceShape,
     FlagShape,
+    Folder,
     Many,
     Named,
     Nothing,
@@ -35,9 +36,6 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Values,
     either,
 )
-
-HARMS = ("delete", "empty", "truncate", "garbage", "crlf", "bom", "grow", "chmod", "replace")
-HARMS_WITH_TEXT = ("grow", "chmod", "replace")
 
 _CALL_SHAPES: Shapes = {
     "name": Text(noun="a tool's name", pattern=texts.WORDS, example="Bash"),
@@ -77,25 +75,6 @@ def make_tools(
     )
 
 
-def check_harm(values: Values) -> Iterator[tuple[str, str]]:
-    """Yield a problem if a text is missing or not allowed for this kind of damage."""
-    how = values.get("how", "delete")
-    if how in HARMS_WITH_TEXT and "text" not in values:
-        yield "", f"how: {how} needs a text"
-    if how not in HARMS_WITH_TEXT and "text" in values:
-        yield "text", f"how: {how} takes no text; only {', '.join(HARMS_WITH_TEXT)} do"
-    if how == "grow" and not re.fullmatch(r"[0-9]{1,8}", str(values.get("text", "0"))):
-        yield "text", 'the text of grow is a size in bytes such as "65536"'
-    if how == "chmod" and "text" in values and not texts.matches(texts.MODE, values["text"]):
-        yield "text", 'the text of chmod is an octal mode such as "0644"'
-
-
-CORRUPT = record_of(
-    moves.Corrupt,
-    "damage to a file",
-    {"file": INSIDE, "how": ChoiceShape(noun="a kind of damage", words=HARMS)},
-    check=check_harm,
-)
 SUBAGENT = record_of(
     moves.Subagent,
     "a task for a subagent",
@@ -226,6 +205,12 @@ EVENTS = (
     ),
     Tag("corrupt", CORRUPT, role="event", doc="A file is damaged between two turns."),
 )
+RECORDING = Tag(
+    "recording",
+    Folder(noun="a folder of recordings"),
+    role="recording",
+    doc="The prompts, calls and stops that `hookharness record` stored in a folder; no call is carried out.",
+)
 GOING_ON = Tag("then", THEN, role="then", doc="What the agent does when its script has ended.")
 
 
@@ -234,6 +219,8 @@ def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]
     for index, item in enumerate(items):
         if item is None:
             continue
+        if item.tag.role == "recording":
+            yield from ((index, str(error)) for error in _unreadable(item.value))
         if item.tag.role == "then" and index + 1 < len(items):
             yield index, "then must be the last item: it says what the agent does after its script"
         if item.tag.role == "say":
@@ -244,6 +231,19 @@ def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]
                     index,
                     f"say must be followed by a tool call, but {name} follows; for a text alone use stop",
                 )
+
+
+def _unreadable(folder: Path) -> Iterator[ValueError]:
+    try:
+        _read_recording(folder)
+    except ValueError as error:
+        yield error
+
+
+def _read_recording(folder: Path) -> tuple[moves.Act, ...]:
+    from pytest_hookharness.scenario_files.recordings import read_acts
+
+    return read_acts(folder)
 
 
 def gather_acts(items: Sequence[PlacedValue]) -> tuple[moves.Act, ...]:
@@ -261,6 +261,8 @@ def gather_acts(items: Sequence[PlacedValue]) -> tuple[moves.Act, ...]:
                 acts.append(make_act(item, label=item.path))
             case "event":
                 acts.append(make_act(item))
+            case "recording":
+                acts += _read_recording(item.value)
             case "then":
                 pass
     return tuple(acts)
@@ -283,7 +285,7 @@ def gather_script(items: Sequence[PlacedValue]) -> moves.Script:
 
 AGENT = Many(
     noun="a list of acts",
-    item=Tagged(noun="an act", tags=(*EVENTS, *MOVES, GOING_ON)),
+    item=Tagged(noun="an act", tags=(*EVENTS, *MOVES, RECORDING, GOING_ON)),
     check=check_acts,
     gather=gather_script,
 )

@@ -213,7 +213,7 @@ class Tag:
     name: str
     shape: Shape
     doc: str
-    role: Literal["say", "call", "stop", "event", "then"]
+    role: Literal["say", "call", "stop", "event", "recording", "then"]
     make: Callable[..., object] | None = None
     field: str = ""
     modifiers: tuple[Key, ...] = ()

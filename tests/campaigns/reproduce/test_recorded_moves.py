@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_hookharness.campaigns.reproduce.outside_world import find_reach
-from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves, split_patch, within
+from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves, split_patch
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.model.actions import Action, ActionResult, Break, HookRefusal
 from pytest_hookharness.model.moves import (
@@ -18,6 +18,7 @@ from pytest_hookharness.model.moves import (
     Tools,
     Wait,
 )
+from pytest_hookharness.scenario_files.relative_paths import within
 
 CWD = "/home/dev/project"
 

@@ -1,0 +1,103 @@
+"""
+The recordings of ``hookharness record``, one JSON file for each hook run, as payloads and as acts.
+
+Payloads of prompts, calls and stops become acts; those of other events come from the host by itself. No call
+is carried out: hooks see it with the result that was recorded after it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_hookharness.model import moves
+from pytest_hookharness.scenario_files.json_records import UnreadableRecords
+from pytest_hookharness.scenario_files.relative_paths import within
+
+_PROMPTS = ("UserPromptSubmit", "BeforeAgent")
+_BEFORE = ("PreToolUse", "BeforeTool")
+_AFTER = ("PostToolUse", "PostToolUseFailure", "AfterTool")
+_STOPS = ("Stop", "AfterAgent")
+
+
+def read_recordings(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """
+    Return the payloads of one recording, or of all in a folder, by event, in the order of time.
+
+    Raises:
+        UnreadableRecords: There is none, or one has another form.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event, payload in _in_order(path):
+        found.setdefault(event, []).append(payload)
+    return found
+
+
+def read_acts(path: Path) -> tuple[moves.Act, ...]:
+    """
+    Return the recorded prompts, calls and stops as acts.
+
+    Raises:
+        UnreadableRecords: There is none, or one has another form.
+    """
+    read = _in_order(path)
+    # Several hooks of one event got the same payload.
+    once = [pair for n, pair in enumerate(read) if n == 0 or pair != read[n - 1]]
+    acts = tuple(_acts(once))
+    if not acts:
+        raise UnreadableRecords(f"{path}: has no recording of a prompt, a call or a stop")
+    return acts
+
+
+def _acts(read: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[moves.Act]:
+    results = {_call(payload): (event, payload) for event, payload in read if event in _AFTER}
+    before = {_call(payload) for event, payload in read if event in _BEFORE}
+    for event, payload in read:
+        if event in _PROMPTS:
+            yield moves.Prompt(text=str(payload.get("prompt") or moves.FIRST_PROMPT.text))
+        elif event in _STOPS:
+            said = payload.get("last_assistant_message") or payload.get("prompt_response")
+            yield moves.Stop(text=str(said or moves.Stop().text))
+        elif event in _BEFORE or (event in _AFTER and _call(payload) not in before):
+            given = _result(*results.get(_call(payload), ("", {})))
+            arguments = payload.get("tool_input")
+            found = within(arguments if isinstance(arguments, Mapping) else {}, str(payload.get("cwd") or ""))
+            call = moves.ToolCall(name=str(payload.get("tool_name") or ""), input=found, given=given)
+            yield moves.Tools(calls=(call,))
+
+
+def _call(payload: Mapping[str, Any]) -> str:
+    return json.dumps(
+        [payload.get(key) for key in ("tool_use_id", "tool_name", "tool_input")], sort_keys=True
+    )
+
+
+def _result(event: str, payload: Mapping[str, Any]) -> moves.ToolResult:
+    response = payload.get("tool_response", payload.get("error"))
+    text = response if isinstance(response, str) else "" if response is None else json.dumps(response)
+    return moves.ToolResult(text=text, response=response, failed=event == "PostToolUseFailure")
+
+
+def _in_order(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    if not files:
+        raise UnreadableRecords(f"{path}: has no recording (*.json); `hookharness record` writes them")
+    read = sorted(((_read(file), file.name) for file in files), key=lambda one: (one[0].get("at", 0), one[1]))
+    return [(record["event"], record["payload"]) for record, _ in read]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        record: dict[str, Any] = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise UnreadableRecords(f"{file}: cannot be read as a recording: {error}") from error
+    match record:
+        case {"event": str(), "payload": dict()}:
+            return record
+        case _:
+            raise UnreadableRecords(
+                f"{file}: is no recording; expected an object with the text `event` and the object "
+                "`payload`, as `hookharness record` writes it"
+            )

@@ -1,0 +1,66 @@
+"""Claims about recordings as acts of an agent."""
+
+import json
+
+import pytest
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult, Tools
+
+CALL = {"tool_use_id": "c", "tool_name": "Bash", "tool_input": {"command": "cat /home/dev/p/a.py"}}
+RESPONSE = {"stdout": "x"}
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Store payloads as recordings, and load a scenario that plays them."""
+
+    def load(*events):
+        folder = tmp_path / "kept"
+        folder.mkdir()
+        for number, (event, payload) in enumerate(events):
+            record = {"event": event, "at": number, "payload": {"cwd": "/home/dev/p", **payload}}
+            (folder / f"{99 - number}.json").write_text(json.dumps(record))
+        file = tmp_path / "a.scenario.yaml"
+        file.write_text("name: a\nwhy: w\nagent:\n  - recording: kept\n  - then: idle\n")
+        (scenario,) = scenario_files.load(file)
+        return scenario.script.acts
+
+    return load
+
+
+def test_payloads_become_acts(load):
+    """Prompts, calls and stops are acts in the order of time; a call has its recorded result."""
+    acts = load(
+        ("SessionStart", {}),
+        ("UserPromptSubmit", {"prompt": "Go."}),
+        ("PreToolUse", CALL),
+        ("PreToolUse", CALL),
+        ("PostToolUse", {**CALL, "tool_response": RESPONSE}),
+        ("Stop", {"last_assistant_message": "Done!"}),
+    )
+    result = ToolResult(text='{"stdout": "x"}', response=RESPONSE)
+    call = ToolCall(name="Bash", input={"command": "cat a.py"}, given=result)
+    assert acts == (Prompt(text="Go."), Tools(calls=(call,)), Stop(text="Done!"))
+
+
+def test_a_call_without_its_result_is_not_carried_out(load):
+    """A call that was refused, or whose result was not recorded, has an empty result."""
+    (act,) = load(("PreToolUse", CALL))
+    assert act.calls[0].given == ToolResult()
+
+
+@pytest.mark.parametrize(
+    ("events", "says"),
+    [([], "has no recording"), ([("Setup", {})], "no recording of a prompt, a call or a stop")],
+)
+def test_folders_without_acts_are_a_problem(load, events, says):
+    """A folder without recordings, or without any of an act, is a problem at its place in the file."""
+    with pytest.raises(scenario_files.ScenarioErrors, match=says):
+        load(*events)
+
+
+def test_other_lists_have_no_recordings():
+    """Reactions are moves, so they cannot play a recording."""
+    with pytest.raises(scenario_files.ScenarioErrors):
+        scenario_files.script_from([], when=[{"do": [{"recording": "kept"}]}])
