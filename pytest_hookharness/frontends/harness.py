@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -26,7 +27,12 @@ from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.simulation.loop import Observer
-from pytest_hookharness.simulation.parallel_jobs import ConcurrentHostRuns, TimedOutcome, can_run_concurrently
+from pytest_hookharness.simulation.parallel_jobs import (
+    MOST_AHEAD,
+    RunsAhead,
+    TimedOutcome,
+    can_run_concurrently,
+)
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -80,7 +86,7 @@ class Harness(AbstractContextManager["Harness"]):
         self._line = line or ProgressLine()
         self._supervisor: Supervisor | None = None
         self._scratch: Path | None = None
-        self._host_runs = ConcurrentHostRuns(self._simulate)
+        self._ahead = RunsAhead(self._simulate)
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -88,7 +94,7 @@ class Harness(AbstractContextManager["Harness"]):
     def close(self) -> None:
         """End the supervisor and every process it still has, and remove the scratch folder."""
         # Their threads use the supervisor and the folder, so they go first.
-        self._host_runs.stop()
+        self._ahead.stop()
         if self._supervisor is not None:
             self._supervisor.close()
             self._supervisor = None
@@ -126,7 +132,7 @@ class Harness(AbstractContextManager["Harness"]):
 
     def open_testbed(self, scenario: Scenario) -> Testbed:
         """Set up a testbed in which single events of a scenario are fired."""
-        self._host_runs.finish()
+        self._ahead.finish()
         with naming_exhaustion():
             return Testbed.open(scenario, self.settings, self.supervisor, self.base)
 
@@ -146,27 +152,27 @@ class Harness(AbstractContextManager["Harness"]):
             item: The test it is played for; ``None`` for the item of a scenario file.
             executor: Expands states of an exploration; ``None`` for this process.
         """
-        self._host_runs.finish()
+        self._ahead.finish()
         with self._noting_interrupts(), self._line.about(scenario.id):
             return self._simulate(scenario, self.base, on_trial=on_trial, item=item, executor=executor)
 
     def plan_trials(self, scenario: Scenario) -> TestMatrix:
         """Return the trials that a scenario with ``vary`` would get, after playing it once without any."""
-        self._host_runs.finish()
+        self._ahead.finish()
         return run.plan_trials(scenario, self.settings, self.resources)
 
-    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> TimedOutcome:
+    def play(self, scenario: Scenario, upcoming: Callable[[], Iterable[Scenario]]) -> TimedOutcome:
         """
         Play a scenario to its verdict, concurrently with those that will be played next.
 
-        ``siblings`` returns scenarios that may run concurrently with it: the same one on other hosts.
+        ``upcoming`` returns them in this order, as far as they may run concurrently with it.
         """
         with self._noting_interrupts(), self._line.about(scenario.id):
-            if not self._host_runs.knows(scenario):
-                tier, candidates = self.settings.tier, (scenario, *siblings())
-                together = [each for each in candidates if can_run_concurrently(each, tier, self.supervisor)]
-                self._host_runs.begin(together if len(together) > 1 else (), self.base)
-            played = self._host_runs.take(scenario)
+            tier = self.settings.tier
+            candidates = itertools.islice(itertools.chain((scenario,), upcoming()), MOST_AHEAD)
+            together = [each for each in candidates if can_run_concurrently(each, tier, self.supervisor)]
+            self._ahead.begin(together if len(together) > 1 else (), self.base)
+            played = self._ahead.take(scenario)
         if played is not None:
             return played
         began = time.monotonic()

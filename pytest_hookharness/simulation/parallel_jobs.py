@@ -19,10 +19,10 @@ from pytest_hookharness.simulation.testbed.run_settings import Interrupted
 T = TypeVar("T")
 # A function that gets the CPU slot it runs in and the folder below which it writes everything.
 Job: TypeAlias = Callable[[CpuSlot, Path], T]
-# Limits on threads. A thread that waits for a slot costs only memory, so they may exceed the processors:
-# jobs of one campaign, and hosts of one scenario (more than any scenario has).
+# Limits on threads: jobs of one campaign, and simulations that are begun before their turn. A thread that
+# waits for a slot costs only memory, so they may exceed the processors; the hosts of one scenario fit.
 _JOB_THREADS = 32
-_HOST_THREADS = 64
+MOST_AHEAD = 32
 
 
 def can_run_concurrently(scenario: Scenario, tier: Tier | None, supervisor: Supervisor) -> bool:
@@ -39,8 +39,6 @@ def run_jobs(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
     """
     Run jobs at the same time and yield each result with the position of its job, in order of completion.
 
-    A job that lost its CPU slot while its hooks worked is run once more at the end, alone.
-
     Args:
         jobs: The jobs; earlier ones get a slot first.
         base: The folder below which each job has a folder of its own.
@@ -49,30 +47,30 @@ def run_jobs(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
         KeyboardInterrupt: Ctrl-C; all other jobs are ended as well.
         Exception: The exception that a job raised.
     """
-    slots, displaced = CpuSlots(processors()), []
+    slots = CpuSlots(processors())
     pool = ThreadPoolExecutor(min(_JOB_THREADS, max(1, len(jobs))), "hook-job")
     try:
         begun = {
-            pool.submit(_run_job, job, slots.slot(), base / str(place)): place
-            for place, job in enumerate(jobs)
+            pool.submit(_run_job, job, slots, base / str(place)): place for place, job in enumerate(jobs)
         }
         for future in as_completed(begun):
-            try:
-                result = future.result()
-            except NoFreeSlot:
-                displaced.append(begun[future])
-                continue
-            yield begun[future], result
+            yield begun[future], future.result()
     finally:
         # Wake the threads that wait for a slot, join them, and close the slots' pipe once nobody reads it.
         slots.stop()
         pool.shutdown(cancel_futures=True)
         slots.close()
-    for place in displaced:
-        yield place, _run_job(jobs[place], CpuSlot(), base / str(place))
 
 
-def _run_job(job: Job[T], slot: CpuSlot, base: Path) -> T:
+def _run_job(job: Job[T], slots: CpuSlots, base: Path) -> T:
+    """Run a job; one that lost its slot while its hooks worked is run once more, and then keeps its slot."""
+    try:
+        return _attempt(job, slots.slot(), base)
+    except NoFreeSlot:
+        return _attempt(job, slots.slot(kept=True), base)
+
+
+def _attempt(job: Job[T], slot: CpuSlot, base: Path) -> T:
     try:
         slot.take()
         return job(slot, base)
@@ -98,7 +96,7 @@ class TimedOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _HostRun:
+class _RunAhead:
     scenario: Scenario
     future: Future[TimedOutcome]
 
@@ -109,8 +107,8 @@ class _WorkerPool:
     slots: CpuSlots
 
 
-class ConcurrentHostRuns:
-    """Simulations of one scenario on several hosts, begun before their outcomes are asked for."""
+class RunsAhead:
+    """Simulations that are begun before their outcomes are asked for."""
 
     def __init__(self, simulate: Callable[[Scenario, Path, CpuSlot], Outcome]) -> None:
         """
@@ -120,8 +118,9 @@ class ConcurrentHostRuns:
             simulate: Simulates a scenario, given the folder below which everything is written and a CPU slot.
         """
         self._simulate = simulate
-        self._runs: list[_HostRun] = []
+        self._runs: list[_RunAhead] = []
         self._pool: _WorkerPool | None = None
+        self._begun = 0
 
     def knows(self, scenario: Scenario) -> bool:
         """Return whether a simulation of this scenario was begun and its outcome not taken yet."""
@@ -133,26 +132,26 @@ class ConcurrentHostRuns:
         if not fresh:
             return
         if self._pool is None:
-            threads = ThreadPoolExecutor(_HOST_THREADS, "hook-host-run")
+            threads = ThreadPoolExecutor(MOST_AHEAD, "hook-run-ahead")
             self._pool = _WorkerPool(threads, CpuSlots(processors()))
-        for place, scenario in enumerate(fresh, 1):
+        for scenario in fresh:
             # A folder for each, so that the name of a workspace does not depend on which thread is first.
-            slot = self._pool.slots.slot()
-            future = self._pool.threads.submit(self._run, scenario, base / str(place), slot)
-            self._runs.append(_HostRun(scenario, future))
+            self._begun += 1
+            place = base / str(self._begun)
+            future = self._pool.threads.submit(self._run, scenario, place, self._pool.slots)
+            self._runs.append(_RunAhead(scenario, future))
 
-    def _run(self, scenario: Scenario, base: Path, slot: CpuSlot) -> TimedOutcome:
-        try:
-            slot.take()
+    def _run(self, scenario: Scenario, base: Path, slots: CpuSlots) -> TimedOutcome:
+        def job(slot: CpuSlot, base: Path) -> TimedOutcome:
             began = slot.clock()
             outcome = self._simulate(scenario, base, slot)
             return TimedOutcome(outcome, slot.clock() - began)
-        finally:
-            slot.leave()
+
+        return _run_job(job, slots, base)
 
     def take(self, scenario: Scenario) -> TimedOutcome | None:
         """
-        Wait for a simulation and return its outcome; ``None`` if it must be run alone.
+        Wait for a simulation and return its outcome; ``None`` if it was not begun.
 
         Raises:
             Interrupted: Ctrl-C while waiting; all other simulations are ended as well.
@@ -170,10 +169,7 @@ class ConcurrentHostRuns:
             if not found.future.cancelled() and isinstance(found.future.exception(), Interrupted):
                 found.future.result()
             raise
-        try:
-            return found.future.result()
-        except NoFreeSlot:
-            return None
+        return found.future.result()
 
     def finish(self) -> None:
         """Wait until no simulation is under way."""

@@ -196,6 +196,7 @@ class Supervisor(AbstractContextManager["Supervisor"]):
         self._starting = threading.Lock()
         self._channel: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._tiers: Mapping[Tier, str] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -209,6 +210,11 @@ class Supervisor(AbstractContextManager["Supervisor"]):
 
     def tiers(self) -> Mapping[Tier, str]:
         """Return every tier with the reason why it is not available here, empty if it is."""
+        if self._tiers is None:
+            self._tiers = self._find_tiers()
+        return self._tiers
+
+    def _find_tiers(self) -> Mapping[Tier, str]:
         with self._connect(plain=True) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
             with contextlib.suppress(BrokenPipeError):

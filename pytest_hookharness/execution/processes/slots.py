@@ -33,7 +33,7 @@ class CpuSlot:
     The slot of a simulation that runs alone: it always has the CPU.
 
     Attributes:
-        shared: Whether other simulations compete for slots.
+        shared: Whether it is left to other simulations while the hooks wait.
         waited: Seconds spent waiting for the slot.
     """
 
@@ -87,9 +87,13 @@ class CpuSlots:
         # All who wait for an answer of an item supervisor also wait for the end of this pipe.
         self.bell, self._bell_end = os.pipe()
 
-    def slot(self) -> CpuSlot:
-        """Return a slot for one more simulation, which has yet to be taken."""
-        return _SharedSlot(self)
+    def slot(self, *, kept: bool = False) -> CpuSlot:
+        """
+        Return a slot for one more simulation, which has yet to be taken.
+
+        A slot that is ``kept`` is not left while hooks wait, so no hook can find it taken.
+        """
+        return _SharedSlot(self, kept=kept)
 
     def wait_for_one(self) -> None:
         """
@@ -135,10 +139,9 @@ class CpuSlots:
 class _SharedSlot(CpuSlot):
     """A slot that other simulations want too."""
 
-    shared = True
-
-    def __init__(self, slots: CpuSlots) -> None:
+    def __init__(self, slots: CpuSlots, *, kept: bool) -> None:
         super().__init__()
+        self.shared = not kept
         self._slots = slots
         self._taken = False
 

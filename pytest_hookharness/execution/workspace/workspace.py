@@ -20,6 +20,7 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -180,7 +181,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         roots[OUTSIDE] = self.outside / "upper"
         return roots | {os.path.normpath(folder): Path(folder) for folder in scenario.cover}
 
-    @property
+    @cached_property
     def written(self) -> tuple[Path, ...]:
         """All folders that change during one simulation, with the records of the test doubles."""
         every = dict.fromkeys([*self.roots.values(), self.doubles.folder])

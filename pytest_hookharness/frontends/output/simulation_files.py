@@ -65,7 +65,7 @@ def recording(
         recorder.end(interrupted.outcome)
         raise
     except NoFreeSlot:
-        # The simulation will be repeated alone, and writes a file then.
+        # The simulation will be repeated, and writes a file then.
         recorder.discard()
         raise
     except Exception as error:

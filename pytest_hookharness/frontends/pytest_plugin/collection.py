@@ -24,6 +24,8 @@ from pytest_hookharness.reports.terminal.verdict_text import first_line, most_se
 
 # Markers of items that may not be run.
 _SKIPPING = frozenset({"skip", "skipif", "xfail"})
+# Scopes of fixtures that the items of one file share.
+_SHARED_SCOPES = ("module", "package", "session")
 _MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]+)")
 
 
@@ -83,7 +85,7 @@ def _short(path: Path) -> Path:
 
 def _play(scenario: Scenario) -> Callable[..., None]:
     def play(_hook_context: Any, request: pytest.FixtureRequest) -> None:
-        outcome = _hook_context.play(scenario, request.node.siblings)
+        outcome = _hook_context.play(scenario, request.node.upcoming)
         if not outcome.passed:
             raise ScenarioFailed(outcome)
 
@@ -106,26 +108,31 @@ class ScenarioItem(pytest.Function):
         if parse is not None:
             self._id = parse(self.nodeid)
 
-    def siblings(self) -> list[Scenario]:
-        """Return the same scenario on other hosts, if this process will run them next."""
+    def upcoming(self) -> Iterator[Scenario]:
+        """Yield the scenarios that this process will play next, up to one that must wait for its turn."""
         # An xdist worker does not know which items it will be given, nor -x whether there will be a next one.
         if (
             hasattr(self.config, "workerinput")
             or self.config.getoption("maxfail")
             or os.getpid() != self._process
         ):
-            return []
-        items = itertools.dropwhile(lambda item: item is not self, self.session.items)
-        return [item.scenario for item in items if isinstance(item, ScenarioItem) and self._may_begin(item)]
+            return
+        items = self.session.items
+        for other in itertools.islice(items, items.index(self) + 1, None):
+            if not isinstance(other, ScenarioItem) or not self._is_prepared(other):
+                return
+            yield other.scenario
 
-    def _may_begin(self, other: ScenarioItem) -> bool:
-        if other is self or (other.parent, other.scenario.variant) != (self.parent, self.scenario.variant):
-            return False
+    def _is_prepared(self, other: ScenarioItem) -> bool:
+        """Return whether a later item needs no setup but that of this one, and will certainly run."""
         if any(mark.name in _SKIPPING for mark in other.iter_markers()):
             return False
-        # Function-scoped fixtures of other plugins are set up only when the item itself runs.
-        used = other._fixtureinfo.name2fixturedefs
-        return all(name == "_hook_context" or found[-1].scope != "function" for name, found in used.items())
+        # What fixtures of other plugins set up must neither be missing nor be there too early.
+        shared = _SHARED_SCOPES if other.parent is self.parent else ("session",)
+        own, used = self._fixtureinfo.name2fixturedefs, other._fixtureinfo.name2fixturedefs
+        return own == used and all(
+            name == "_hook_context" or found[-1].scope in shared for name, found in used.items()
+        )
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Return the line of the scenario's expectation, for editors and summaries."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from pathlib import Path
@@ -122,9 +122,9 @@ class TestContext(AbstractContextManager["TestContext"]):
         self.results.outcomes.append(outcome)
         return outcome
 
-    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Outcome:
+    def play(self, scenario: Scenario, upcoming: Callable[[], Iterable[Scenario]]) -> Outcome:
         """Play a scenario concurrently with those that will be played next, and keep its outcome."""
-        played = self.harness.play(scenario, siblings)
+        played = self.harness.play(scenario, upcoming)
         self.results.outcomes.append(played.outcome)
         self.results.seconds = played.seconds
         return played.outcome

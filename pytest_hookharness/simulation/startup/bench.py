@@ -182,9 +182,10 @@ class Bench:
 
     def may_write(self, path: Path) -> bool:
         """Return whether a file belongs to the throw-away folders, through all links."""
-        return lies_in(
-            os.path.realpath(path), [os.path.realpath(each) for each in self._testbed.workspace.written]
-        )
+        return lies_in(os.path.realpath(path), self._real_folders())
+
+    def _real_folders(self) -> list[str]:
+        return [os.path.realpath(each) for each in self._testbed.workspace.written]
 
     def read(self, path: Path) -> str | None:
         """Return the text of a program; ``None`` if it cannot be read or is too long."""
@@ -205,10 +206,12 @@ class Bench:
 
         A file that exists is left alone.
         """
+        # Looked up once: only the files of this block are written between two of them.
+        folders = self._real_folders()
         written = [
             path
             for path, text in files.items()
-            if self.may_write(path) and not os.path.lexists(path) and self.put(path, text)
+            if lies_in(os.path.realpath(path), folders) and not os.path.lexists(path) and self.put(path, text)
         ]
         try:
             yield bool(written)

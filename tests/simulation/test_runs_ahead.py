@@ -1,4 +1,4 @@
-"""Simulations on several hosts at the same time, most of them with plain values instead of outcomes."""
+"""Simulations that are begun before their turn, most of them with plain values instead of outcomes."""
 
 import threading
 import time
@@ -14,19 +14,19 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files import scenario_from
-from pytest_hookharness.simulation.parallel_jobs import ConcurrentHostRuns
+from pytest_hookharness.simulation.parallel_jobs import RunsAhead
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 ONE, OTHER = (Scenario(name="loop", host=host) for host in ("codex", "kimi"))
 
 
 @pytest.fixture
-def concurrent_runs():
-    """Return a function that makes concurrent host runs, and stop them at the end."""
+def runs_ahead():
+    """Return a function that makes objects that begin runs ahead, and stop them at the end."""
     made = []
 
     def make(simulate):
-        made.append(ConcurrentHostRuns(simulate))
+        made.append(RunsAhead(simulate))
         return made[-1]
 
     yield make
@@ -34,7 +34,7 @@ def concurrent_runs():
         each.stop()
 
 
-def test_each_runs_once(concurrent_runs):
+def test_each_runs_once(runs_ahead):
     """A simulation that is under way is not begun again, and each has a folder of its own."""
     begun = []
 
@@ -42,7 +42,7 @@ def test_each_runs_once(concurrent_runs):
         begun.append((scenario.host, base))
         return scenario.host
 
-    runs = concurrent_runs(simulate)
+    runs = runs_ahead(simulate)
     for _ in range(2):
         runs.begin((ONE, OTHER), Path("/base"))
 
@@ -51,21 +51,36 @@ def test_each_runs_once(concurrent_runs):
     assert not runs.knows(ONE)
 
 
-def test_a_run_without_a_free_slot_has_no_outcome(concurrent_runs):
-    """A simulation that lost its CPU slot has no outcome, and is known until it is asked for."""
+def test_a_run_without_a_free_slot_is_repeated(runs_ahead):
+    """A simulation that lost its CPU slot is repeated in the same folder, with a slot that it keeps."""
+    begun = []
 
-    def simulate(_scenario, _base, _slot):
-        raise NoFreeSlot
+    def simulate(scenario, base, slot):
+        begun.append((scenario.host, base, slot.shared))
+        if slot.shared and scenario is ONE:
+            raise NoFreeSlot
+        return scenario.host
 
-    runs = concurrent_runs(simulate)
+    runs = runs_ahead(simulate)
     runs.begin((ONE, OTHER), Path("/base"))
 
-    assert runs.knows(ONE)
-    assert runs.take(ONE) is None
-    assert not runs.knows(ONE)
+    assert [runs.take(scenario).outcome for scenario in (ONE, OTHER)] == ["codex", "kimi"]
+    first = ("codex", Path("/base/1"))
+    assert sorted(begun) == [(*first, False), (*first, True), ("kimi", Path("/base/2"), True)]
 
 
-def test_each_has_its_own_exception(concurrent_runs):
+def test_a_folder_is_given_once(runs_ahead):
+    """Simulations that are begun later get other folders, whatever has ended by then."""
+    places = []
+    runs = runs_ahead(lambda _scenario, base, _slot: places.append(base))
+    for scenario in (ONE, OTHER):
+        runs.begin((scenario,), Path("/base"))
+        runs.take(scenario)
+
+    assert places == [Path("/base/1"), Path("/base/2")]
+
+
+def test_each_has_its_own_exception(runs_ahead):
     """An exception of one simulation is raised where its outcome is taken."""
 
     def simulate(scenario, _base, _slot):
@@ -73,7 +88,7 @@ def test_each_has_its_own_exception(concurrent_runs):
             raise ValueError("no such thing")
         return "fine"
 
-    runs = concurrent_runs(simulate)
+    runs = runs_ahead(simulate)
     runs.begin((ONE, OTHER), Path("/base"))
 
     assert runs.take(OTHER).outcome == "fine"
@@ -81,7 +96,7 @@ def test_each_has_its_own_exception(concurrent_runs):
         runs.take(ONE)
 
 
-def test_a_stop_forgets_all(concurrent_runs):
+def test_a_stop_forgets_all(runs_ahead):
     """After a stop nothing is under way, and other simulations can be begun."""
     begun = threading.Event()
 
@@ -91,7 +106,7 @@ def test_a_stop_forgets_all(concurrent_runs):
         threading.Event().wait(0.05)
         slot.take()
 
-    runs = concurrent_runs(simulate)
+    runs = runs_ahead(simulate)
     runs.begin((ONE, OTHER), Path("/base"))
     assert begun.wait(10)
     runs.stop()
@@ -135,4 +150,4 @@ def test_scenarios_with_a_covered_folder_do_not_run_at_the_same_time(tmp_path, s
     one, other = replace(one, cover=cover), replace(other, cover=cover)
     with Harness(Settings(base=tmp_path)) as harness:
         harness.play(one, lambda: [other])
-        assert harness._host_runs.knows(other) is begun
+        assert harness._ahead.knows(other) is begun
