@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from pytest_hookharness.execution.exhaustion import Exhausted, naming_exhaustion
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.progress import ProgressLine
 from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catalogue
@@ -86,6 +87,7 @@ class Harness(AbstractContextManager["Harness"]):
         self._line = line or ProgressLine()
         self._supervisor: Supervisor | None = None
         self._scratch: Path | None = None
+        self._disposal: Disposal | None = None
         self._ahead = RunsAhead(self._simulate)
 
     def __exit__(self, *_: object) -> None:
@@ -93,16 +95,22 @@ class Harness(AbstractContextManager["Harness"]):
 
     def close(self) -> None:
         """End the supervisor and every process it still has, and remove the scratch folder."""
-        # Their threads use the supervisor and the folder, so they go first.
-        self._ahead.stop()
-        if self._supervisor is not None:
-            self._supervisor.close()
-            self._supervisor = None
-        if self._scratch is not None:
-            # Kept workspaces lie in it. Without --keep, what is left is from a run that Ctrl-C ended.
-            if not (self.settings.keep and any(self._scratch.iterdir())):
-                remove_tree(self._scratch)
-            self._scratch = None
+        with ExitStack() as stack:
+            stack.callback(self._remove_scratch)
+            if self._supervisor is not None:
+                stack.callback(self._supervisor.close)
+                self._supervisor = None
+            if self._disposal is not None:
+                stack.callback(self._disposal.close)
+                self._disposal = None
+            # Their threads use all of these, so they go first.
+            stack.callback(self._ahead.stop)
+
+    def _remove_scratch(self) -> None:
+        # Kept workspaces lie in it. Without --keep, what is left is from a run that Ctrl-C ended.
+        scratch, self._scratch = self._scratch, None
+        if scratch is not None and not (self.settings.keep and any(scratch.iterdir())):
+            remove_tree(scratch)
 
     @property
     def supervisor(self) -> Supervisor:
@@ -121,6 +129,13 @@ class Harness(AbstractContextManager["Harness"]):
         return self._scratch
 
     @property
+    def disposal(self) -> Disposal:
+        """Removes the workspaces of the run in the background."""
+        if self._disposal is None:
+            self._disposal = Disposal(self.base / ".removed")
+        return self._disposal
+
+    @property
     def behaviours(self) -> Mapping[str, agents.BehaviourFunction]:
         """The known behaviours, by name."""
         return known_behaviours(self._hook)
@@ -128,13 +143,18 @@ class Harness(AbstractContextManager["Harness"]):
     @property
     def resources(self) -> Resources:
         """What a simulation needs besides its scenario and settings."""
-        return Resources(supervisor=self.supervisor, base=self.base, behaviours=self.behaviours)
+        return Resources(
+            supervisor=self.supervisor,
+            base=self.base,
+            behaviours=self.behaviours,
+            disposal=self.disposal,
+        )
 
     def open_testbed(self, scenario: Scenario) -> Testbed:
         """Set up a testbed in which single events of a scenario are fired."""
         self._ahead.finish()
         with naming_exhaustion():
-            return Testbed.open(scenario, self.settings, self.supervisor, self.base)
+            return self.resources.open_testbed(scenario, self.settings)
 
     def simulate(
         self,
@@ -168,15 +188,21 @@ class Harness(AbstractContextManager["Harness"]):
         ``upcoming`` returns them in this order, as far as they may run concurrently with it.
         """
         with self._noting_interrupts(), self._line.about(scenario.id):
-            tier = self.settings.tier
             candidates = itertools.islice(itertools.chain((scenario,), upcoming()), MOST_AHEAD)
-            together = [each for each in candidates if can_run_concurrently(each, tier, self.supervisor)]
-            self._ahead.begin(together if len(together) > 1 else (), self.base)
+            together = [each for each in candidates if self._can_run_ahead(each)]
+            # Whatever the resources consist of is made now, before several threads use it.
+            self._ahead.begin(together if len(together) > 1 else (), self.resources.base)
             played = self._ahead.take(scenario)
         if played is not None:
             return played
         began = time.monotonic()
         return TimedOutcome(self.simulate(scenario), time.monotonic() - began)
+
+    def _can_run_ahead(self, scenario: Scenario) -> bool:
+        # A campaign uses all processors itself, and its time is limited.
+        if scenario.vary or scenario.explore is not None or scenario.parallel is not None:
+            return False
+        return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
 
     def _simulate(
         self,

@@ -13,6 +13,7 @@ from pytest_hookharness import agents
 from pytest_hookharness.execution.exhaustion import naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -52,12 +53,18 @@ class Resources:
         base: The folder below which everything is written.
         behaviours: The known agent behaviours; ``None`` for those that ship with the harness.
         slot: The CPU slot that the simulation shares with others; ``None`` if it runs alone.
+        disposal: Removes workspaces in the background; ``None`` to remove each when it is closed.
     """
 
     supervisor: Supervisor
     base: Path
     behaviours: Mapping[str, agents.BehaviourFunction] | None = None
     slot: CpuSlot | None = None
+    disposal: Disposal | None = None
+
+    def open_testbed(self, scenario: Scenario, settings: Settings) -> Testbed:
+        """Open a testbed for a scenario; the exceptions are those of `Testbed.open`."""
+        return Testbed.open(scenario, settings, self.supervisor, self.base, self.slot, self.disposal)
 
     @contextmanager
     def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:
@@ -72,7 +79,7 @@ class Resources:
         try:
             with naming_exhaustion(), ExitStack() as stack:
                 with limited_to(settings.wall):
-                    testbed = Testbed.open(scenario, settings, self.supervisor, self.base, self.slot)
+                    testbed = self.open_testbed(scenario, settings)
                     stack.enter_context(testbed)
                 check_references(scenario, testbed.profile, testbed.configuration)
                 yield testbed, agent

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,19 +134,22 @@ def test_real_waits_overlap(tmp_path):
     assert took < 0.75 * sum(each.seconds for each in played)
 
 
-@pytest.mark.parametrize(("shared", "begun"), [(True, False), (False, True)])
-def test_scenarios_with_a_covered_folder_do_not_run_at_the_same_time(tmp_path, shared, begun):
-    """While one scenario runs another is begun, but not one that covers a folder of the developer."""
+@pytest.mark.parametrize(
+    ("keys", "begun"),
+    [
+        ({}, True),
+        ({"world": {"cover": ["/covered"]}}, False),
+        ({"explore": {}}, False),
+        ({"vary": ["faults"]}, False),
+    ],
+)
+def test_which_scenarios_run_ahead(tmp_path, keys, begun):
+    """While a scenario runs another is begun, unless it covers a folder or runs a campaign of its own."""
     if Tier.NAMESPACES not in available_tiers():
         pytest.skip("no namespaces here")
-    folder = tmp_path / "covered"
-    folder.mkdir()
-    cover = (str(folder),) if shared else ()
-    one, other = (
-        scenario_from({"name": name, "hooks": {"Stop": "sleep 0.3"}, "agent": [{"stop": "Done."}]})
-        for name in ("one", "other")
-    )
-    one, other = replace(one, cover=cover), replace(other, cover=cover)
+    plain = {"hooks": {"Stop": "sleep 0.1"}, "agent": [{"stop": "Done."}]}
+    one, last = (scenario_from({"name": name, **plain}) for name in ("one", "last"))
+    other = scenario_from({"name": "other", **plain, **keys})
     with Harness(Settings(base=tmp_path)) as harness:
-        harness.play(one, lambda: [other])
-        assert harness._ahead.knows(other) is begun
+        harness.play(one, lambda: [other, last])
+        assert [harness._ahead.knows(each) for each in (one, other, last)] == [False, begun, True]

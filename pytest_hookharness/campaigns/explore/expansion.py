@@ -71,8 +71,7 @@ def expand(task: ExpansionTask, resources: Resources) -> Expansion:
     """Go to the state of a task, and try every move there."""
     if time.time() > task.until:
         return Expansion(digest="", why=LATE)
-    testbed = Testbed.open(task.scenario, task.settings, resources.supervisor, resources.base, resources.slot)
-    with testbed:
+    with resources.open_testbed(task.scenario, task.settings) as testbed:
         return _StateExpansion(testbed, task).run()
 
 

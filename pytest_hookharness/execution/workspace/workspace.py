@@ -38,6 +38,7 @@ from pytest_hookharness.execution.paths import (
 )
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
+from pytest_hookharness.execution.workspace.disposal import Disposal, remove_folder
 from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
@@ -309,17 +310,16 @@ class Workspace(AbstractContextManager["Workspace"]):
         self._kept = True
         return self.base
 
-    def close(self) -> None:
+    def close(self, disposal: Disposal | None = None) -> None:
         """
-        Remove everything, unless it is kept.
+        Remove everything, or have it removed by the disposal, unless it is kept.
 
         Raises:
             WorkspaceError: Something could not be removed.
         """
         self.instruments.close()
-        left = [] if self._kept else remove_tree(self.base)
-        if left:
-            raise WorkspaceError(self.base, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
+        if not self._kept:
+            (remove_folder if disposal is None else disposal.remove)(self.base)
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -15,6 +15,7 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
+from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
@@ -55,7 +56,13 @@ class Testbed(AbstractContextManager["Testbed"]):
     """
 
     def __init__(
-        self, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path, slot: CpuSlot
+        self,
+        scenario: Scenario,
+        settings: Settings,
+        supervisor: Supervisor,
+        base: Path,
+        slot: CpuSlot,
+        disposal: Disposal | None,
     ) -> None:
         self.scenario = with_identifiers(scenario, settings.seed)
         self.settings = settings
@@ -68,7 +75,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         self._reads_observer: Observer | None = None
         self._stack = ExitStack()
         try:
-            self._build(supervisor, base)
+            self._build(supervisor, base, disposal)
         except BaseException:
             self._stack.close()
             raise
@@ -81,6 +88,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         supervisor: Supervisor,
         base: Path,
         slot: CpuSlot | None = None,
+        disposal: Disposal | None = None,
     ) -> Self:
         """
         Build a testbed for a scenario.
@@ -90,13 +98,14 @@ class Testbed(AbstractContextManager["Testbed"]):
             WorkspaceError: The workspace could not be made as the scenario asks.
             ExecutionError: The tier that was asked for is not available.
         """
-        return cls(scenario, settings, supervisor, base, slot or CpuSlot())
+        return cls(scenario, settings, supervisor, base, slot or CpuSlot(), disposal)
 
-    def _build(self, supervisor: Supervisor, base: Path) -> None:
+    def _build(self, supervisor: Supervisor, base: Path, disposal: Disposal | None) -> None:
         # The stack closes in reverse: the scanner, then the sandbox with all its processes, then the folders.
         # A folder must not go before the processes that may still write to it.
         store = self.settings.coverage_store
-        self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base, store))
+        self.workspace = Workspace.create(self.scenario, base, store)
+        self._stack.callback(self.workspace.close, disposal)
         self._configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
         self._sandbox = self._open_sandbox()

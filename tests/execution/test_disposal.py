@@ -1,0 +1,51 @@
+"""The disposal of workspaces, on real folders."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pytest_hookharness.execution.workspace.disposal import Disposal
+
+
+def test_the_name_is_free_at_once(tmp_path):
+    """A folder that was disposed of is away at once, and a new one may stand in its place."""
+    folder = tmp_path / "base" / "item"
+    with Disposal(tmp_path / "base" / ".removed") as disposal:
+        for _ in range(40):
+            (folder / "workspace").mkdir(parents=True)
+            disposal.remove(folder)
+
+    assert list((tmp_path / "base").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_moved_is_removed(tmp_path):
+    """Where no folder for what is removed can be made, removal takes place at once."""
+    (tmp_path / "file").touch()
+    (tmp_path / "item" / "workspace").mkdir(parents=True)
+    with Disposal(tmp_path / "file" / ".removed") as disposal:
+        disposal.remove(tmp_path / "item")
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_stays_is_reported(tmp_path):
+    """What could not be removed is named when the disposal is closed, and all the rest is removed."""
+    mounted, other = tmp_path / "mounted", tmp_path / "other"
+    (mounted / "busy").mkdir(parents=True)
+    other.mkdir()
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from pytest_hookharness.execution.workspace import disposal\n"
+        "with disposal.Disposal(Path(sys.argv[1])) as found:\n"
+        "    for name in sys.argv[2:]: found.remove(Path(name))\n"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / ".removed"), str(mounted), str(other)]
+    mount = f'mount -t tmpfs none "{mounted}/busy" && exec "$@"'
+    command = ["unshare", "-rm", "sh", "-c", mount, "sh", *words]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "unshare" in run.stderr or "mount:" in run.stderr:
+        pytest.skip("no namespaces here")
+
+    assert "WorkspaceError" in run.stderr
+    assert f"{tmp_path}/.removed/1/busy: Device or resource busy" in run.stderr
+    assert [path.name for path in (tmp_path / ".removed").iterdir()] == ["1"]
