@@ -244,9 +244,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the results of the simulations."""
     reports = [
         report
-        for reports in terminalreporter.stats.values()
+        for kind, reports in terminalreporter.stats.items()
         for report in reports
-        if _has_simulations(report)
+        # Of what was deselected pytest keeps the items.
+        if kind != "deselected" and _has_simulations(report)
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted
