@@ -169,6 +169,18 @@ def remove_tree(path: Path) -> list[str]:
     return left
 
 
+def remove_folder(folder: Path) -> None:
+    """
+    Remove a folder with everything in it.
+
+    Raises:
+        WorkspaceError: Something could not be removed.
+    """
+    left = remove_tree(folder)
+    if left:
+        raise WorkspaceError(folder, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
+
+
 def _remove(folder: Path, top: Path, pending: list[Path], left: list[str]) -> None:
     _make_writable(folder)
     try:

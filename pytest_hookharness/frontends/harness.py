@@ -18,7 +18,6 @@ from pytest_hookharness.execution.exhaustion import Exhausted, naming_exhaustion
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.progress import ProgressLine
 from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catalogue
@@ -41,6 +40,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 if TYPE_CHECKING:
     from pytest_hookharness.campaigns.stress.plan import TestMatrix
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
+    from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.frontends.replay_command import TraceItem
 
 # Errors that a person can do something about. Any other is a defect of the harness and keeps its traceback.
@@ -129,9 +129,11 @@ class Harness(AbstractContextManager["Harness"]):
         return self._scratch
 
     @property
-    def disposal(self) -> Disposal:
-        """Removes the workspaces of the run in the background."""
-        if self._disposal is None:
+    def disposal(self) -> Disposal | None:
+        """Removes workspaces in the background; ``None`` outside of pytest, where few are made."""
+        if self._disposal is None and self._hook is not None:
+            from pytest_hookharness.execution.workspace.disposal import Disposal
+
             self._disposal = Disposal(self.base / ".removed")
         return self._disposal
 

@@ -13,7 +13,6 @@ from pytest_hookharness import agents
 from pytest_hookharness.execution.exhaustion import naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -31,6 +30,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.validation import check_references
 
 if TYPE_CHECKING:
+    from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.simulation.background.threads import ThreadSessions
 
 T = TypeVar("T")

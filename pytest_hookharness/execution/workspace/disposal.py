@@ -9,22 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from pytest_hookharness.execution.paths import WorkspaceError, make_folders, remove_tree
+from pytest_hookharness.execution.paths import make_folders, remove_folder
 
 # How many may wait for their removal: more only fill the disk.
 _MOST_PENDING = 16
-
-
-def remove_folder(folder: Path) -> None:
-    """
-    Remove a folder with everything in it.
-
-    Raises:
-        WorkspaceError: Something could not be removed.
-    """
-    left = remove_tree(folder)
-    if left:
-        raise WorkspaceError(folder, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
 
 
 class Disposal(AbstractContextManager["Disposal"]):

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.clock import Clock
@@ -33,12 +33,12 @@ from pytest_hookharness.execution.paths import (
     make_folders,
     make_new_folder,
     read_bytes,
+    remove_folder,
     remove_tree,
     write_bytes,
 )
 from pytest_hookharness.execution.state.file_contents import LARGEST
 from pytest_hookharness.execution.workspace.agent_tools import AgentShell
-from pytest_hookharness.execution.workspace.disposal import Disposal, remove_folder
 from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
@@ -52,6 +52,9 @@ from pytest_hookharness.execution.workspace.visible_machine import (
 )
 from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pytest_hookharness.execution.workspace.disposal import Disposal
 
 __all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
 

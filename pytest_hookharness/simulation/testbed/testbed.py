@@ -15,7 +15,6 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
-from pytest_hookharness.execution.workspace.disposal import Disposal
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
@@ -36,6 +35,7 @@ from pytest_hookharness.simulation.testbed.run_settings import Settings, Simulat
 
 if TYPE_CHECKING:
     from pytest_hookharness.execution.reads.observer import Observer
+    from pytest_hookharness.execution.workspace.disposal import Disposal
 
 
 class Testbed(AbstractContextManager["Testbed"]):
