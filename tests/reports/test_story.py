@@ -75,11 +75,8 @@ VERDICTS: list[tuple[Verdict, str]] = [
         "capped: claude-code overrode block 9 in turn 9; without the cap, the hooks would allow it",
     ),
     (
-        Capped(turn=9, cap=GUARD, without=WithoutCap(name="livelock", why="closed evidence")),
-        (
-            "capped: claude-code overrode block 9 in turn 9; the hooks themselves never allow it "
-            "(closed evidence)"
-        ),
+        Capped(turn=9, cap=GUARD, without=WithoutCap(name="livelock", why="the hooks never allow it")),
+        "capped: claude-code overrode block 9 in turn 9; without the cap, the hooks never allow it",
     ),
     (
         Capped(turn=9, cap=replace(GUARD, overrides=None)),
@@ -124,8 +121,11 @@ VERDICTS: list[tuple[Verdict, str]] = [
         "lockout: from the beginning no move of the agent leads to a stop",
     ),
     (
-        Undecided(turn=200, why="no end and no repeat in 200 turns", changed=CHANGED[:1]),
-        "undecided: no end and no repeat in 200 turns; changing: workspace/log",
+        Undecided(turn=200, why="no end and no repeat in 200 turns", changed=CHANGED[:1], cap=GUARD),
+        (
+            "undecided: no end and no repeat in 200 turns; changing: workspace/log; the cap of claude-code "
+            "would override block 9"
+        ),
     ),
 ]
 ENDINGS: list[tuple[Ending, str]] = [

@@ -186,11 +186,15 @@ def _without_cap(case: JudgeInput) -> verdicts.WithoutCap:
 
 
 def _describe_loop(case: JudgeInput, loop: verdicts.Livelock) -> str:
-    every = "every turn" if loop.period == 1 else f"every {loop.period} turns"
+    refused = any(step.turn > loop.stem and hooked.decision.refused for step, hooked in case.trace.hooked())
     if loop.evidence == "driven":
+        seen = "the hooks did not allow the stop" if refused else "the session did not end"
         read = " and ".join(loop.matters)
-        return f"no end in {counted(case.end.turn, 'turn')}; driven evidence: it could depend on {read}"
-    return f"the same {every} from turn {loop.stem}; {loop.evidence} evidence"
+        turns = counted(case.end.turn, "turn")
+        return f"{seen} in {turns} (driven evidence: it could depend on {read})"
+    never = "the hooks never allow the stop" if refused else "the session never ends"
+    every = "every turn" if loop.period == 1 else f"every {loop.period} turns"
+    return f"{never} (the same {every} from turn {loop.stem}; {loop.evidence} evidence)"
 
 
 def _masks(case: JudgeInput) -> tuple[str, ...]:

@@ -106,9 +106,11 @@ def _verdict(outcome: Outcome) -> str:
             when = f"after turn {turn}" if turn else "from the beginning"
             which = f"none of the agent's {len(moves)} moves" if len(moves) > 1 else "no move of the agent"
             return f"lockout: {when} {which} leads to a stop"
-        case Undecided(why=why, changed=changed):
+        case Undecided(why=why, changed=changed, cap=cap):
             named = f"; changing: {text_of_changes(changed)}" if changed else ""
-            return f"undecided: {plain(why, 220)}{named}"
+            first = cap.overrides if cap is not None else None
+            capped = f"; the cap of {host} would override block {first}" if first is not None else ""
+            return f"undecided: {plain(why, 220)}{named}{capped}"
         case _:
             assert_never(verdict)
 
@@ -149,13 +151,9 @@ def _without_cap(verdict: Capped) -> str:
     limit, why = "that limit" if of_agent else "the cap", plain(verdict.without.why, 220)
     if of_agent and verdict.without == UNKNOWN_WITHOUT_CAP:
         return changed
-    match verdict.without.name:
-        case "terminated":
-            return f"; without {limit}, {why}"
-        case "livelock":
-            return f"; the hooks themselves never allow it ({why})"
-        case "undecided":
-            return f"; what the hooks would do without {limit} is unknown: {why}{changed}"
+    if verdict.without.name == "undecided":
+        return f"; what the hooks would do without {limit} is unknown: {why}{changed}"
+    return f"; without {limit}, {why}"
 
 
 def _only_end(outcome: Outcome, cap: Cap | None) -> str:
