@@ -71,6 +71,8 @@ def main() -> None:
         place = PAGES / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
+    for image in (ROOT / "docs").glob("*.png"):
+        shutil.copy(image, PAGES)
     subprocess.run([sys.executable, "-m", "zensical", "build", "--clean", "--strict"], cwd=ROOT, check=True)
 
 
