@@ -344,3 +344,38 @@ def test_the_check_leaves_no_trace(play):
 
     assert outcome.passed
     assert not any("guard-" in path for state in outcome.trace.states.values() for path in state.files)
+
+
+MISSING = "python3 ${NOWHERE:-.}/missing.py"
+REAL = "echo no >&2; exit 2"
+
+
+@pytest.mark.parametrize("verdict", ["livelock", "capped"])
+@pytest.mark.parametrize(("hook", "counts"), [(MISSING, False), (REAL, True)])
+def test_a_loop_of_a_hook_that_does_not_run_meets_no_expectation(play, hook, counts, verdict):
+    """A loop is expected of a hook that runs: one whose script is missing breaks the expectation itself."""
+    keys = {"until": "guard"} if verdict == "capped" else {}
+    outcome = play(hooks={"Stop": hook}, agent=[{"prompt": "go"}], expect={"verdict": verdict}, **keys)
+
+    assert outcome.verdict_name == verdict
+    about = [broken.seen for broken in outcome.violations if broken.expected.startswith(verdict)]
+    assert [seen.startswith(f"{verdict}: refused, but `python3") for seen in about] == [True] * (not counts)
+
+
+def test_a_loop_of_a_missing_hook_can_be_expected_by_name(play):
+    """A scenario that expects NOT-RUN is about the missing hook, so the loop counts."""
+    expect = {"verdict": "livelock", "findings": ["NOT-RUN"]}
+    outcome = play(hooks={"Stop": MISSING}, agent=[{"prompt": "go"}], expect=expect)
+
+    assert outcome.violations == ()
+
+
+def test_a_refusal_before_the_loop_does_not_take_the_loop_away(play):
+    """Where the hook of the loop runs, a refusal of a missing one before it is told and the loop counts."""
+    outcome = play(
+        hooks={"Stop": REAL, "PreToolUse": MISSING},
+        agent=[{"prompt": "go"}, {"run": "true"}],
+        expect={"verdict": "livelock"},
+    )
+
+    assert {broken.expected for broken in outcome.violations} == {"no NOT-RUN"}

@@ -13,11 +13,14 @@ from itertools import chain
 from types import MappingProxyType
 
 from pytest_hookharness.judging.expectations import end_of_run, events
+from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model.expectations import CapExpectation, Expectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import Cap, Capped, Finding, Livelock, Verdict, Violation, verdict_name
 
+# The verdicts that rest on refusals.
+_OF_REFUSALS = ("livelock", "capped", "lockout")
 _OF_VERDICT = ("verdict", "within", "period", "guard", "without_cap", "evidence", "way_in", "way_out")
 
 
@@ -46,6 +49,7 @@ def find_violations(
     expect = outcome.scenario.expect
     broken = chain(
         _verdict(outcome, expect),
+        _loop_by_chance(outcome, expect),
         end_of_run.broken_times(outcome, expect.within_ms),
         events.broken_blocks(outcome, expect.blocks),
         events.broken_hook_runs(outcome, expect.hook_runs),
@@ -96,6 +100,7 @@ def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
     others = (broken for broken in outcome.violations if broken.path not in places)
     broken = chain(
         _verdict(outcome, expect),
+        _loop_by_chance(outcome, expect),
         _period(verdict, expect.period),
         _cap(verdict, expect.cap),
         _without_cap(verdict, expect.without_cap),
@@ -115,6 +120,20 @@ def _verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
         yield Violation("expect.verdict", f"{expect.verdict}{within}", seen)
     elif expect.within is not None and outcome.iterations > expect.within:
         yield Violation("expect.within", f"at most {expect.within}", f"{seen} after {outcome.iterations}")
+
+
+def _loop_by_chance(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
+    """Check that hooks that ran cause the loop or lock-out that is expected, unless NOT-RUN is too."""
+    seen = outcome.verdict_name
+    if seen not in _OF_REFUSALS or seen != expect.verdict:
+        return
+    if expect.allows(finding_catalogue.NOT_RUN.code, finding_catalogue.NOT_RUN.name):
+        return
+    stem = outcome.verdict.stem if isinstance(outcome.verdict, Livelock) else 0
+    refused = [one for step, one in outcome.trace.hooked() if one.decision.refused and step.turn > stem]
+    reasons = [one.refused_by_chance for one in refused]
+    if reasons and all(reasons):
+        yield Violation("expect.verdict", f"{seen} by a hook that runs", f"{seen}: {reasons[0]}")
 
 
 def _period(verdict: Verdict, period: int | None) -> Iterator[Violation]:
