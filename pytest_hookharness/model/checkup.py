@@ -217,7 +217,7 @@ class Fix:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """
-    One cause of symptoms, with the smallest session that shows it.
+    One cause of symptoms, with a small session that shows it.
 
     Attributes:
         id: Name of the problem, for the command line.

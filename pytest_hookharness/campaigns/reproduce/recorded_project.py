@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness.execution.workspace.committed_project import find_commit, write_commit
 from pytest_hookharness.execution.workspace.project_files import IgnoredFiles
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
+from pytest_hookharness.judging.detectors.signatures import file_of
+from pytest_hookharness.model.actions import Action
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.scenario_files.json_records import UnreadableRecords
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -84,6 +87,18 @@ def find_project(
     return RecordedProject(
         folder=folder, told=f"{folder} as it is now ({why})", files=files, modes=modes, git=git
     )
+
+
+def infer_folder(stream: SessionStream, project: Path) -> str:
+    """Return the folder of a session, known by recorded paths of files that the project has; or nothing."""
+    found: Counter[str] = Counter()
+    for action in (item for item in stream.items if isinstance(item, Action)):
+        path = PurePosixPath(file_of(action.arguments))
+        if path.is_absolute():
+            parts = range(1, len(path.parts))
+            places = (n for n in parts if os.path.lexists(project.joinpath(*path.parts[n:])))
+            found.update(str(PurePosixPath(*path.parts[:n])) for n in [*places][:1])
+    return found.most_common(1)[0][0] if found else ""
 
 
 def _few_files(folder: Path, without: frozenset[Path]) -> tuple[Mapping[str, str] | None, Mapping[str, int]]:

@@ -18,7 +18,11 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
-from pytest_hookharness.campaigns.reproduce.recorded_project import RecordedProject, find_project
+from pytest_hookharness.campaigns.reproduce.recorded_project import (
+    RecordedProject,
+    find_project,
+    infer_folder,
+)
 from pytest_hookharness.campaigns.reproduce.refusal_comparison import (
     SUBAGENT_STOP,
     alike,
@@ -36,7 +40,7 @@ from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, copy_folder
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
-from pytest_hookharness.model.actions import DetectedLoop
+from pytest_hookharness.model.actions import DetectedLoop, HookRefusal
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Prompt, Script, Stop, Subagent, Wait
@@ -86,6 +90,7 @@ class ReproductionRun:
     output: Path = Path("reproduced")
     shrinks: bool = True
     _plays: int = 0
+    _hooks: set[str] = field(default_factory=set[str])
     _began: float = field(default_factory=time.monotonic)
 
     def run(self) -> Reproduction:
@@ -107,6 +112,7 @@ class ReproductionRun:
         self._require_new(_name(stream, loop))
         with TemporaryDirectory(prefix="hookharness-commit-") as scratch:
             project = find_project(stream, self.source, self.project, self.at, Path(scratch))
+            stream.note(cwd=infer_folder(stream, project.folder))
             secrets = find_secrets(os.environ, words=schema.words())
             found = self._reproduce(replace(result, loop=loop.text), stream, loop, project, secrets)
             return redacted(found, secrets)
@@ -133,6 +139,7 @@ class ReproductionRun:
         comparison = compare(stream, self._play(_all_moves(scenario, loop)), loop.agent)
         outcome = self._play(scenario)
         shown = self._shows(outcome, loop, stream)
+        self._hooks = {one.hook for one in self._alike(outcome, loop, stream)}
         complete = comparison.same == comparison.recorded > 0
         missing = [part for part in (_MISSING[stream.form], _MISSING_EVERYWHERE) if part]
         result = replace(
@@ -183,11 +190,16 @@ class ReproductionRun:
 
     def _shows(self, outcome: Outcome, loop: DetectedLoop, stream: SessionStream) -> bool:
         """Return whether an outcome shows the loop: the same text, and no end, or calls not allowed."""
-        wanted = loop.refusal
-        replayed = replayed_refusals(outcome, loop.agent)
-        seen = wanted and any(alike(wanted, one, stream.cwd, outcome) for one in replayed)
+        seen = [
+            one for one in self._alike(outcome, loop, stream) if not self._hooks or one.hook in self._hooks
+        ]
         endless = outcome.verdict_name in _ENDLESS or bool(outcome.scenario.expect.decisions)
         return bool(seen) and endless and not outcome.passed
+
+    def _alike(self, outcome: Outcome, loop: DetectedLoop, stream: SessionStream) -> list[HookRefusal]:
+        """Return the refusals of a play that have the event and the text of the loop."""
+        wanted, replayed = loop.refusal, replayed_refusals(outcome, loop.agent)
+        return [one for one in replayed if wanted is not None and alike(wanted, one, stream.cwd, outcome)]
 
     def _shrink(
         self, scenario: Scenario, loop: DetectedLoop, stream: SessionStream, moves: RecordedMoves

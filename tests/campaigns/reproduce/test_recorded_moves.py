@@ -4,6 +4,7 @@ import pytest
 
 from pytest_hookharness.campaigns.reproduce.outside_world import find_reach
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves, split_patch
+from pytest_hookharness.campaigns.reproduce.recorded_project import infer_folder
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.model.actions import Action, ActionResult, Break, HookRefusal
 from pytest_hookharness.model.moves import (
@@ -156,6 +157,17 @@ def test_patches_of_several_files_are_split():
     whole = f"*** Begin Patch\n{''.join(parts)}*** End Patch\n"
     assert split_patch(whole) == tuple(f"*** Begin Patch\n{part}*** End Patch\n" for part in parts)
     assert split_patch(parts[0]) == (parts[0],)
+
+
+def test_folder_of_a_session_that_does_not_name_it(tmp_path):
+    """The folder is found by recorded paths of files that the project has."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").touch()
+    stream = SessionStream("openhands")
+    files = ("/etc/hosts", "/workspace/shop/src/a.py", "/workspace/shop/src")
+    stream.items = [call("file_editor", command="view", path=path) for path in files]
+    assert infer_folder(stream, tmp_path) == "/workspace/shop"
+    assert infer_folder(SessionStream("openhands"), tmp_path) == ""
 
 
 def test_only_the_folder_itself_is_relative():
