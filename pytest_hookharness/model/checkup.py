@@ -111,6 +111,7 @@ class CheckSession:
         fields: Fixed values of their input; the other values are generated.
         harmless: Whether no hook has a reason to refuse anything in it.
         only: Text that selects the mutations that are tried; empty for all.
+        active: What was activated for it, so that nothing can be left out of it; empty for nothing.
     """
 
     title: str
@@ -120,6 +121,7 @@ class CheckSession:
     fields: Mapping[str, str] = field(default_factory=dict)
     harmless: bool = False
     only: str = ""
+    active: str = ""
 
 
 # Names of findings about hooks that work, and could work better.
@@ -227,6 +229,7 @@ class Problem:
         move: The agent's last move before it, if the session could not be made smaller; else ``None``.
         file: The scenario file written for it; ``None`` if there is none.
         unwritten: Why a requested file could not be written; empty otherwise.
+        active: What was activated, as the hook does nothing without it; empty for nothing.
         fix: A fix that was played; ``None`` if none was found.
     """
 
@@ -237,6 +240,7 @@ class Problem:
     move: Act | None = None
     file: Path | None = None
     unwritten: str = ""
+    active: str = ""
     fix: Fix | None = None
 
 

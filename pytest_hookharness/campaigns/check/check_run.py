@@ -16,6 +16,7 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
 from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, group, summarise
+from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.session_errors import describe_error, is_defect, patience
 from pytest_hookharness.campaigns.check.shrinking import shrink
@@ -43,6 +44,8 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
 _LEAST = 1.0
+# Verdicts whose session has shown them several times already.
+_REPEATED = frozenset(["livelock", "capped"])
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
@@ -135,7 +138,7 @@ class CheckRun:
         Play one kind of session after the other; what the first ones show decides what the later ones try.
         """
         seed = self.settings.seed
-        first = self._play_first(checkups.plan_usual(self.place, seed))
+        first = self._play_first(checkups.plan_each_event(self.place))
         yield
         if first.outcome is None:
             return
@@ -154,10 +157,12 @@ class CheckRun:
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         further = checkups.plan_further(self.place, seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        self._play("other sessions", [*behaviours[:1], *further])
+        activated = [*checkups.plan_activated(self.place)]
+        usual = checkups.plan_usual(self.place, seed)
+        self._play("other sessions", [*activated, *behaviours[:1], usual, *further])
         yield
-        moves = checkups.refused_calls(self._outcomes())
-        written = checkups.writes_before_calls(self.place.host, self._outcomes())
+        moves = refused_calls(self._outcomes())
+        written = writes_before_calls(self.place.host, self._outcomes())
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
@@ -175,11 +180,11 @@ class CheckRun:
 
     def _play_first(self, session: CheckSession) -> PlayedSession:
         """Play the first session; if it is undecided, once more with hooks in a fixed order."""
-        (first,) = self._play("a usual session", [session])
+        (first,) = self._play("each event once", [session])
         calm = checkups.in_order(self.place, session)
         if first.outcome is None or first.outcome.verdict_name != "undecided" or calm == session:
             return first
-        (again,) = self._play("a usual session, hook by hook", [calm])
+        (again,) = self._play("each event once, hook by hook", [calm])
         if again.outcome is None or again.outcome.verdict_name == "undecided":
             return first
         self._played.remove(first)
@@ -272,7 +277,9 @@ class CheckRun:
                 return self._find_symptom(session, evidence.symptom, wall, runner.resources)
 
             scenario = evidence.session.scenario
-            if evidence.session.event:
+            if evidence.session.active and evidence.symptom.kind in _REPEATED:
+                return evidence, (scenario, evidence.symptom)
+            if evidence.session.event or evidence.session.active:
                 again = look(scenario)
                 return evidence, None if again is None else (scenario, again)
             small = shrink(scenario, evidence.symptom, evidence.trace, look)

@@ -67,6 +67,7 @@ class SymptomEvidence:
             scenario=self.session.scenario,
             shown_by=(self.session.title, *(title for title in self.shown_by if title != self.session.title)),
             move=ReplayScript.of(self.trace).move(self.symptom.turn),
+            active=self.session.active,
         )
 
     def shown_again(self, scenario: Scenario, symptom: Symptom) -> Problem:
@@ -163,7 +164,7 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
         triggered=tuple(
             dict.fromkeys(hook_run.hook.command for one in outcomes for _, hook_run in one.trace.hook_runs())
         ),
-        tried=tuple(_describe_tried(hook_set, outcomes)),
+        tried=tuple(_describe_tried(hook_set, played, outcomes)),
         open=(*unshown, *_find_never_refusing(hook_set, outcomes), *(() if hook_set.git else (_NO_GIT,))),
         undecided=(*unplayed, *open_ends, *_find_untried(outcomes)),
     )
@@ -193,13 +194,16 @@ def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
     )
 
 
-def _describe_tried(hook_set: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _describe_tried(
+    hook_set: HookSet, played: Sequence[PlayedSession], outcomes: Sequence[Outcome]
+) -> Iterator[str]:
     hook_runs = [hook_run for outcome in outcomes for _, hook_run in outcome.trace.hook_runs()]
     yield (
         f"{counted(len(outcomes), 'session')} with {counted(len(hook_runs), 'hook run')} of "
         f"{counted(len(hook_set.hooks), 'hook')}."
     )
     yield from (text for outcome in outcomes for text in outcome.varied if text.startswith("Tried:"))
+    yield from (f"Activated: {one.session.active}." for one in played if one.outcome and one.session.active)
     for command in dict.fromkeys(hook.command for hook in hook_set.hooks):
         times = [
             hook_run.run.wall

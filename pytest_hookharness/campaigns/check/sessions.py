@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
+from pytest_hookharness.campaigns.check.activation import find_activations
 from pytest_hookharness.campaigns.check.rewording import called_tools, reword
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
@@ -34,10 +35,8 @@ from pytest_hookharness.model.moves import (
     Tools,
 )
 from pytest_hookharness.model.mutations import Parallel, VaryRequest
-from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
-from pytest_hookharness.model.trace import Moved
 
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
@@ -46,9 +45,12 @@ _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
-# The number of hooks of which a refused call is tried in other ways.
-_MOST_REFUSED = 4
 # Each tool is called at least three times, so that a hook that breaks later is noticed.
+_EACH: tuple[Act, ...] = (
+    RunCommand(command="true"),
+    Edit(file="notes.txt", text="text\n"),
+    Read(file="notes.txt"),
+)
 _HARMLESS: tuple[Act, ...] = (
     RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
@@ -88,25 +90,43 @@ def roles(hook_set: HookSet) -> frozenset[hosts.Role]:
     return frozenset(events[hook.event].role for hook in hook_set.hooks if hook.event in events)
 
 
-def is_asked_before(host: str, event: str) -> bool:
-    """Return whether hooks of an event run before a tool call."""
-    rule = hosts.find(host).events.get(event)
-    return rule is not None and rule.role in (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
-
-
 def plan_usual(hook_set: HookSet, seed: int) -> CheckSession:
     """Return the first session: usual work of an agent, with every event that hooks wait for."""
     found = roles(hook_set)
     steps = corpora.work_in_steps() if hosts.Role.AFTER_TOOL in found else ()
     acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *steps, *_unknown_tools(hook_set)]
-    if found & _SUBAGENT or hosts.find(hook_set.host).tools.subagent in called_tools(hook_set):
-        acts.append(Subagent(prompt="Look into it."))
-    if found & _COMPACTION:
-        acts.append(Compact())
-    acts.append(Stop())
-    if hosts.Role.SESSION_END in found:
-        acts.append(End())
+    acts += _endings(hook_set)
     return CheckSession(title="a usual session", scenario=_scenario(hook_set, acts), harmless=True)
+
+
+def _endings(hook_set: HookSet) -> Iterator[Act]:
+    found = roles(hook_set)
+    if found & _SUBAGENT or hosts.find(hook_set.host).tools.subagent in called_tools(hook_set):
+        yield Subagent(prompt="Look into it.")
+    if found & _COMPACTION:
+        yield Compact()
+    yield Stop()
+    if hosts.Role.SESSION_END in found:
+        yield End()
+
+
+def plan_each_event(hook_set: HookSet) -> CheckSession:
+    """Return a short session that has every event that hooks wait for, so that each hook is tried soon."""
+    found = roles(hook_set)
+    acts: list[Act] = [FIRST_PROMPT, *_EACH, *_unknown_tools(hook_set)]
+    if hosts.Role.TOOL_FAILED in found:
+        acts.append(RunCommand(command="false"))
+    acts += _endings(hook_set)
+    return CheckSession(title="each event once", scenario=_scenario(hook_set, acts), harmless=True)
+
+
+def plan_activated(hook_set: HookSet) -> Iterator[CheckSession]:
+    """Yield a session for each way to make hooks active that do nothing until then."""
+    for one in find_activations(hook_set):
+        started = [RunCommand(command=one.command)] if one.command else []
+        acts: tuple[Act, ...] = (FIRST_PROMPT, *started, Stop())
+        scenario = replace(_scenario(hook_set, acts), files=one.files)
+        yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 
 def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
@@ -240,45 +260,6 @@ def plan_single_events(hook_set: HookSet, triggered: Collection[str]) -> Iterato
 
 def _varied(scenario: Scenario, *families: str) -> Scenario:
     return replace(scenario, vary=tuple(map(VaryRequest, families)))
-
-
-def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
-    """Yield the moves that hooks refused, each with the command of the refusing hook."""
-    moves = {
-        step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
-    }
-    for step, hooked in outcome.trace.hooked():
-        move = moves.get(step.turn)
-        if hooked.decision.refused and isinstance(move, RunCommand | Edit | Read | Tools):
-            for hook_run in hooked.hook_runs:
-                if hook_run.reply.ruling is hooked.decision.ruling:
-                    yield hook_run.hook.command, move
-
-
-def refused_calls(outcomes: Sequence[Outcome]) -> list[Act]:
-    """Return a refused call of each hook that refused any, preferably a shell command; each call once."""
-    found: dict[str, Act] = {}
-    for outcome in outcomes:
-        for hook, move in refused_moves(outcome):
-            if hook not in found or (
-                isinstance(move, RunCommand) and not isinstance(found[hook], RunCommand)
-            ):
-                found[hook] = move
-    # Calls have inputs, so they cannot be keys of a dictionary.
-    moves: list[Act] = []
-    for move in found.values():
-        moves += [] if move in moves else [move]
-    return moves[:_MOST_REFUSED]
-
-
-def writes_before_calls(host: str, outcomes: Sequence[Outcome]) -> bool:
-    """Return whether hooks that run before tool calls write files of the project."""
-    return any(
-        is_asked_before(host, hooked.event)
-        and any(change.path.startswith("workspace/") for change in hooked.changes)
-        for outcome in outcomes
-        for _, hooked in outcome.trace.hooked()
-    )
 
 
 def _scenario(hook_set: HookSet, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:

@@ -132,6 +132,8 @@ def _problem(problem: Problem, place: HookSet, replay_command: ReplayCommand) ->
         yield f"  printed   {plain(words, _LINE)}"
     if symptom.effect:
         yield from wrapped(symptom.effect, _WIDTH, "  host      ", "            ")
+    if problem.active:
+        yield from wrapped(plain(problem.active, _LINE), _WIDTH, "  with      ", "            ")
     if problem.scenario.script.acts:
         yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
@@ -219,6 +221,7 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
                 "fix_evidence": None if problem.fix is None else problem.fix.evidence,
                 "explained": _explained(problem),
                 "page": _page(problem),
+                "active": problem.active or None,
                 "shown_by": [*problem.shown_by],
             }
             for problem in checkup.problems

@@ -1,0 +1,112 @@
+"""
+What makes hooks active that do nothing until a person starts them: a command of the plugin, a file of rules.
+
+A command is found by the shell code that the host runs for it, a file of rules by an example that the plugin
+has beside the pattern for which its hooks look.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.hook_set_files import read_text
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+# Shell code that the host runs when a command is used: a block after ```! or inline code after `!`.
+_CODE = re.compile(r"^```!\s*\n(.*?)^```|(?<![\w`])!`([^`\n]+)`", re.DOTALL | re.MULTILINE)
+_ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\d|@)[\"']?")
+# Commands that only show something or end what others started.
+_NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|version", re.IGNORECASE)
+# A pattern of files in the source of hooks, perhaps joined to its folder.
+_PATTERN = re.compile(
+    r"(?:[\"']([\w./-]+)[\"']\s*(?:[,/]|\)\s*\.\s*r?glob\()\s*)?[\"']([\w./-]*\*[\w.-]*\.[A-Za-z]\w*)[\"']",
+)
+_EXAMPLES = ("examples", "example", "samples", "templates")
+_SOURCES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash"])
+_OFF = re.compile(r"^(enabled|active):[ \t]*(?:false|no|off)[ \t]*$", re.MULTILINE)
+_LARGEST, _MOST_FILES, _MOST = 1 << 16, 300, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activation:
+    """
+    One way to make hooks active.
+
+    Attributes:
+        title: What was activated, in words that follow "with".
+        command: The shell command that does it, run by the agent; empty for none.
+        files: The files that do it, by path in the project.
+    """
+
+    title: str
+    command: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_activations(hook_set: HookSet) -> list[Activation]:
+    """Return the ways to make hooks active that a plugin or a project itself shows."""
+    try:
+        found = [*_by_commands(hook_set), *_by_examples(hook_set)]
+    except SimulationError:
+        # A file that is no text.
+        return []
+    return found[:_MOST]
+
+
+def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
+    profile = hosts.find(hook_set.host)
+    top = "plugin/" if hook_set.plugin else "workspace/"
+    folders = [path.removeprefix(top) for path in profile.config.components if path.startswith(top)]
+    for folder in (each for each in folders if each.endswith("commands")):
+        for file in sorted((hook_set.root / folder).rglob("*.md")):
+            if _NOT_STARTING.search(file.stem):
+                continue
+            text = read_text(file) or ""
+            name = file.relative_to(hook_set.root)
+            for block, inline in _CODE.findall(text):
+                yield Activation(title=f"{name} used", command=_filled(hook_set, block or inline))
+
+
+def _filled(hook_set: HookSet, code: str) -> str:
+    """Return shell code of a command with a task as its arguments, and paths relative to the workspace."""
+    profile = hosts.find(hook_set.host)
+    # The copies of project and plugin lie side by side.
+    folders = {profile.config.plugin_root: "../plugin"}
+    folders |= {name: "." for name, value in profile.process.env.items() if value == "{workspace}"}
+    for name, folder in folders.items():
+        code = re.sub(rf"\$\{{{name}\}}|\${name}\b", folder, code)
+    return _ARGUMENTS.sub("'Do the work.'", code).strip()
+
+
+def _by_examples(hook_set: HookSet) -> Iterator[Activation]:
+    """Yield each example of a file for which hooks look by a pattern, under a name that fits it."""
+    files = [file for file in _text_files(hook_set.root) if file.parent.name in _EXAMPLES]
+    if not files:
+        return
+    for folder, pattern in dict.fromkeys(_patterns(hook_set.root)):
+        head, _, tail = pattern.rpartition("*")
+        for file in (each for each in files if tail.count(".") > 1 and each.name.endswith(tail)):
+            stem = file.name.removesuffix(tail)
+            target = posixpath.normpath(posixpath.join(folder, f"{head}{stem}{tail}"))
+            text = _OFF.sub(r"\1: true", read_text(file) or "")
+            inside = file.relative_to(hook_set.root)
+            yield Activation(title=f"{target} as in {inside}", files={target: text})
+
+
+def _patterns(root: Path) -> Iterator[tuple[str, str]]:
+    for file in _text_files(root):
+        if file.suffix in _SOURCES:
+            yield from _PATTERN.findall(read_text(file) or "")
+
+
+def _text_files(root: Path) -> list[Path]:
+    found = (path for path in sorted(root.rglob("*")) if ".git" not in path.parts)
+    files = [path for path in found if path.is_file() and not path.is_symlink()]
+    return [path for path in files[:_MOST_FILES] if path.stat().st_size <= _LARGEST]

@@ -1,0 +1,87 @@
+"""Claims about hooks that do nothing until a person starts them."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.activation import find_activations
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+
+HOOK = {"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh"}
+COMMAND = """---
+description: Start the loop
+---
+```!
+sh "${CLAUDE_PLUGIN_ROOT}/start.sh" $ARGUMENTS
+```
+Work on the task.
+"""
+STOP = """[ -f .claude/loop.md ] || exit 0
+echo "Go on with the task in .claude/loop.md, and remove the file when it is done." >&2
+exit 2
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """A plugin with a Stop hook and further files."""
+
+    def make(**files):
+        manifest = {"name": "loop", "hooks": {"Stop": [{"hooks": [HOOK]}]}}
+        texts = {".claude-plugin/plugin.json": json.dumps(manifest), "hooks/stop.sh": STOP, **files}
+        for path, text in texts.items():
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        (hook_set,) = find_hook_sets(tmp_path)
+        return hook_set
+
+    return make
+
+
+def test_a_command_that_runs_code(plugin):
+    """A command of the plugin is used as the host would: its code is run, with a task as arguments."""
+    (found,) = find_activations(plugin(**{"commands/loop.md": COMMAND, "commands/cancel.md": COMMAND}))
+    assert found.title == "commands/loop.md used"
+    assert found.command == "sh \"../plugin/start.sh\" 'Do the work.'"
+
+
+def test_code_in_a_line(plugin):
+    """Code in a line counts too, and a command that only has words for the agent does not."""
+    text = "Begin: !`mkdir -p .claude && touch .claude/loop.md`, then read `!`.\n"
+    (found,) = find_activations(plugin(**{"commands/a.md": text, "commands/b.md": "Use `git status`.\n"}))
+    assert found.command == "mkdir -p .claude && touch .claude/loop.md"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'glob.glob(os.path.join(".claude", "rules.*.local.md"))',
+        'glob.glob(".claude/rules.*.local.md")',
+        'Path(".claude").glob("rules.*.local.md")',
+    ],
+)
+def test_an_example_of_a_rule(plugin, source):
+    """An example whose name fits what hooks look for is put there, and switched on."""
+    files = {
+        "core/load.py": f"rules = {source}\n",
+        "examples/tests.local.md": "---\nname: tests\nenabled: false\n---\nRun the tests.\n",
+        "examples/other.md": "no rule\n",
+    }
+    found = find_activations(plugin(**files))
+    assert {path: text for one in found for path, text in one.files.items()} == {
+        ".claude/rules.tests.local.md": "---\nname: tests\nenabled: true\n---\nRun the tests.\n"
+    }
+    assert found[0].title == ".claude/rules.tests.local.md as in examples/tests.local.md"
+
+
+@pytest.mark.slow
+def test_a_loop_that_a_command_starts(plugin, harness):
+    """A loop that only runs after a command of its plugin is found without any configuration."""
+    start = "mkdir -p .claude && echo task >.claude/loop.md\n"
+    hook_set = plugin(**{"commands/loop.md": COMMAND, "start.sh": start})
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    (problem,) = (one for one in report.problems if one.symptom.kind in ("livelock", "capped"))
+    assert problem.active == "commands/loop.md used"
+    assert "Activated: commands/loop.md used." in report.tried
