@@ -309,9 +309,14 @@ class CheckRun:
         found = find_symptoms(outcome, mark=corpora.MARKER, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
 
-    def causes(self) -> set[tuple[str, str]]:
-        """Return the causes that were seen, confirmed or not."""
-        return {one.symptom.cause for one in self._seen()}
+    def symptoms(self) -> list[Symptom]:
+        """Return every symptom that was seen, confirmed or not, and those that are certain without a run."""
+        found = [*self._static.symptoms]
+        for played in self._played:
+            if played.outcome is not None:
+                harmless = played.session.harmless
+                found += find_symptoms(played.outcome, mark=corpora.MARKER, harmless=harmless)
+        return found
 
     def has_time(self) -> bool:
         """Return whether the budget has time for a session."""

@@ -18,7 +18,7 @@ from pytest_hookharness import hookharness_limit, hosts
 from pytest_hookharness.campaigns.check.answer_rewording import reworded_answers
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
-from pytest_hookharness.judging.findings import finding_catalogue
+from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.checkup import HookSet, Problem
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
@@ -35,8 +35,8 @@ _OF_SHELL = frozenset(
 )
 _ROOT_VARIABLE = re.compile(r"\$\{?(\w+_PROJECT_DIR)\b")
 _TIMEOUT = r'("timeout(?:Sec|Ms)?"\s*:\s*){}(?=\s*[,}}\n])'
-# From this many seconds on a timeout is taken for milliseconds; below this many, it is the other way round.
-_LONG, _SHORT = 1000.0, 1.0
+# More seconds were meant as milliseconds; less than the second are milliseconds that were meant as seconds.
+_LONG, _SHORT = 3600.0, 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,7 @@ class Candidate:
         renamed: The new command for each command that changes.
         limits: Whether it only limits how often a hook refuses a stop.
         honoured: Whether a refusal of the hook must be honoured with it.
+        timeout: The new timeout of the hook in seconds; ``None`` if it stays.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Candidate:
     renamed: Mapping[str, str] = field(default_factory=dict)
     limits: bool = False
     honoured: bool = False
+    timeout: float | None = None
 
 
 def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
@@ -68,11 +70,12 @@ def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iter
     if kind in ENDLESS:
         yield from _limit(hooks, place, files)
     elif kind == finding_catalogue.NOT_RUN.name:
-        yield from _make_executable(hooks[0], files)
+        yield from _make_executable(hooks, files)
         yield from _correct_path(hooks[0], place, files)
     elif kind == finding_catalogue.MANGLED.name:
         yield from _reword(hooks[0], place, files)
-    yield from _change_unit(hooks, place, files)
+    elif kind in (codes.TIMEOUT_UNIT.name, finding_catalogue.HUNG_HOOK.name):
+        yield from _change_unit(hooks, place, files)
 
 
 def _limit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
@@ -145,13 +148,16 @@ def _script(command: str) -> str:
     return posixpath.normpath(inside) if "/" in first and not inside.startswith(("/", "~", "$")) else ""
 
 
-def _make_executable(hook: Hook, files: DraftFiles) -> Iterator[Candidate]:
-    script = _script(hook.command)
-    data, mode = files.read(script) if script else None, files.mode(script) if script else 0
-    if data is not None and not mode & 0o100:
-        # Executable for whoever may read it, as `chmod +x` does.
-        draft = files.write(script, data, mode | (mode & 0o444) >> 2)
-        yield Candidate(text=f"Make {script} executable.", files=draft)
+def _make_executable(hooks: Sequence[Hook], files: DraftFiles) -> Iterator[Candidate]:
+    draft, scripts = files, list[str]()
+    for script in filter(None, dict.fromkeys(_script(hook.command) for hook in hooks)):
+        data, mode = files.read(script), files.mode(script)
+        if data is not None and not mode & 0o100:
+            # Executable for whoever may read it, as `chmod +x` does.
+            draft = draft.write(script, data, mode | (mode & 0o444) >> 2)
+            scripts.append(script)
+    if scripts:
+        yield Candidate(text=f"Make {', '.join(scripts)} executable.", files=draft)
 
 
 def _correct_path(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
@@ -197,13 +203,15 @@ def _change_unit(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> It
     seconds = {hook.timeout for hook in hooks if hook.timeout is not None}
     unit = hosts.find(place.host).config.limits.unit
     for limit in seconds:
-        if not (limit >= _LONG and unit == 1.0) and not (0 < limit < _SHORT and unit < 1.0):
-            continue
         written = round(limit / unit)
+        too_long = unit == 1.0 and limit > _LONG and written % 1000 == 0
+        if not too_long and not (unit < 1.0 and 0 < limit < _SHORT):
+            continue
         meant = written // 1000 if unit == 1.0 else written * 1000
         for file in place.files:
             text = (files.read(file) or b"").decode("utf-8", "surrogateescape")
             after, number = re.subn(_TIMEOUT.format(written), rf"\g<1>{meant}", text)
             if number:
                 draft = files.write(file, after.encode("utf-8", "surrogateescape"))
-                yield Candidate(text=f"In {file}, set the timeout to {meant} and not {written}.", files=draft)
+                words = f"In {file}, write {meant} for each timeout of {written}."
+                yield Candidate(text=words, files=draft, timeout=meant * unit)

@@ -7,7 +7,7 @@ are tried one on top of the other, so that all of them together are what was pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -24,14 +24,15 @@ from pytest_hookharness.campaigns.check.fix_candidates import ENDLESS, STOPS, Ca
 from pytest_hookharness.campaigns.check.grouping import PlayedSession
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
-from pytest_hookharness.model.checkup import CheckReport, CheckSession, Fix, HookSet, Problem
+from pytest_hookharness.model.checkup import CheckReport, CheckSession, Fix, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _Cause = tuple[str, str]
-_NO_TIME = "No fix of {name} was tried: the time budget ended. `--only {name}` leaves more time for it."
+_NO_TIME = "No fix of {name} was found before the time budget ended; `--only {name}` leaves more time for it."
 _INTERRUPTED = "The search for fixes was interrupted."
 
 
@@ -41,7 +42,9 @@ def find_fixes(run: CheckRun, report: CheckReport) -> CheckReport:
     problems = [*report.problems]
     undecided: list[str] = []
     try:
-        for number, problem in enumerate(report.problems):
+        # Sessions without an end cost their owner most.
+        order = sorted(enumerate(report.problems), key=lambda item: item[1].symptom.kind not in ENDLESS)
+        for number, problem in order:
             for candidate in find_candidates(problem, run.place, files):
                 if not run.has_time():
                     undecided.append(_NO_TIME.format(name=problem.id))
@@ -69,10 +72,10 @@ def find_fixes(run: CheckRun, report: CheckReport) -> CheckReport:
 
 def _play(run: CheckRun, report: CheckReport, problem: Problem, candidate: Candidate) -> str:
     """Play a change; return what was seen, or nothing if it fixes nothing, or not only."""
-    known = {*run.causes(), *(one.symptom.cause for one in report.problems)}
-    fixed = {problem.symptom.cause}
+    known = _causes([*run.symptoms(), *(one.symptom for one in report.problems)])
+    fixed = _causes([problem.symptom])
     if candidate.limits:
-        fixed |= {(kind, problem.symptom.hook) for kind in ENDLESS}
+        fixed |= {(kind, hook) for kind in ENDLESS for _, hook in fixed}
     sessions = [*_plan(run, problem, candidate)]
     others = [*_plan_elsewhere(run.place, candidate)] if candidate.limits else []
     with _changed(run.place, candidate.files) as change:
@@ -80,12 +83,19 @@ def _play(run: CheckRun, report: CheckReport, problem: Problem, candidate: Candi
         # The first one alone, because it shows most changes that fix nothing.
         for some in (sessions[:1], sessions[1:]):
             played += _try_out(run, [_with(session, change) for session in some])
-            if not _is_fixed(played, candidate, problem, known - fixed):
+            if not _is_clean(played, candidate, known - fixed):
                 return ""
+        if not _works(played, candidate, problem):
+            return ""
         elsewhere = _try_out(run, [_with(session, change) for session in others])
     if not all(_ends(one) for one in elsewhere):
         return ""
     return _describe(candidate, [*played, *elsewhere])
+
+
+def _causes(symptoms: Iterable[Symptom]) -> set[_Cause]:
+    """Return the causes of symptoms; one of several hooks may also show alone."""
+    return {(one.kind, hook) for one in symptoms for hook in (one.hook, *one.hook.split(", "))}
 
 
 def _try_out(run: CheckRun, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
@@ -96,12 +106,12 @@ def _try_out(run: CheckRun, sessions: Sequence[CheckSession]) -> list[PlayedSess
 
 
 def _plan(run: CheckRun, problem: Problem, candidate: Candidate) -> Iterator[CheckSession]:
+    if problem.scenario.script.acts and not candidate.limits:
+        scenario = problem.scenario
+        yield CheckSession(title="the session that showed it", scenario=scenario, ends=False)
     yield checkups.plan_usual(run.place, run.settings.seed)
     if candidate.limits:
         yield from checkups.plan_behaviours(run.place)
-    elif problem.scenario.script.acts:
-        scenario = problem.scenario
-        yield CheckSession(title="the session that showed it", scenario=scenario, ends=False)
 
 
 def _plan_elsewhere(place: HookSet, candidate: Candidate) -> Iterator[CheckSession]:
@@ -143,10 +153,8 @@ def _with(session: CheckSession, change: Callable[[Scenario], Scenario]) -> Chec
     return replace(session, scenario=change(session.scenario))
 
 
-def _is_fixed(
-    played: Sequence[PlayedSession], candidate: Candidate, problem: Problem, allowed: set[_Cause]
-) -> bool:
-    """Return whether no session shows the problem or a new one, and the hook still works."""
+def _is_clean(played: Sequence[PlayedSession], candidate: Candidate, allowed: set[_Cause]) -> bool:
+    """Return whether no session shows the problem or a new one."""
     before = {new: old for old, new in candidate.renamed.items()}
     for one in played:
         if one.outcome is None or (candidate.limits and one.outcome.verdict_name != "terminated"):
@@ -155,11 +163,25 @@ def _is_fixed(
             hook = ", ".join(before.get(command, command) for command in symptom.hook.split(", "))
             if (symptom.kind, hook) not in allowed:
                 return False
+    return True
+
+
+def _works(played: Sequence[PlayedSession], candidate: Candidate, problem: Problem) -> bool:
+    """Return whether the hook ran, refused where it has to, and ended well before a new timeout."""
     outcomes = [one.outcome for one in played if one.outcome is not None]
     commands = {candidate.renamed.get(hook, hook) for hook in problem.symptom.hook.split(", ")}
-    ran = any(run.hook.command in commands for outcome in outcomes for _, run in outcome.trace.hook_runs())
+    ran = [
+        run.run
+        for outcome in outcomes
+        for _, run in outcome.trace.hook_runs()
+        if run.hook.command in commands and run.run is not None
+    ]
+    if candidate.timeout is not None and not all(
+        isinstance(run.ending, Exited) and run.wall <= candidate.timeout / 2 for run in ran
+    ):
+        return False
     refuses = any(_refusals(outcome, commands) for outcome in outcomes)
-    return ran and (refuses or not (candidate.limits or candidate.honoured))
+    return bool(ran) and (refuses or not (candidate.limits or candidate.honoured))
 
 
 def _refusals(outcome: Outcome, commands: set[str]) -> int:
@@ -178,6 +200,8 @@ def _describe(candidate: Candidate, played: Sequence[PlayedSession]) -> str:
     outcomes = [one.outcome for one in played if one.outcome is not None]
     if not candidate.limits:
         seen = ", and the refusal is honoured" if candidate.honoured else ""
+        if candidate.timeout is not None:
+            seen = f", and no run of the hook takes half of {candidate.timeout:g} s"
         return f"{counted(len(outcomes), 'session')} with it: the problem is not seen, nor a new one{seen}."
     # A host on which the hook never refuses says nothing about the limiter.
     refusals = [(outcome.host, _refusals(outcome, {*candidate.renamed.values()})) for outcome in outcomes]

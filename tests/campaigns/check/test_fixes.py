@@ -114,7 +114,7 @@ def test_the_unit_of_a_timeout(project):
         folder = project("./hooks/hook.sh", event, place=place)
         file = folder / place
         file.write_text(file.read_text().replace('"type"', f'"timeout": {written}, "type"'))
-        found = candidates(file, "HUNG-HOOK")
+        found = candidates(file, "TIMEOUT-UNIT")
         assert [f'"timeout": {meant},'.encode() in one.files.read(place) for one in found] == [True]
 
 
@@ -187,4 +187,18 @@ def test_no_time_for_a_fix(project):
         run.settings = replace(run.settings, wall=0.0)
         found = find_fixes(run, report)
     assert [problem.fix for problem in found.problems] == [None]
-    assert "No fix of not-run-hook was tried: the time budget ended." in found.open[-1]
+    assert "No fix of not-run-hook was found before the time budget ended" in found.open[-1]
+
+
+@pytest.mark.nightly
+def test_a_problem_of_another_hook_is_not_new(project):
+    """A fix is offered although another hook of the project has a problem that the fix leaves as it is."""
+    folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")
+    (folder / "hooks/hook.sh").chmod(0o644)
+    settings = folder / ".claude/settings.json"
+    hooks = json.loads(settings.read_text())["hooks"]
+    stop = [{"hooks": [{"type": "command", "command": "./missing.sh"}]}]
+    settings.write_text(json.dumps({"hooks": {**hooks, "Stop": stop}}))
+    fixes = {problem.symptom.hook: problem.fix for problem in checked(folder).problems}
+    assert fixes["./hooks/hook.sh"].text == "Make hooks/hook.sh executable."
+    assert fixes["./missing.sh"] is None
