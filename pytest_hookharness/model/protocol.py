@@ -21,6 +21,10 @@ class Basis(enum.Enum):
     ASSUMED = "assumed"
 
 
+# The source of a rule that the scenario sets in place of the host's own.
+THE_SCENARIO = "the scenario"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """

@@ -98,6 +98,13 @@ def test_masks_of_one_file_add_up() -> None:
     )
 
 
+def test_a_mask_of_a_part_beside_one_of_all() -> None:
+    """A mask of a part of a file that another mask leaves out altogether is not one that matches nothing."""
+    masking = Masking([Mask(file="workspace/f"), Mask(file="workspace/f", keys=("at",)), Mask(file="home/g")])
+    masking.apply("workspace/f", b"{}")
+    assert [*masking.unused] == [2]
+
+
 def test_a_wrong_expression_is_an_error_of_its_own() -> None:
     """An invalid expression is reported with its mask."""
     with pytest.raises(WorkspaceError, match=r"mask of workspace/f: '\(' is not a regular expression"):

@@ -89,9 +89,10 @@ class Masking:
     def hides(self, path: str) -> bool:
         """Return whether a mask leaves out a state path altogether, its existence too."""
         if path not in self._hidden:
-            found = {place for place, mask, _ in self._naming(path) if not mask.keys and not mask.text}
-            self._used |= found
-            self._hidden[path] = bool(found)
+            naming = self._naming(path)
+            self._hidden[path] = any(not mask.keys and not mask.text for _, mask, _ in naming)
+            # Beside a mask of all of it, one of a part has nothing left to leave out.
+            self._used |= {place for place, _, _ in naming} if self._hidden[path] else set()
         return self._hidden[path]
 
     def apply(self, path: str, data: bytes) -> Masked:

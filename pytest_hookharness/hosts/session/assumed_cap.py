@@ -7,7 +7,7 @@ from dataclasses import replace
 from pytest_hookharness.hosts.rules.profile import CapRules, Profile
 from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.protocol import Basis, Rule
+from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.scenario import AssumedCap
 
 _RESETS = {
@@ -21,7 +21,7 @@ _RULES = ("cap", "cap across refused calls", "counted", "off", "reset", "no cap"
 def with_cap(profile: Profile, cap: AssumedCap) -> Profile:
     """Return a host whose cap is the assumed one, wherever the host itself would read a cap from."""
     resets = _RESETS.get(cap.resets, profile.cap.resets)
-    rule = Rule(describe_assumed_cap(profile, cap), Basis.ASSUMED, "the scenario")
+    rule = Rule(describe_assumed_cap(profile, cap), Basis.ASSUMED, THE_SCENARIO)
     rules = CapRules(
         cap=cap.refusals,
         resets=resets,

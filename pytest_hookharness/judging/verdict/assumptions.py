@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.processes import Cut, TimedOut
-from pytest_hookharness.model.protocol import Basis, Rule
+from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.trace import Change, Trace
 
 # These are dropped where it was observed what the hooks read.
@@ -119,5 +119,6 @@ def _assumed_rules(trace: Trace) -> Iterator[str]:
         rules: list[Rule] = [hooked.decision.rule, *hooked.decision.rests_on]
         rules += [hook_run.reply.rule for hook_run in hooked.hook_runs]
         for rule in rules:
-            if rule.basis is Basis.ASSUMED:
+            # What the scenario sets is said by itself.
+            if rule.basis is Basis.ASSUMED and rule.source != THE_SCENARIO:
                 yield f"Assumed about the host, neither documented nor observed: {rule.text}"

@@ -84,7 +84,9 @@ def _lower(outcome: Outcome, verdict: Capped) -> str:
 def _allow_before_cap(outcome: Outcome, verdict: Capped) -> str:
     proof = f" {_mask(verdict.masks)}" if verdict.masks else ""
     only = f"Only the cap of {plain(outcome.host, 40)} ended this; other hosts may have none."
-    return f"{only} {_allow(outcome)}{proof}"
+    unknown = verdict.without.name == "undecided" and verdict.cap.overrides is not None
+    shown = " `cap: none` shows what the hooks do without it." if unknown else ""
+    return f"{only} {_allow(outcome)}{shown}{proof}"
 
 
 def _last_refusal(outcome: Outcome) -> HookEvent | None:
