@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_hookharness.campaigns.explore.explorer import path_to
+from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.moves import SubagentText
 from pytest_hookharness.model.trace import Moved
 from pytest_hookharness.model.verdicts import Livelock
@@ -70,6 +72,26 @@ def test_texts_of_a_subagent(play, inputs):
     assert [payload["last_assistant_message"] for payload in inputs(outcome)] == ["First.", "Second."]
     said = [step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)]
     assert [move.text for move in said if isinstance(move, SubagentText)] == ["Second."]
+
+
+def test_a_replay_of_a_refused_subagent(play):
+    """The moves of a run to be played again have no further texts of a subagent: these follow."""
+    outcome = play(hooks={"SubagentStop": ONCE}, agent=[LOOK, {"run": "true"}, {"stop": "Done."}])
+
+    acts = [act for _, act in ReplayScript.of(outcome.trace).acts]
+    assert not any(isinstance(act, SubagentText) for act in (*acts, *path_to(outcome, 9)))
+
+
+def test_a_call_beside_a_refused_subagent(play):
+    """A call that the agent makes at once with a refused subagent still belongs to the same move."""
+    calls = [
+        {"name": "Agent", "input": {"prompt": "look", "description": "look"}},
+        {"name": "Bash", "input": {"command": "true"}, "expect": "allow"},
+    ]
+    outcome = play(hooks={"SubagentStop": ONCE}, agent=[{"tool": calls}, {"stop": "Done."}])
+
+    assert outcome.terminated
+    assert not outcome.violations
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from pytest_hookharness.model.exploration import (
     Successor,
     TrapState,
 )
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, Wait
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, SubagentText, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
@@ -88,7 +88,8 @@ def path_to(outcome: Outcome, turn: int) -> tuple[Act, ...]:
     acts: list[Act] = []
     for step in outcome.trace.steps:
         match step.exchange:
-            case Moved(move=move) if step.turn <= turn:
+            # The texts of a subagent follow from the move that started it.
+            case Moved(move=move) if step.turn <= turn and not isinstance(move, SubagentText):
                 acts.append(move)
             case Happened(event=event) if step.turn <= turn:
                 acts.append(event)

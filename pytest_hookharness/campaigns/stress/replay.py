@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Act, Edit, Read, RunCommand, Script, Stop, ToolResult, Tools
+from pytest_hookharness.model.moves import (
+    Act,
+    Edit,
+    Read,
+    RunCommand,
+    Script,
+    Stop,
+    SubagentText,
+    ToolResult,
+    Tools,
+)
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Performed, Trace
 
@@ -44,6 +54,9 @@ class ReplayScript:
 def _acts(trace: Trace) -> Iterator[tuple[int, Act]]:
     for step in trace.steps:
         match step.exchange:
+            case Moved(move=SubagentText()):
+                # It follows from the move that started the subagent.
+                continue
             case Moved(move=move):
                 yield step.turn, move
             case Happened(event=event):

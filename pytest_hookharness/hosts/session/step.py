@@ -320,7 +320,7 @@ def _request_hooks(session: Session, ask: AskHooks, hooks: tuple[Hook, ...]) -> 
     rule = session.profile.events[ask.event]
     payload = compose(rule.fields, session_values(session, rule.name, ask.values))
     if ask.values.get("stop_hook_active") == "absent":
-        del payload[key_of(rule, "stop_hook_active")]
+        payload.pop(key_of(rule, "stop_hook_active"), None)
     request = RunHooks(
         event=rule.name,
         target=_matcher_target(session, rule, ask),

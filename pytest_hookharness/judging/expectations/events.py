@@ -105,8 +105,13 @@ def _compare(trace: Trace, number: int, move: Move) -> Iterator[Violation]:
 
 def _rest_of_turn(trace: Trace, number: int) -> Sequence[Step]:
     rest = trace.steps[number + 1 :]
-    ends = (index for index, step in enumerate(rest) if isinstance(step.exchange, Moved))
+    ends = (index for index, step in enumerate(rest) if _is_own_move(step))
     return rest[: next(ends, len(rest))]
+
+
+def _is_own_move(step: Step) -> bool:
+    # The texts of a subagent belong to the move that started it.
+    return isinstance(step.exchange, Moved) and not isinstance(step.exchange.move, moves.SubagentText)
 
 
 def _became(part: Part, performed: list[Performed], hooked: Sequence[HookEvent]) -> str:
