@@ -96,8 +96,8 @@ def _component(config: ConfigRules, path: str, name: str, hooks: Mapping[str, Js
     # The host takes a subagent's Stop for its SubagentStop; only this subagent runs them.
     played = [groups for event, groups in hooks.items() if is_agent and event in _STOPS]
     own = [{**group, "matcher": name} for groups in played for group in _groups(groups)]
-    whose = "subagents make no calls" if is_agent else "no command or skill becomes active"
-    text = f"these hooks were not played, for in a simulation {whose}"
+    why = "subagents make no calls" if is_agent else "commands and skills run no hooks, also if one is used"
+    text = f"these hooks were not played, for in a simulation {why}"
     rule = config.rules["components"]
     problems = tuple(
         SettingsProblem("unreachable-component", path, f"hooks.{event}", text, rule)

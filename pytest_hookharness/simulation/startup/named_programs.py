@@ -88,7 +88,9 @@ def _words(hook: Hook, spec: ProcessSpec) -> list[str]:
 def _may_appear(testbed: Testbed, hook: Hook, path: Path) -> bool:
     """Return whether something in the scenario could create a file, or processes see other files there."""
     scenario, workspace = testbed.scenario, testbed.workspace
-    if lies_in(path, workspace.private) and not lies_in(path, workspace.written):
+    # What is hidden of a home folder holds nothing but what hooks write.
+    other = [point for point in workspace.private if point not in workspace.homes]
+    if lies_in(path, other) and not lies_in(path, workspace.written):
         return True
     if any(Path(entry).name == path.name for entry in testbed.files):
         return True

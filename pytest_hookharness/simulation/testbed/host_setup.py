@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.workspace.user_home import find_programs
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.hosts.settings.configuration import INLINE
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem
@@ -179,14 +180,31 @@ def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
 
 
 def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
-    """Yield what hooks name in places that a sandbox hides: the folder of each file, or the file itself."""
+    """
+    Yield what hooks name in places that a sandbox hides: a folder, the folder around a file, or the file.
+
+    Commands, arguments and variables name it. Programs there show further paths that they need.
+    """
     hidden = tuple(f"{point}/" for point in workspace.private)
+    found: dict[str, None] = {}
+    for text in _texts_with_paths(configuration, workspace):
+        for word in _PATH.findall(text):
+            if word.startswith(hidden) and not word.startswith(str(workspace.base)):
+                path = Path(word)
+                folder = str(path if path.is_dir() else path.parent)
+                if path.is_dir() or path.is_file():
+                    found[word if folder in workspace.private else folder] = None
+    # A place that is hidden as a whole, and that is only named, stays hidden.
+    named = tuple(path for path in found if path not in workspace.private)
+    yield from named
+    yield from (needed for home in workspace.homes for needed in find_programs(home, named))
+
+
+def _texts_with_paths(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
     for hook in configuration.hooks:
-        for word in _PATH.findall(hook.command):
-            ours = word.startswith(str(workspace.base))
-            if word.startswith(hidden) and not ours and Path(word).is_file():
-                folder = str(Path(word).parent)
-                yield word if folder in workspace.private else folder
+        yield from (hook.command, *(hook.args or ()), *hook.env.values())
+    yield from configuration.env.values()
+    yield from workspace.environment.values()
 
 
 def find_facts(
