@@ -225,6 +225,15 @@ def test_refused_and_failed_calls_of_codex(output, outcome):
     assert action.outcome is outcome
 
 
+@pytest.mark.parametrize("output", ["aborted by user after 3.1s", "a warning\nwhat it printed\n"])
+def test_outputs_of_codex_that_no_hook_replaced(output):
+    """An output that contains what the command printed, or that the host wrote itself, is no refusal."""
+    ran = codex_done(type="CommandExecution", id="c1", exit_code=0, aggregated_output="what it printed\n")
+    call, answer = codex_call(1, output)
+    (action,) = read([META, call, ran, answer]).items
+    assert action.refusals == ()
+
+
 def test_invalid_calls_of_openhands_keep_their_arguments():
     """The arguments of a call without an action stand in the text of the call."""
     written = {"id": "c", "name": "think", "arguments": '{"nope": 1}'}

@@ -42,12 +42,14 @@ class CodexReader:
     Attributes:
         words: The agent's last words, not yet known to be a stop.
         ended: Exit codes of commands, and of other calls 0 or 1, by the identifier of the call.
+        printed: What the commands printed, by the same.
         batch: Number of the message that the newest call belongs to.
     """
 
     def __init__(self) -> None:
         self.words: str | None = None
         self.ended: dict[str, int] = {}
+        self.printed: dict[str, str] = {}
         self.batch = 0
 
     def read(self, stream: SessionStream, record: Payload) -> None:
@@ -103,6 +105,7 @@ class CodexReader:
                 code = item.get("exit_code")
                 failed = code if isinstance(code, int) else int(item.get("status") == "failed")
                 self.ended[string_of(item.get("id"))] = failed
+                self.printed[string_of(item.get("id"))] = string_of(item.get("aggregated_output")).strip()
             case _:
                 return
 
@@ -149,13 +152,20 @@ class CodexReader:
             stream.refuse_call(call, refusal)
             return
         code = self.ended.get(string_of(call))
-        if code is not None and plain and not _HEAD.match(plain) and not plain.lstrip().startswith("{"):
+        if code is not None and self._is_replaced(string_of(call), plain):
             stream.add_result(call, plain, ActionResult.FAILED if code else ActionResult.DONE)
             stream.refuse_call(call, HookRefusal(event="PostToolUse", reason=plain.strip()))
             return
         text, outcome = _read_text(output)
         failed = plain.startswith(_FAILED) or bool(code)
         stream.add_result(call, text, ActionResult.FAILED if failed else outcome)
+
+    def _is_replaced(self, call: str, output: str) -> bool:
+        """Return whether a hook replaced the output of a call that was carried out."""
+        if not output or _HEAD.match(output) or output.lstrip().startswith(("{", "aborted ")):
+            return False
+        printed = self.printed[call]
+        return not printed or printed not in output
 
 
 def is_codex_item(record: Payload) -> bool:

@@ -1,0 +1,79 @@
+"""Claims about shrinking a reproduced session, with a judge that looks at scenarios and plays none."""
+
+import json
+
+from pytest_hookharness.campaigns.reproduce.shrunk_scenario import MOST_PLAYS, Shrinker, named_files
+from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Script, Stop
+from pytest_hookharness.model.scenario import Scenario
+
+HOOK = {"hooks": [{"type": "command", "command": "./check.sh"}]}
+SETTINGS = json.dumps({"hooks": {"Stop": [HOOK], "SessionStart": [{"hooks": []}]}})
+FILES = {
+    ".claude/settings.json": SETTINGS,
+    "check.sh": "grep TODO src.txt",
+    "src.txt": "TODO",
+    "a.md": "",
+    "b": "",
+}
+LAST = Stop(text="Really done.")
+ACTS = (Prompt(text="Clean up."), *(RunCommand(command=f"echo {n}") for n in range(12)), LAST)
+
+
+def shrink(shows, files=FILES):
+    scenario = Scenario(name="n", files=files, script=Script(acts=ACTS))
+    shrinker = Shrinker(shows=shows, best=scenario, kept=LAST)
+    shrinker.shrink()
+    return shrinker
+
+
+def needs(*paths, command=""):
+    def shows(some):
+        return {*paths} <= {*some.files} and command in str(some.script.acts)
+
+    return shows
+
+
+def test_what_the_loop_needs_is_left():
+    """Prompt, refused stop, and the files that matter are left, with short texts and without other hooks."""
+    small = shrink(needs(".claude/settings.json", "check.sh", "src.txt"))
+
+    assert small.best.script.acts == (FIRST_PROMPT, Stop())
+    assert [*small.best.files] == [".claude/settings.json", "check.sh", "src.txt"]
+    assert [*json.loads(small.best.files[".claude/settings.json"])["hooks"]] == []
+    assert small.describe() == "2 acts and 3 files, 1-minimal: without any other part the loop is not seen"
+
+
+def test_a_move_that_matters_is_left():
+    """A move without which the loop does not show stays, in its place."""
+    small = shrink(needs(command="echo 7"))
+    assert [type(act) for act in small.best.script.acts] == [Prompt, RunCommand, Stop]
+
+
+def test_result_is_1_minimal():
+    """Without any one part of a result that is called 1-minimal, the loop is not seen."""
+    shows = needs("check.sh", command="echo 3")
+    small = shrink(shows)
+
+    assert "1-minimal" in small.describe()
+    assert not any(shows(some) for some in small._smaller())
+
+
+def test_few_plays_and_no_claim_beyond_them():
+    """The number of plays is limited; a search that ended early does not call its result minimal."""
+    many = {f"{n}.txt": "" for n in range(60)}
+    small = shrink(needs(*many), many)
+
+    assert small.plays == MOST_PLAYS
+    assert "perhaps not minimal" in small.describe()
+
+
+def test_undecided_plays_prove_nothing():
+    """If a smaller scenario ended undecided, the result is not called minimal."""
+    small = shrink(lambda some: None if len(some.files) < 2 else True)
+    assert "perhaps not minimal" in small.describe()
+
+
+def test_files_that_settings_name():
+    """The settings of the host, and what these and each other name, are found; settings of others are not."""
+    scenario = Scenario(name="n", files={**FILES, ".codex/hooks.json": SETTINGS})
+    assert named_files(scenario) == (".claude/settings.json", "check.sh", "src.txt")
