@@ -20,18 +20,17 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
+_COPIED = "Isolated from this machine: the project is a copy, HOME is empty"
 _ISOLATION = {
     Tier.NAMESPACES: (
-        "Isolated from this machine: project and HOME are copies, /tmp is private, no network, writes "
-        "elsewhere are discarded, and no process survives. Not isolated: the kernel, /proc, running as you."
+        f"{_COPIED}, /tmp is private, no network, writes elsewhere are discarded, and no process survives. "
+        "Not isolated: the kernel, /proc, running as you."
     ),
     Tier.SUBREAPER: (
-        "Isolated from this machine: project and HOME are copies, no process survives. Not isolated: /tmp, "
-        "the network, files elsewhere, and running as you."
+        f"{_COPIED}, no process survives. Not isolated: /tmp, network, files elsewhere, and running as you."
     ),
     Tier.GROUP: (
-        "Isolated from this machine: project and HOME are copies. Not isolated: /tmp, network, files "
-        "elsewhere, background processes, and running as you."
+        f"{_COPIED}. Not isolated: /tmp, network, files elsewhere, background processes, and running as you."
     ),
 }
 
@@ -44,10 +43,23 @@ def check(
     on_step: OnStep | None = None,
     *,
     fixes: bool = False,
+    wall: float | None = None,
 ) -> CheckReport:
-    """Check one hook set; write a scenario file for each problem if a folder is given, and look for fixes."""
+    """
+    Check one hook set.
+
+    Args:
+        hook_set: The hooks.
+        harness: Runs the sessions.
+        only: The problem that is looked for; empty for all.
+        write: The folder in which a scenario file is written for each problem; ``None`` for none.
+        on_step: Called after each session.
+        fixes: Whether fixes are looked for.
+        wall: Seconds that it may take; ``None`` for those of the harness.
+    """
+    settings = harness.settings if wall is None else replace(harness.settings, wall=wall)
     with copyable(hook_set) as (copy, left_out):
-        run = CheckRun(copy, harness.settings, harness.resources, only, on_step or _ignore_step)
+        run = CheckRun(copy, settings, harness.resources, only, on_step or _ignore_step)
         report = run.run()
         if fixes and not report.interrupted:
             from pytest_hookharness.campaigns.check.fix_trial import find_fixes

@@ -43,6 +43,7 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
+_SHORT = 30.0
 _LEAST = 1.0
 # Verdicts whose session has shown them several times already.
 _REPEATED = frozenset(["livelock", "capped"])
@@ -230,7 +231,8 @@ class CheckRun:
         Return the share of the budget that sessions may use, so that time is left to confirm what they show.
         """
         if not self._played:
-            return _FIRST
+            # With little time, the session that tries each hook once is worth more than all others.
+            return _FIRST if self.settings.wall >= _SHORT else _LAST
         return _LATER if self._seen() else _LAST
 
     def _elapsed(self) -> float:

@@ -8,6 +8,7 @@ could not be tried.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.hook_program import Obstacle, find_obstacle
@@ -78,7 +79,10 @@ def _untried(local: Sequence[tuple[Hook, Obstacle]]) -> Iterator[str]:
 def _of_settings(hook_set: HookSet) -> Iterator[Symptom]:
     for finding in hook_set.findings:
         if finding.name in (CONFIG_OFF.name, EVENT_UNKNOWN.name):
-            yield Symptom(kind=finding.name, code=finding.code, text=finding.text, advice=finding.advice)
+            # The list of all names would hide the one that is meant.
+            text, _, known = finding.text.partition(" known events: ")
+            advice = f"{finding.advice} Known events: {known}." if known else finding.advice
+            yield Symptom(kind=finding.name, code=finding.code, text=text, advice=advice)
 
 
 def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
@@ -99,7 +103,10 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
 
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:
     if why := _never_matches(hook_set, hook):
-        yield _symptom(NEVER_FIRED, hook, f"{hook.event}: it never runs, because {why}.")
+        symptom = _symptom(NEVER_FIRED, hook, f"{hook.event}: it never runs, because {why}.")
+        yield replace(
+            symptom, advice="Correct the matcher, or configure the hook for the event that is meant."
+        )
     if why := _odd_timeout(hook_set, hook):
         yield _symptom(TIMEOUT_UNIT, hook, f"{hook.event}: {why}.")
 

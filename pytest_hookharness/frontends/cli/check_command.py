@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -32,6 +33,8 @@ from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 _SCENARIO = ".scenario.yaml"
+# So much the check of any hook set takes, counted in hooks.
+_SMALLEST_WEIGHT = 4
 _INTERRUPTED = "The check was interrupted."
 _QUESTION = "Run these commands in throw-away copies? [y/N] "
 _NOBODY = (
@@ -40,9 +43,10 @@ _NOBODY = (
 )
 _DESCRIPTION = (
     "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
-    "copies of project and HOME, and reports what is wrong (docs/check.md). With --stress: plays one session "
-    "as it is, then with one thing different at a time (docs/stress.md). With --explore: tries all moves of "
-    "an agent in every state, and looks for one that it cannot leave (docs/exploration.md). "
+    "copies of the project, with an empty HOME, and reports what is wrong (docs/check.md). With --stress: "
+    "plays one session as it is, then with one thing different at a time (docs/stress.md). With --explore: "
+    "tries all moves of an agent in every state, and looks for one that it cannot leave "
+    "(docs/exploration.md). "
     "Exit status: 0 nothing is wrong, 1 something is, 2 unknown."
 )
 # Options that only some kinds of check read, with the value that means they were not given.
@@ -133,7 +137,7 @@ def _call(arguments: argparse.Namespace) -> int:
     share = replace(settings, wall=settings.wall / len(hook_sets))
     if campaign:
         return worst(_try_hook_sets(hook_sets, arguments, share))
-    return _check(hook_sets, arguments, settings, share)
+    return _check(hook_sets, arguments, settings)
 
 
 def _refuse_idle_options(arguments: argparse.Namespace) -> None:
@@ -197,9 +201,16 @@ def _try_hook_sets(
             yield explore(scenario, arguments, settings, target)
 
 
-def _check(
-    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, share: Settings
-) -> int:
+def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet, float]]:
+    """Yield each hook set with its share of the time that is left: more for more hooks."""
+    end = time.monotonic() + wall
+    weights = [len(hook_set.hooks) + _SMALLEST_WEIGHT for hook_set in hook_sets]
+    for place, hook_set in enumerate(hook_sets):
+        left = max(end - time.monotonic(), 0.0)
+        yield hook_set, left * weights[place] / sum(weights[place:])
+
+
+def _check(hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings) -> int:
     """Check each hook set, print the report, and return the exit status."""
     fail_on = check_words(arguments.fail_on)
     baseline: Path | None = arguments.baseline
@@ -208,7 +219,7 @@ def _check(
     is_new = folder is not None and not folder.exists()
     if folder is not None:
         make_folder(str(folder), "--write-scenarios", below=Path.cwd())
-    found = _play(hook_sets, arguments, share)
+    found = _play(hook_sets, arguments, settings)
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
     if baseline is not None:
@@ -226,16 +237,19 @@ def _check(
     return status([_write_fixes(report) for report in found] if arguments.fix else found, fail_on)
 
 
-def _play(hook_sets: Sequence[HookSet], arguments: argparse.Namespace, share: Settings) -> list[CheckReport]:
+def _play(
+    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings
+) -> list[CheckReport]:
     """Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it."""
     found: list[CheckReport] = []
     line = shell_line(sys.stderr)
     write: Path | None = arguments.write_scenarios
-    with Harness(share) as harness:
-        for hook_set in hook_sets:
+    with Harness(settings) as harness:
+        for hook_set, wall in _shares(hook_sets, settings.wall):
             with line.about(hook_set.title) as progress:
                 try:
-                    report = check(hook_set, harness, arguments.only, write, progress.step, fixes=True)
+                    step = progress.step
+                    report = check(hook_set, harness, arguments.only, write, step, fixes=True, wall=wall)
                 except KeyboardInterrupt:
                     # While files were copied, or between two sessions: the reports before are printed.
                     report = CheckReport(place=hook_set, undecided=(_INTERRUPTED,), interrupted=True)
