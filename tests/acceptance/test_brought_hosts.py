@@ -58,6 +58,7 @@ def test_a_brought_host_that_is_no_profile(project, toy):
     result.stdout.fnmatch_lines(["*entry point 'toy@1'*must name a Profile*"])
 
 
+@pytest.mark.slow
 def test_a_conftest_brings_a_host_and_a_section_of_the_report(project):
     """A conftest can bring a host for its run, and a section for the report of each failed test."""
     project.scenario("loop", body="echo run the tests >&2; exit 2")

@@ -60,7 +60,7 @@ def test_the_summary_says_what_the_hooks_did(never, style, monkeypatch):
     loop = "livelock: Stop is blocked forever by ./never.sh (*"
     result.stdout.fnmatch_lines_random(
         [
-            f"FAILED test_it.py::test_passed - {loop})",
+            f"FAILED test_it.py::test_passed - {loop}",
             "FAILED test_it.py::test_with_a_message - it must end",
             'FAILED test_it.py::test_response - Stop ./never.sh exited 2 * "run never"; expected: allowed',
             "FAILED test_it.py::test_other_value - *assert 3 == 1",
@@ -125,6 +125,7 @@ def test_a_scenario_has_a_marker_with_its_host(project):
     ]
 
 
+@pytest.mark.slow
 def test_the_page_has_as_many_simulations_as_the_table(project):
     """With -x neither the table nor the page has simulations of items that did not run."""
     body = "echo 'run never' >&2; exit 2"

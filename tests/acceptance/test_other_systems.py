@@ -20,6 +20,7 @@ def hookharness(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_run_of_scenarios_is_a_usage_error(project):
     """Where hooks cannot be run, a run with scenarios ends with one sentence, and other tests run."""
     project.scenario("polite")
