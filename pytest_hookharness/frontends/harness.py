@@ -191,7 +191,7 @@ class Harness(AbstractContextManager["Harness"]):
         """
         with self._noting_interrupts(), self._line.about(scenario.id):
             candidates = itertools.islice(itertools.chain((scenario,), upcoming()), MOST_AHEAD)
-            together = [each for each in candidates if self._can_run_ahead(each)]
+            together = list(itertools.takewhile(self._can_run_ahead, candidates))
             # Whatever the resources consist of is made now, before several threads use it.
             self._ahead.begin(together if len(together) > 1 else (), self.resources.base)
             played = self._ahead.take(scenario)
