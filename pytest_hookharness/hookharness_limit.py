@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _options(argv: list[str]) -> argparse.Namespace | None:
-    parser = argparse.ArgumentParser(prog=_NAME, description=__doc__.partition("\n\n")[0].strip())
+    parser = argparse.ArgumentParser(prog=_NAME, description="Limit the refusals of a Stop hook.")
     parser.add_argument("--after", type=int, default=3, metavar="N", help="refusals without any change (3)")
     parser.add_argument(
         "--at-most", type=int, default=10, metavar="N", help="refusals since the prompt, with changes (10)"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
+from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export
 from pytest_hookharness.execution.processes.sandbox import available_tiers
@@ -65,7 +66,8 @@ def check(
             from pytest_hookharness.campaigns.check.fix_trial import find_fixes
 
             report = find_fixes(run, report)
-        report = replace(report, place=hook_set)
+        notes = () if only else tuple(describe_mac_problems(copy.sources))
+        report = replace(report, place=hook_set, open=(*report.open, *notes))
         if left_out:
             report = replace(report, open=(left_out, *report.open))
         return report if write is None else export(report, write, run.shows)
