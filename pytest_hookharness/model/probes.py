@@ -205,6 +205,11 @@ class ProbeReport:
         return found.turn - self.turn <= repetitions * self.period
 
     @property
+    def shows_no_time(self) -> bool:
+        """Whether the clock was moved, and made no difference."""
+        return self.inert and any(probe.kind is PerturbationKind.CLOCK for probe in self.probes)
+
+    @property
     def hook_runs(self) -> int:
         """Number of hook runs in all probes."""
         return sum(probe.hook_runs for probe in self.probes)

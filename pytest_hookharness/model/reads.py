@@ -205,11 +205,13 @@ class Influences:
         matters: What was read that changes or lies outside of the state, in words; empty if nothing was.
         clock: Whether the clock was read, or times of files that are written in each repetition.
         why: Why nothing was observed; empty if everything was.
+        read: Where the files are that were opened for reading, apart from those of the system.
     """
 
     matters: tuple[str, ...] = ()
     clock: bool = False
     why: str = ""
+    read: tuple[str, ...] = ()
 
     @property
     def observed(self) -> bool:

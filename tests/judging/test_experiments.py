@@ -8,11 +8,11 @@ import pytest
 from pytest_hookharness.judging.probing.experiments import (
     DAY,
     HOUR,
-    MOST_REPETITIONS,
     ExperimentResult,
-    GrowingSize,
     plan_experiments,
 )
+from pytest_hookharness.judging.probing.limits import Limits
+from pytest_hookharness.judging.probing.thresholds import MOST_REPETITIONS, GrowingSize
 from pytest_hookharness.model.probes import (
     PartKind,
     Perturbation,
@@ -25,6 +25,13 @@ from pytest_hookharness.model.probes import (
 COUNT = StatePart(path="home/.state", name="count", kind=PartKind.COUNTER, before="2", after="3", step=1)
 LIMIT = StatePart(path="home/.state", name="limit", kind=PartKind.COUNTER, before="7", after="8", step=1)
 ID = StatePart(path="home/.id", kind=PartKind.IDENTIFIER, before="a1b2c3d4", after="d4c3b2a1")
+
+
+def limits(*numbers):
+    """Return limits that stand in the source."""
+    return Limits(written=frozenset(numbers))
+
+
 SAME = ProbeResult(reaction=ProbeEffect.SAME)
 OTHER = ProbeResult(reaction=ProbeEffect.DECISION, what="Stop was allowed", allows_stop=True)
 EFFECT = ProbeResult(reaction=ProbeEffect.EFFECT, what="the log was cut")
@@ -89,8 +96,8 @@ def test_a_threshold_at_one_value_is_found_by_the_number_in_the_source():
     def exactly(perturbation: Perturbation) -> ProbeResult:
         return OTHER if ahead(perturbation) and 3 + perturbation.repetitions == 50 else SAME
 
-    found, _ = ask(COUNT, react=exactly, numbers=(2, 50))
-    missed, _ = ask(COUNT, react=exactly, numbers=(2,))
+    found, _ = ask(COUNT, react=exactly, limits=limits(2, 50))
+    missed, _ = ask(COUNT, react=exactly, limits=limits(2))
     assert found.perturbation == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=47)
     assert missed.perturbation is None
 
@@ -98,10 +105,10 @@ def test_a_threshold_at_one_value_is_found_by_the_number_in_the_source():
 @pytest.mark.parametrize(
     ("parts", "options", "repetitions"),
     [
-        ((COUNT,), {"numbers": (50,)}, 47),
-        ((replace(COUNT, before="8", after="a", step=2),), {"numbers": (50,)}, 20),
-        ((replace(COUNT, before="1.5", after="2.0", step=0.5),), {"numbers": (50,)}, 96),
-        ((ID,), {"sizes": (GrowingSize(now=10, step=5),), "numbers": (100,)}, 18),
+        ((COUNT,), {"limits": limits(50)}, 47),
+        ((replace(COUNT, before="8", after="a", step=2),), {"limits": limits(50)}, 20),
+        ((replace(COUNT, before="1.5", after="2.0", step=0.5),), {"limits": limits(50)}, 96),
+        ((ID,), {"sizes": (GrowingSize(now=10, step=5),), "limits": limits(100)}, 18),
         ((replace(COUNT, before="41", after="40", step=-1),), {}, 40),
         ((COUNT, replace(COUNT, before="24", after="23", step=-1)), {}, 10),
     ],
@@ -119,7 +126,7 @@ def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
         LIMIT,
         react=lambda perturbation: OTHER if ahead(perturbation) and perturbation.parts == (0,) else SAME,
     )
-    assert result == ExperimentResult(alone=(0,))
+    assert (result.alone, result.perturbation, result.unclear) == ((0,), None, "")
 
 
 def test_an_identifier_that_decides_is_inconclusive():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.judging.probing.experiments import GrowingSize, find_growing_sizes
+from pytest_hookharness.judging.probing.thresholds import GrowingSize, find_growing_sizes
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from typing import Literal, assert_never
 
 from pytest_hookharness.judging.findings.session_findings import find_chain
 from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
-from pytest_hookharness.judging.probing.experiments import shows_no_time
 from pytest_hookharness.judging.recurrence import cycle
 from pytest_hookharness.judging.verdict.assumptions import clock_was_read, gather_assumptions
 from pytest_hookharness.judging.verdict.run_end import (
@@ -256,7 +255,7 @@ def _matters(case: JudgeInput) -> tuple[str, ...]:
     if case.observed is None:
         return ("what it reads was not observed",)
     found = case.observed.influences
-    tried = case.probing is not None and shows_no_time(case.probing)
+    tried = case.probing is not None and case.probing.shows_no_time
     return ("the clock",) if found.clock and not found.matters and not tried else found.matters
 
 

@@ -26,7 +26,7 @@ from pytest_hookharness.judging.recurrence.influences import Surroundings, find_
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.reads import Influences, Reads
+from pytest_hookharness.model.reads import Influences, LookKind, Reads
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Performed, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.history import Repetition
@@ -80,23 +80,32 @@ class ReadObservation:
             testbed.scan()
             differing = (*differing, *changes(repetition.files, testbed.files))
             runs = [*_runs(driver.steps)]
-            around = self._surroundings(runs, differing, repetition.files, since)
-            found = find_influences(runs, around)
+            places = self._places(runs)
+            around = self._surroundings(places, differing, repetition.files, since)
+            found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
         inputs = dict.fromkeys(_changed_inputs(repetition.hook_runs, driver.steps))
         return replace(found, matters=(*found.matters, *inputs)) if found.observed else found
 
+    @property
+    def _paths(self) -> PathMap:
+        place = self._testbed.workspace
+        confined = self._testbed.sandbox.tier is Tier.NAMESPACES
+        return PathMap(place.roots, place.private if confined else {}, place.visible, place.base)
+
+    def _places(self, runs: Collection[Reads | None]) -> Mapping[str, tuple[str | None, str]]:
+        """Return state path and real place of each path that was looked at."""
+        paths = self._paths
+        seen = {path for reads in runs if reads is not None for path in _paths_of(reads)}
+        return {path: paths.locate(path) for path in seen}
+
     def _surroundings(
         self,
-        runs: Collection[Reads | None],
+        places: Mapping[str, tuple[str | None, str]],
         differing: Collection[Change],
         before: Mapping[str, StateEntry],
         since: int,
     ) -> Surroundings:
-        testbed, place = self._testbed, self._testbed.workspace
-        confined = testbed.sandbox.tier is Tier.NAMESPACES
-        paths = PathMap(place.roots, place.private if confined else {}, place.visible, place.base)
-        seen = {path for reads in runs if reads is not None for path in _paths_of(reads)}
-        places = {path: paths.locate(path) for path in seen}
+        testbed, place, paths = self._testbed, self._testbed.workspace, self._paths
         names: dict[str, str] = {}
         for path, (name, real) in places.items():
             covered = name if name is not None else f"{OUTSIDE}{path}"
@@ -127,7 +136,7 @@ class ReadObservation:
             rewritten=frozenset(path for path in names if places[path][1] in rewritten),
             foreign=frozenset(path for path, real in rest.items() if real in new),
             own=frozenset(own | _doubles(testbed, names)),
-            clocks=frozenset(path for path in seen if f"{path}/".startswith(f"{clock}/")),
+            clocks=frozenset(path for path in places if f"{path}/".startswith(f"{clock}/")),
         )
 
 
@@ -154,6 +163,13 @@ def _runs(steps: Collection[Step]) -> Iterator[Reads | None]:
                 yield run.reads
             case _:
                 pass
+
+
+def _opened(runs: Collection[Reads | None], places: Mapping[str, tuple[str | None, str]]) -> Iterator[str]:
+    of_system = platform.read_calls().is_of_system
+    for look in (look for reads in runs if reads is not None for look in reads.looks):
+        if look.kind is LookKind.OPENED and look.existed and not of_system(look.path):
+            yield places[look.path][1]
 
 
 def _paths_of(reads: Reads) -> Iterator[str]:

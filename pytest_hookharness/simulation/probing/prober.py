@@ -23,9 +23,10 @@ from pytest_hookharness.execution.state.file_contents import is_statements
 from pytest_hookharness.judging.probing.experiments import (
     ExperimentPlan,
     ExperimentResult,
-    GrowingSize,
     plan_experiments,
 )
+from pytest_hookharness.judging.probing.limits import Limits
+from pytest_hookharness.judging.probing.thresholds import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.state_diff import (
     Files,
@@ -46,11 +47,13 @@ from pytest_hookharness.model.probes import (
     Threshold,
 )
 from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.simulation.probing.limit_sources import describe_untried, most_candidates
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionPoint
 from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+_NO_LIMITS = Limits()
 # Seconds: a longer repetition is not driven several more times only to see whether time matters.
 _SLOW_REPETITION = 1.5
 _TRANSCRIPT_FACTOR = 10
@@ -69,7 +72,7 @@ class Prober:
         clock: SessionClock,
         pattern: Pattern | None = None,
         sizes: Sequence[GrowingSize] = (),
-        numbers: Sequence[int] = (),
+        limits: Limits = _NO_LIMITS,
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
     ) -> None:
@@ -82,7 +85,7 @@ class Prober:
             clock: When the session began, and the present.
             pattern: How the files changed from one repetition to the next; ``None`` if they did not.
             sizes: How large the growing things are.
-            numbers: Whole numbers in the hooks' own source.
+            limits: Numbers that the hooks may compare with.
             remaining: Returns the seconds of real time that are left.
             on_probe: Called after each probe.
         """
@@ -93,7 +96,7 @@ class Prober:
         self._clock = clock
         self._pattern = pattern
         self._sizes = sizes
-        self._numbers = numbers
+        self._exact_limits = limits
         self._remaining = remaining
         self._on_probe = on_probe
         self._stamped = find_timestamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
@@ -124,7 +127,8 @@ class Prober:
         return plan_experiments(
             self._parts,
             sizes=self._sizes,
-            numbers=self._numbers,
+            limits=self._exact_limits,
+            most=most_candidates(self._remaining(), self._repetition.wall),
             time=not slow,
             pace=self._pace,
             transcript=not slow and not self._testbed.transcript_counts,
@@ -150,6 +154,8 @@ class Prober:
         for place in conclusion.alone:
             name = self._parts[place].place
             yield f"{name} would affect the decision if it changed alone, which was not seen to happen."
+        turn, period = self._repetition.point.turn, self._repetition.period
+        yield from describe_untried(conclusion.untried, turn, period)
         if conclusion.timeless:
             yield "The effect of elapsed time is unknown: the hooks use stored times as names."
         if slow and not self._pace:

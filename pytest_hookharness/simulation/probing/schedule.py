@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution import platform
-from pytest_hookharness.judging.probing import experiments
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
@@ -18,9 +17,9 @@ from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
-from pytest_hookharness.simulation.testbed.hook_source import numbers
 
 if TYPE_CHECKING:
+    from pytest_hookharness.judging.probing.thresholds import GrowingSize
     from pytest_hookharness.simulation.probing.observed_cycles import ObservedCycles
 
 # Probe reports of one run: a run whose behaviour changes more often is only driven on.
@@ -276,7 +275,9 @@ class ProbeSchedule:
         self._awaited = None
         if threshold.reaction is not ProbeEffect.DECISION:
             return None
-        if any(part.kind not in experiments.PREDICTABLE for part in report.parts):
+        from pytest_hookharness.judging.probing.experiments import PREDICTABLE
+
+        if any(part.kind not in PREDICTABLE for part in report.parts):
             # The next id or process number was only guessed.
             return None
         now, before = (
@@ -298,33 +299,29 @@ class ProbeSchedule:
         pattern = find_pattern(contents, self._clock)
         return None if isinstance(pattern, Irregular) else pattern
 
-    def _sizes(self, period: int) -> tuple[experiments.GrowingSize, ...]:
-        turn = self._driver.turn
-        contents = self._history.changed_files((turn - period, turn))
-        if isinstance(contents, str):
-            return ()
-        before, after = contents
-        recently = self._driver.refusals(turn - period)
-        # A hook may count both, turns and refusals, in the transcript or in a log that is not covered.
-        counted = (
-            experiments.GrowingSize(turn, period),
-            *((experiments.GrowingSize(self._driver.refusals(), recently),) if recently else ()),
-        )
-        return (*counted, *experiments.find_growing_sizes(before, after, self._history.states[turn].files))
-
     def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
-        driver = self._driver
+        driver, turn = self._driver, self._driver.turn
         repetition = self._history.last_repetition(driver, period)
         # Most runs are not probed, so what probes is imported only then.
+        from pytest_hookharness.judging.probing.limits import Limits
+        from pytest_hookharness.simulation.probing import limit_sources
         from pytest_hookharness.simulation.probing.prober import Prober
 
+        limits = Limits()
+        sizes: tuple[GrowingSize, ...] = ()
+        if pattern is not None:
+            differing = [change.path for change in self._history.differing(turn, period)]
+            read = self.observe(period).read
+            limits = limit_sources.gather_limits(driver.testbed, repetition.hook_runs, read, differing)
+            refusals = driver.refusals(), driver.refusals(turn - period)
+            sizes = limit_sources.growing_sizes(self._history, turn, period, refusals)
         prober = Prober(
             driver.testbed,
             repetition,
             clock=self._clock,
             pattern=pattern,
-            sizes=self._sizes(period) if pattern is not None else (),
-            numbers=numbers(driver.testbed, repetition.hook_runs) if pattern is not None else (),
+            sizes=sizes,
+            limits=limits,
             remaining=self._remaining,
             on_probe=self._on_probe,
         )

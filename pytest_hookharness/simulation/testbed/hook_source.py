@@ -1,9 +1,8 @@
 """
-What the source of hooks mentions: numbers, words, commands and files.
+What the source of hooks mentions: words, commands and files.
 
-It only suggests what to try and is never evidence. A limit that is met exactly, and not crossed, is found
-only by trying it, and most limits are written in the script that a command names. Only what shells and
-Pythons usually write is recognized; what a program computes is not.
+It only suggests what to try and is never evidence. Only what shells and Pythons usually write is recognized;
+what a program computes is not.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ _WRITES = (
     r"open\(\s*(?:os\.)?{path}[^\n]*?,\s*(?:mode\s*=\s*)?[\"'][wax]"
     r"|{path}\)*\.(?:write_\w+|touch|mkdir|open\([\"'][wax])"
 )
-_NUMBER = re.compile(rb"(?<![\w.])\d{1,7}(?![\w.])")
 _SHELL_WORD = re.compile(r"[^\s\"'`;|&<>()*?=]+")
 _NAME = re.compile(rb"[A-Za-z_][\w.+-]*")
 # Where a shell, or a call in another language, expects the name of a command.
@@ -75,10 +73,6 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; a longer file is a program, not a script.
 _SCRIPT_LIMIT = 1 << 18
 _PROGRAMS = frozenset({".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
-_NUMBER_LIMIT = 40
-# Bytes of a data file in which limits may be written, and how many such files are read.
-_DATA_FILE_LIMIT = 1 << 12
-_FILE_LIMIT = 200
 
 
 def looked_at(source: str) -> Iterator[str]:
@@ -105,22 +99,13 @@ def _joined(source: str) -> Iterator[tuple[str, str, str]]:
             yield "/".join(words), found[3] or found[0], line
 
 
-def numbers(testbed: Testbed, hook_runs: Iterable[HookRun]) -> tuple[int, ...]:
-    """
-    Return the smallest whole numbers above 0 in the commands of hook runs and the scripts that these name.
-
-    Numbers in short files of the workspace and in the scenario's variables are included: limits are there
-    too.
-    """
-    found: set[int] = set()
-    for path in _short_files(testbed):
-        found |= {int(number) for number in _NUMBER.findall(_read(path))}
-    for value in testbed.scenario.env.values():
-        found |= {int(number) for number in _NUMBER.findall(value.encode("utf-8", "surrogateescape"))}
+def texts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Iterator[bytes]:
+    """Yield the commands of hook runs and the scripts that these name."""
     for run in _distinct(hook_runs):
-        for text in _texts(testbed, run):
-            found |= {int(number) for number in _NUMBER.findall(text)}
-    return tuple(sorted(number for number in found if number > 0)[:_NUMBER_LIMIT])
+        launch = _launch_of(testbed, run)
+        for argument in launch.argv:
+            yield argument.encode("utf-8", "surrogateescape")
+        yield from map(_read, _named(launch))
 
 
 def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
@@ -211,22 +196,6 @@ def _distinct(hook_runs: Iterable[HookRun]) -> Iterable[HookRun]:
 def _is_program(path: Path) -> bool:
     text = _read(path)
     return text.startswith(b"#!") or path.suffix in _PROGRAMS or (bool(text) and os.access(path, os.X_OK))
-
-
-def _short_files(testbed: Testbed) -> Iterator[Path]:
-    paths = [path for path, entry in testbed.files.items() if entry.kind == "file"]
-    for path in paths[:_FILE_LIMIT]:
-        name, _, rest = path.partition("/")
-        place = testbed.workspace.root / rest
-        if name == "workspace" and not rest.startswith(".git/") and place.stat().st_size <= _DATA_FILE_LIMIT:
-            yield place
-
-
-def _texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:
-    launch = _launch_of(testbed, run)
-    for argument in launch.argv:
-        yield argument.encode("utf-8", "surrogateescape")
-    yield from map(_read, _named(launch))
 
 
 def _shell_texts(testbed: Testbed, run: HookRun) -> Iterator[bytes]:

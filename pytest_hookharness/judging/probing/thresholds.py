@@ -1,0 +1,185 @@
+"""
+Thresholds: after how many repetitions a count or a size reaches a value that a hook may compare it with.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import PurePosixPath
+from typing import Any, TypeAlias
+
+from pytest_hookharness.judging.probing.limits import Limits, Remainder
+from pytest_hookharness.judging.state_diff import Files
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.probes import PartKind, StatePart
+
+# The largest number of repetitions that a counter is moved ahead.
+MOST_REPETITIONS = 1_000_000
+# Candidates that are tried where there is time for all.
+MOST_CANDIDATES = 200
+
+# The value of something that grows now, and its growth per repetition.
+_Line: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingSize:
+    """
+    A size that grows.
+
+    Attributes:
+        now: The size now.
+        step: The growth per repetition.
+    """
+
+    now: int
+    step: int
+
+
+def find_growing_sizes(before: Files, after: Files, paths: Collection[str]) -> tuple[GrowingSize, ...]:
+    """Return the sizes that changed in the last repetition, from the files that differ and all paths now."""
+    found = [
+        GrowingSize(size, size - earlier[name])
+        for path in after.keys() & before.keys()
+        for earlier in [_sizes(before[path] or b"")]
+        for name, size in _sizes(after[path] or b"").items()
+        if name in earlier and size != earlier[name]
+    ]
+    folders = Counter(str(PurePosixPath(path).parent) for path in paths)
+    steps = Counter(_folders(after)) - Counter(_folders(before))
+    found += [GrowingSize(folders[folder], step) for folder, step in steps.items()]
+    return tuple(dict.fromkeys(found))
+
+
+def _folders(files: Files) -> Iterator[str]:
+    return (str(PurePosixPath(path).parent) for path, content in files.items() if content is not None)
+
+
+def _sizes(content: bytes) -> dict[str, int]:
+    sizes = {"bytes": len(content), "lines": content.count(b"\n"), "text": len(content.rstrip(b"\n"))}
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        return sizes
+    return sizes | dict(_lengths(document, "$"))
+
+
+def _lengths(value: Any, path: str) -> Iterator[tuple[str, int]]:
+    match value:
+        case Mapping():
+            yield path, len(value)
+            for key, item in value.items():
+                yield from _lengths(item, f"{path}.{key}")
+        case list():
+            yield path, len(value)
+        case _:
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """
+    Numbers of repetitions after which a hook may decide otherwise.
+
+    Attributes:
+        repetitions: Those that are tried, ascending.
+        left: How many more there are.
+        first_left: The smallest of these; 0 if there is none.
+    """
+
+    repetitions: tuple[int, ...] = ()
+    left: int = 0
+    first_left: int = 0
+
+
+def find_candidates(
+    parts: Sequence[StatePart], sizes: Sequence[GrowingSize], limits: Limits, most: int
+) -> Candidates:
+    """
+    Return the repetitions after which a count or size is at or next to a limit, or two counts meet.
+
+    The likeliest limits come first, and of those the ones that are reached soonest.
+
+    Args:
+        parts: What differs from repetition to repetition.
+        sizes: The sizes that grow.
+        limits: The numbers that the hooks may compare with.
+        most: How many are tried at most.
+    """
+    starts = ((_value(part), part.step) for part in parts)
+    counters = [(start, float(step)) for start, step in starts if start is not None and step]
+    # A hook may compare the sum of two counts.
+    lines = [*counters, *((float(size.now), float(size.step)) for size in sizes)]
+    lines += [
+        (one + other, step + stride)
+        for (one, step), (other, stride) in combinations(counters, 2)
+        if step + stride
+    ]
+    first = [*_meetings(counters), *_remainders(lines, limits)]
+    chosen: dict[int, None] = {}
+    left: set[int] = set()
+    for numbers in limits.ranks():
+        found = {*first, *_crossings(dict.fromkeys(lines), numbers)} - chosen.keys()
+        first = []
+        ordered = sorted(found)
+        room = max(0, most - len(chosen))
+        chosen |= dict.fromkeys(ordered[:room])
+        left |= {*ordered[room:]}
+    return Candidates(tuple(sorted(chosen)), len(left), min(left, default=0))
+
+
+def _crossings(lines: Collection[_Line], numbers: Collection[int]) -> Iterator[int]:
+    for start, step in lines:
+        for number in numbers:
+            yield from _around((number - start) / step)
+
+
+def _around(repetitions: float) -> Iterator[int]:
+    # The hook may compare before or after it counts.
+    for near in (round(repetitions) - 1, round(repetitions)):
+        if 0 <= near <= MOST_REPETITIONS:
+            yield near
+
+
+def _meetings(counters: Sequence[_Line]) -> Iterator[int]:
+    for (one, step), (other, stride) in combinations(counters, 2):
+        if step != stride:
+            yield from _around((other - one) / (step - stride))
+
+
+def _remainders(lines: Sequence[_Line], limits: Limits) -> Iterator[int]:
+    """Yield the first repetitions after which a remainder is one of the numbers of the source."""
+    for start, step in lines:
+        if start.is_integer() and step.is_integer():
+            for remainder in limits.remainders:
+                for wanted in limits.written | {0}:
+                    if wanted < remainder.modulus:
+                        yield from _first_with(int(start), int(step), remainder, wanted)
+
+
+def _first_with(start: int, step: int, remainder: Remainder, wanted: int) -> Iterator[int]:
+    factor, modulus = remainder.factor * step, remainder.modulus
+    missing, common = wanted - start * remainder.factor, math.gcd(factor, modulus)
+    if missing % common == 0:
+        cycle = modulus // common
+        first = missing // common * pow(factor // common, -1, cycle) % cycle if cycle > 1 else 0
+        yield from _around(first)
+        yield from _around(first + cycle)
+
+
+def _value(part: StatePart) -> float | None:
+    """Return the value of a counter; ``None`` if its notation is unclear."""
+    if part.kind is not PartKind.COUNTER or not part.step:
+        return None
+    for read in (float, lambda text: float(int(text, 16))):
+        try:
+            before, after = read(part.before), read(part.after)
+        except ValueError:
+            continue
+        if math.isclose(after - before, part.step):
+            return after
+    return None

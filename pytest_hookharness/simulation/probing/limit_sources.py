@@ -1,0 +1,103 @@
+"""Where exact limits come from: the source of hooks, the files that they read, and the sizes that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pytest_hookharness.judging.probing.limits import Limits, find_limits
+from pytest_hookharness.judging.probing.thresholds import (
+    MOST_CANDIDATES,
+    Candidates,
+    GrowingSize,
+    find_growing_sizes,
+)
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.trace import HookRun
+from pytest_hookharness.simulation.session.history import History
+from pytest_hookharness.simulation.testbed.hook_source import texts
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+# Bytes of a file that is read for limits; of one that changes itself, which is a log rather than a setting.
+_LARGEST, _LARGEST_CHANGING = 1 << 24, 1 << 12
+# Files of the workspace that are looked at besides, each of them short.
+_MOST_FILES = 200
+# Part of the time that is left, seconds that an experiment takes beside its hooks, and limits that are tried
+# in any case.
+_SHARE, _OWN_TIME, _FEWEST = 1 / 3, 0.03, 12
+
+
+def gather_limits(
+    testbed: Testbed, hook_runs: Iterable[HookRun], read: Iterable[str], changing: Iterable[str]
+) -> Limits:
+    """
+    Return the numbers that hooks may compare a count with.
+
+    Args:
+        testbed: Where they run.
+        hook_runs: Hook runs of one repetition.
+        read: The real places of the files that they opened.
+        changing: State paths of the files that are not the same after each repetition.
+    """
+    roots = testbed.workspace.roots
+    moving = {f"{roots[name]}/{rest}" for name, _, rest in (path.partition("/") for path in changing)}
+    values = (value.encode("utf-8", "surrogateescape") for value in testbed.scenario.env.values())
+    paths = dict.fromkeys([*read, *_short_files(testbed)])
+    files = (_content(path, _LARGEST_CHANGING if path in moving else _LARGEST) for path in paths)
+    return find_limits([*values, *texts(testbed, hook_runs)], files)
+
+
+def _short_files(testbed: Testbed) -> Iterator[str]:
+    paths = [path for path, entry in testbed.files.items() if entry.kind == "file"]
+    for path in paths[:_MOST_FILES]:
+        name, _, rest = path.partition("/")
+        place = testbed.workspace.root / rest
+        if name == "workspace" and not rest.startswith(".git/") and place.stat().st_size <= _LARGEST_CHANGING:
+            yield str(place)
+
+
+def _content(path: str, largest: int) -> bytes:
+    try:
+        # Not a pipe or a device, which could block.
+        if not Path(path).is_file() or Path(path).stat().st_size > largest:
+            return b""
+        data = Path(path).read_bytes()
+    except OSError:
+        return b""
+    return b"" if b"\0" in data else data
+
+
+def growing_sizes(
+    history: History, turn: int, period: int, refusals: tuple[int, int]
+) -> tuple[GrowingSize, ...]:
+    """
+    Return the sizes that grew in the last repetition.
+
+    Args:
+        history: The turns of the run.
+        turn: The last turn.
+        period: The length of a repetition in turns.
+        refusals: The number of refusals until now, and those of the last repetition.
+    """
+    contents = history.changed_files((turn - period, turn))
+    if isinstance(contents, str):
+        return ()
+    before, after = contents
+    # A hook may count both, turns and refusals, in the transcript or in a log that is not covered.
+    counts = (GrowingSize(turn, period), *((GrowingSize(*refusals),) if refusals[1] else ()))
+    return (*counts, *find_growing_sizes(before, after, history.states[turn].files))
+
+
+def most_candidates(remaining: float, wall: float) -> int:
+    """Return how many exact limits are tried: fewer if the hooks are slow, for other experiments follow."""
+    return max(_FEWEST, min(MOST_CANDIDATES, int(_SHARE * remaining / (_OWN_TIME + wall))))
+
+
+def describe_untried(candidates: Candidates, turn: int, period: int) -> Iterator[str]:
+    """Yield that some exact limits were not tried, and in which turn the first is reached, if so."""
+    if candidates.left:
+        first = turn + candidates.first_left * period + 1
+        yield (
+            f"{counted(candidates.left, 'exact limit')} that the hooks' files suggest were not tried; the "
+            f"first would be reached in turn {first:,}."
+        )

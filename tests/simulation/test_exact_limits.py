@@ -1,0 +1,156 @@
+"""Limits beyond the turns that are played, which act at one exact count, wherever their number stands."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+
+OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+COUNT = "n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n; "
+COMMENTS = "# nothing\n" * 900
+FEW = json.dumps({f"package-{number}": number for number in range(6, 150)})
+MANY = json.dumps({f"package-{number}": number for number in range(160, 600)})
+ASSIGNED = "; ".join(f"v{number}={20 + 2 * number}" for number in range(50))
+AT_157 = {
+    "home": ("[ $n -eq $(cat ~/limit) ] || exit 2", {"world": {"home": {"limit": "157"}}}),
+    "large file": ("f=bi; [ $n -eq $(tail -n 1 ${f}g) ] || exit 2", {"files": {"big": f"{COMMENTS}157\n"}}),
+    "large file in home": (
+        "[ $n -eq $(tail -n 1 ~/big) ] || exit 2",
+        {"world": {"home": {"big": f"{COMMENTS}157\n"}}},
+    ),
+    "hexadecimal": ("[ $n -eq $((0x9d)) ] || exit 2", {}),
+    "octal": ("[ $n -eq $((0235)) ] || exit 2", {}),
+    "range": ("bash -c 'for i in {1..157}; do l=$i; done; [ $(cat n) -eq $l ] || exit 2' || exit 2", {}),
+    "many numbers in files": (
+        "grep -q name package.json; [ $n -eq 157 ] || exit 2",
+        {"files": {"package.json": FEW}},
+    ),
+    "many numbers in the script": (f"{ASSIGNED}; v=157; [ $n -eq $v ] || exit 2", {}),
+    "difference": ("[ $n -eq $((200-43)) ] || exit 2", {}),
+    "sum": ("a=100; b=57; [ $n -eq $((a+b)) ] || exit 2", {}),
+}
+
+
+@pytest.fixture
+def stop(play):
+    """Play a Stop hook for a few turns on a host without a cap."""
+
+    def run(command, **keys):
+        return play(hooks={"Stop": COUNT + command}, env=OFF, turns=5, **keys)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["home", *(pytest.param(kind, marks=pytest.mark.slow) for kind in [*AT_157][1:])],
+)
+def test_a_limit_is_found_wherever_its_number_stands(stop, kind):
+    """A limit that acts at one exact count leaves the run undecided, and the turn is named."""
+    command, keys = AT_157[kind]
+
+    outcome = stop(command, **keys)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would allow the stop at 156 in workspace/n, in turn 157" in outcome.verdict.why
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "turn"),
+    [
+        ("[ $n -eq $((3*9)) ] || exit 2", 27),
+        ("[ $((n*17%64)) -eq 3 ] || exit 2", 19),
+        ("[ $((n*17 % 1009)) -eq 3 ] || exit 2", 475),
+        ("a=37; b=9; [ $n -eq $((a*b)) ] || exit 2", 333),
+    ],
+)
+def test_a_computed_limit_is_found(stop, command, turn):
+    """A product, and a remainder of a product, are tried like numbers that are written."""
+    outcome = stop(command)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert f"in turn {turn}," in outcome.verdict.why
+
+
+@pytest.mark.slow
+def test_limits_that_were_not_tried_are_reported(stop):
+    """Where files suggest more limits than can be tried, the report says how many are left."""
+    outcome = stop("grep name package.json; exit 2", files={"package.json": MANY})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "driven"
+    (left,) = (text for text in outcome.verdict.assumptions if "were not tried" in text)
+    assert "exact limits that the hooks' files suggest" in left
+
+
+PLAYED = {
+    "a file in home": ("[ $n -ge $(cat ~/limit) ] || exit 2", {"world": {"home": {"limit": "25"}}}, 25),
+    "hexadecimal": ("[ $n -eq $((0x2a)) ] || exit 2", {}, 42),
+    "a range": ("bash -c 'for i in {1..30}; do l=$i; done; [ $(cat n) -ge $l ] || exit 2' || exit 2", {}, 30),
+    "a digest": ('case "$(echo $n | md5sum)" in 0*) exit 0;; esac; exit 2', {}, 48),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PLAYED)
+def test_a_limit_within_the_turns_is_played(play, kind):
+    """A threshold within the allowed turns is reached by real turns, whatever it is computed from."""
+    command, keys, turn = PLAYED[kind]
+
+    outcome = play(hooks={"Stop": COUNT + command}, env=OFF, turns=60, **keys)
+
+    assert outcome.verdict == Terminated(turn=turn)
+
+
+TRANSCRIPT = '$(sed -n \'s/.*"transcript_path": *"\\([^"]*\\)".*/\\1/p\')'
+SHARED = """\
+import sys
+from multiprocessing import resource_tracker, shared_memory
+resource_tracker.register = lambda *_: None
+try:
+    memory = shared_memory.SharedMemory("hook")
+except FileNotFoundError:
+    memory = shared_memory.SharedMemory("hook", create=True, size=8)
+memory.buf[0] += 1
+sys.exit(0 if memory.buf[0] >= 15 else 2)
+"""
+FILE_TIME = (
+    "[ -e m ] || touch -d @0 m; touch -d @$(($(stat -c %Y m) + 1)) m; [ $(stat -c %Y m) -ge 15 ] || exit 2"
+)
+BLOCKS = (
+    "b=$(stat -c %b h 2>/dev/null || echo 0); truncate -s 0 h; truncate -s 1M h; "
+    "dd if=/dev/zero bs=4096 count=$((b/8+1)) conv=notrunc of=h 2>/dev/null; [ $b -ge 120 ] || exit 2"
+)
+OBJECTS = (
+    "[ -d .git ] || git init -q .; set -- $(git count-objects); "
+    "echo $1 | git hash-object -w --stdin >/dev/null; [ $1 -ge 15 ] || exit 2"
+)
+DEVICES = "cd /dev/shm; mkdir -p d; mktemp -p d >/dev/null; [ $(ls d | wc -l) -ge 15 ] || exit 2"
+
+UNSEEN = {
+    "60 KB of transcript": f"[ $(stat -c %s {TRANSCRIPT}) -ge 60000 ] || exit 2",
+    "200 KB of transcript": f"[ $(stat -c %s {TRANSCRIPT}) -ge 200000 ] || exit 2",
+    "a file time": FILE_TIME,
+    "allocated blocks": BLOCKS,
+    "dangling git objects": OBJECTS,
+    "shared memory": "python3 shared.py || exit 2",
+    "/dev": DEVICES,
+    "chance": "bash -c '((RANDOM % 20 == 0)) || exit 2' || exit 2",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turns", [6, 200])
+@pytest.mark.parametrize("kind", UNSEEN)
+def test_what_no_state_shows_is_never_a_proof(play, kind, turns):
+    """A limit on something that no file content shows is played to its end, or named as what could matter."""
+    outcome = play(hooks={"Stop": UNSEEN[kind]}, env=OFF, turns=turns, files={"shared.py": SHARED})
+
+    if isinstance(outcome.verdict, Livelock):
+        assert turns == 6
+        assert outcome.verdict.evidence == "driven"
+        assert outcome.verdict.matters
+    else:
+        assert isinstance(outcome.verdict, Terminated if turns == 200 else Terminated | Undecided)
