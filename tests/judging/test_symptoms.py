@@ -4,10 +4,17 @@ import pytest
 
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
-from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
+from pytest_hookharness.judging.findings.finding_catalogue import (
+    CRASHED,
+    HUNG_HOOK,
+    MANGLED,
+    NEVER_FIRED,
+    NOT_RUN,
+)
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import ANOTHER_AGENT, TrialResult
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
@@ -130,3 +137,43 @@ def test_agents_of_one_session_may_be_counted_together(name, number):
     finding = WRONG_KEY.found("another's count", hook="./count.sh")
     cell = TrialResult(family="sessions", mutation=name, name=name, outcome="differs", hook="./count.sh")
     assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number
+
+
+@pytest.mark.parametrize(
+    ("keys", "number"), [("metrics", 0), ("metrics, note", 0), ("permission", 1), ("metrics, decision", 1)]
+)
+def test_keys_that_no_host_reads(keys, number):
+    """An answer only with keys of its author's own asks for nothing; one with another host's keys is lost."""
+    finding = MANGLED.found(f"Stop: ignored: the host knows none of the keys {keys}", hook="./check.sh")
+    assert len(find_symptoms(outcome(findings=(finding,)))) == number
+
+
+def ran(ending, stderr=b"", *, refused=False):
+    """Return a step in which the hook ran."""
+    run = ProcessResult(ending=ending, stderr=Output(stderr, len(stderr)), limit=600.0, wall=10.0)
+    ruling = Ruling.DENY if refused else Ruling.NONE
+    hook_run = HookRun(hook=HOOK, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
+    decision = Decision(event="Stop", ruling=ruling, refused=refused, rule=RULE)
+    return Step(number=1, turn=1, exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision))
+
+
+@pytest.mark.parametrize(("by", "number"), [(Cut.HOOK_TIMEOUT, 0), (Cut.LIMIT, 1)])
+def test_a_run_that_only_the_harness_cut(by, number):
+    """A hook that took longer than the harness waits has no symptom; one that its host cut has."""
+    found = HUNG_HOOK.found("Stop: cut", turn=1, hook="./check.sh")
+    seen = outcome(steps=[ran(TimedOut(after=10.0, by=by))], findings=(found,))
+    assert len(find_symptoms(seen)) == number
+
+
+@pytest.mark.parametrize(
+    ("refused", "effect"),
+    [(False, "ignores it: Stop goes on as if the hook were not there."), (True, "a refusal of Stop.")],
+)
+def test_what_a_broken_hook_printed_and_did(refused, effect):
+    """A hook that did not run has the deciding lines of standard error, and what its host made of it."""
+    stderr = b"/tmp/hookharness-x1/0/check/plugin/x.sh: 4: Bad substitution\nmore\n\nx: not found\n"
+    found = NOT_RUN.found("Stop: exit code 127.", turn=1, hook="./check.sh")
+    (symptom,) = find_symptoms(outcome(steps=[ran(Exited(127), stderr, refused=refused)], findings=(found,)))
+    assert symptom.printed == "plugin/x.sh: 4: Bad substitution\nx: not found"
+    assert symptom.effect.endswith(effect)
+    assert "#!/usr/bin/env bash" in symptom.advice

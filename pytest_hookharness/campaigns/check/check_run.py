@@ -46,7 +46,8 @@ _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
 _SHORT = 30.0
 _LEAST = 1.0
 # Verdicts whose session has shown them several times already.
-_REPEATED = frozenset(["livelock", "capped"])
+_REPEATED = frozenset(["livelock", "capped", "no-end"])
+_NO_RUN = "No hook ran, so nothing is known about any of them."
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
 _HUNG = "A hook run did not end, so nothing else was tried; fix that first."
@@ -106,8 +107,10 @@ class CheckRun:
             failed=failed or any(played.failed for played in self._played),
             seconds=time.monotonic() - self._began,
         )
-        if not self._played:
+        if not self._outcomes():
             return replace(checkup, tried=(), open=())
+        if not summary.triggered and not checkup.problems:
+            checkup = replace(checkup, undecided=(_NO_RUN, *checkup.undecided))
         # Once the wanted problem is found, the rest was not tried, so it says nothing.
         return replace(checkup, open=(), undecided=()) if self._is_found() else checkup
 

@@ -86,6 +86,16 @@ _ALLOW_STOP = (
     "input is true."
 )
 _REASON = 80
+_UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
+# Keys with which some host reads a decision, or a text for the agent or the user.
+_KEYS_OF_HOSTS = frozenset(
+    [
+        *("additionalContext", "additional_context", "agent_message", "behavior", "context", "continue"),
+        *("decision", "followup_message", "hookSpecificOutput", "permission", "permissionDecision", "reason"),
+        *("permissionDecisionReason", "stopReason", "systemMessage", "updatedInput", "updated_input"),
+        *("message", "user_message", "userMessage", "agentMessage", "block", "ok"),
+    ]
+)
 # After this many refusals in a row nobody would wait for the end.
 _MANY = 8
 
@@ -204,7 +214,8 @@ def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
 def _findings(outcome: Outcome) -> Iterator[Symptom]:
     for finding in outcome.findings:
         if finding.name in _NOT_ABOUT_HOOKS or any(
-            excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us)
+            excuses(outcome, finding)
+            for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us, _is_private)
         ):
             continue
         yield _symptom(finding)
@@ -221,6 +232,12 @@ def _was_cut_by_us(outcome: Outcome, finding: verdicts.Finding) -> bool:
     """Return whether a hook only took longer than the harness waits, from which nothing follows about it."""
     commands = {hook_run.hook.command for hook_run in cut_by_us(outcome)}
     return finding.name == finding_catalogue.HUNG_HOOK.name and {*finding.hook.split(", ")} <= commands
+
+
+def _is_private(_outcome: Outcome, finding: verdicts.Finding) -> bool:
+    """Return whether an answer only has keys that no host reads, so that it asks its host for nothing."""
+    found = _UNKNOWN_KEYS.search(finding.text)
+    return found is not None and not {*found[1].split(", ")} & _KEYS_OF_HOSTS
 
 
 def _gets_round(outcome: Outcome, finding: verdicts.Finding) -> bool:
