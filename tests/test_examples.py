@@ -130,6 +130,8 @@ class Folder:
         here = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTEST_ADDOPTS": "-p no:faker",
+            # As wide as what the pages show.
+            "COLUMNS": "120",
         }
         clean = {
             key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "GITHUB", "CI"))

@@ -81,7 +81,9 @@ def test_each_item_has_its_own_end(apart):
     result = apart.run(*SEVERAL)
 
     result.assert_outcomes(passed=1, failed=3, errors=4)
-    result.stdout.fnmatch_lines(["loop*claude-code*terminated*passed", "loop*codex*livelock*FAILED: expected terminated"])
+    result.stdout.fnmatch_lines(
+        ["loop*claude-code*terminated*passed", "loop*codex*livelock*FAILED: expected terminated"]
+    )
 
 
 @pytest.mark.slow

@@ -263,7 +263,7 @@ def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """Turns that repeat in pairs are shown once and then named together."""
     call = Moved(move=moves.RunCommand(command="true"))
     report = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
-    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so on forever" in report
+    assert "  turns 3 to 6  the same as turns 1 and 2, and so on forever" in report
     assert "claude-code has no known cap on refusals" in report
 
 

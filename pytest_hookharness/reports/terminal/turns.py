@@ -113,9 +113,7 @@ def render_turns(outcome: Outcome, width: int, *, verbose: bool = False) -> list
         written = [*written[:_HEAD], [f"  ... {counted(number, 'turn')} ..."], *written[-_TAIL:]]
     lines = [line for block in written for line in block]
     if isinstance(outcome.verdict, Livelock):
-        forever = _forever(outcome, outcome.verdict)
-        joined = f"{lines[-1]}, {forever.lstrip()}" if groups and groups[-1].like is not None else ""
-        lines[-1:] = [joined] if joined and columns(joined) <= width else [*lines[-1:], forever]
+        lines += _forever(outcome, outcome.verdict, lines.pop() if groups and groups[-1].like else "", width)
     return [without_runner_command(fit(line, width).rstrip()) for line in lines]
 
 
@@ -135,10 +133,13 @@ def _fold(line: str, labels: int, width: int) -> list[str]:
     return fold_line(line, width, " " * indent)
 
 
-def _forever(outcome: Outcome, verdict: Livelock) -> str:
+def _forever(outcome: Outcome, verdict: Livelock, repeated: str, width: int) -> list[str]:
+    """Return the last lines of an endless story; a line that names repeated turns is continued."""
     would = describe_cap(verdict.cap, plain(outcome.host, 40), verdict.limits)
-    words = "and no end was seen" if verdict.evidence == "driven" else "and so on forever  "
-    return f"  {words}    ({would})"
+    words = "and no end was seen" if verdict.evidence == "driven" else "and so on forever"
+    line = f"{repeated}, {words}" if repeated else f"  {words}"
+    whole = f"{line}{' ' * (23 - len(words))}({would})"
+    return [whole] if columns(whole) <= width else [line, f"    ({would})"]
 
 
 def fold(turns: Sequence[tuple[int, tuple[StoryLine, ...]]]) -> list[TurnGroup]:
