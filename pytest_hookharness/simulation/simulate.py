@@ -14,11 +14,12 @@ from pytest_hookharness.execution.exhaustion import naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.judging.expectations import check_expectations
+from pytest_hookharness.judging.verdict.conclusion import judge_without_cap
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.regex import SlowPattern
-from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.scenario import AssumedCap, Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn, Passing
@@ -147,6 +148,7 @@ def simulate(
         before_close=before_close,
         check=check,
     )
+    run = _with_hooks_alone(run, scenario, settings, resources)
     # Covered folders are the developer's own: nothing runs on them a second time.
     if not run.time_may_matter or not settings.probes or scenario.cover:
         return run.outcome
@@ -160,6 +162,25 @@ def simulate(
     if isinstance(outcome.verdict, Terminated):
         outcome = replace(outcome, assumptions=(*outcome.assumptions, _AT_ONCE))
     return check_expectations.with_findings(outcome, (finding,))
+
+
+def _with_hooks_alone(
+    run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
+) -> SingleRun:
+    """Return a run that the host's cap ended with what its hooks do without the cap, if that is unknown."""
+    verdict, left = run.outcome.verdict, settings.wall - run.used
+    # A run until the cap was asked for as just that, and covered folders are the developer's own.
+    if scenario.until == "guard" or scenario.cover or not settings.probes or left <= 0:
+        return run
+    if not isinstance(verdict, Capped) or verdict.without.name != "undecided" or verdict.status:
+        return run
+    rest = replace(settings, wall=left, keep=False)
+    try:
+        alone = run_once(replace(scenario, cap=AssumedCap()), rest, resources)
+    except KeyboardInterrupt:
+        raise Interrupted(run.outcome) from None
+    outcome = judge_without_cap(run.outcome, alone.outcome)
+    return replace(run, outcome=outcome, used=run.used + alone.used)
 
 
 def _compare_paces(

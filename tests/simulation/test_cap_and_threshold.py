@@ -13,7 +13,7 @@ COUNT = (
 )
 
 
-@pytest.mark.parametrize("limit", [20, 200])
+@pytest.mark.parametrize("limit", [20, pytest.param(200, marks=pytest.mark.slow)])
 def test_a_threshold_behind_the_cap(play, limit):
     """The same hook is capped wherever its own threshold lies, and both are in the first line."""
     outcome = play(
@@ -58,10 +58,12 @@ def test_a_livelock_of_a_run_until_the_cap(play):
     assert "without the cap, the hooks never allow the stop (the same every turn" in first_line(outcome)
 
 
+@pytest.mark.slow
 def test_what_hooks_do_without_the_cap_is_not_always_known(play):
     """Chance that hooks read leaves open what they would do without the cap; that is said, not guessed."""
     outcome = play(
         hooks={"Stop": "cat noise 2>/dev/null | wc -c; head -c 9 /dev/urandom > noise; exit 2"},
+        turns=12,
         expect={"verdict": "capped", "without_cap": "livelock", "findings": ["SILENT-REFUSAL"]},
     )
 
@@ -70,6 +72,24 @@ def test_what_hooks_do_without_the_cap_is_not_always_known(play):
     assert [item.path for item in outcome.violations] == ["expect.without_cap"]
 
 
+@pytest.mark.parametrize(
+    ("hook", "name", "why"),
+    [
+        ("echo more >&2; exit 2", "livelock", "never allow the stop (played again; closed evidence)"),
+        (COUNT.format(6), "terminated", "the hooks allow the stop in turn 7 (played again)"),
+    ],
+)
+def test_a_cap_too_small_to_tell(play, hook, name, why):
+    """Where the cap acts before anything can be concluded, the scenario is played once more without it."""
+    outcome = play(hooks={"Stop": hook}, cap=2, expect={"verdict": "capped", "without_cap": name})
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.verdict.turn == 3
+    assert why in outcome.verdict.without.why
+    assert not outcome.violations
+
+
+@pytest.mark.slow
 def test_turns_before_the_cap(play):
     """A run whose turns end before the cap is undecided, and advice knows of the cap."""
     outcome = play(hooks={"Stop": COUNT.format(50)}, turns=5)
@@ -80,6 +100,7 @@ def test_turns_before_the_cap(play):
     assert "the cap of claude-code@2.1.329 overrides block 9 before" in said
 
 
+@pytest.mark.slow
 def test_a_threshold_before_the_cap(play):
     """A threshold that lies before the cap is reached with real turns, and advised with turns alone."""
     assert play(hooks={"Stop": COUNT.format(7)}).terminated
@@ -88,6 +109,7 @@ def test_a_threshold_before_the_cap(play):
     assert "cap: none" not in advice(outcome)
 
 
+@pytest.mark.slow
 def test_no_cap_shows_the_threshold(play):
     """What is said of the hooks without the cap is what they do if the scenario takes the cap away."""
     outcome = play(hooks={"Stop": COUNT.format(20)}, cap="none")

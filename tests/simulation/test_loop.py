@@ -129,7 +129,7 @@ def test_a_covered_folder(play, tmp_path):
 
 def test_the_cap_ends_what_cannot_be_proved(play):
     """A loop without a repeated state is ended by the host's cap, and that is no success of the hook."""
-    outcome = play(hooks={"Stop": f"head -c 9 /dev/urandom > log; {REFUSE}"})
+    outcome = play(hooks={"Stop": f"head -c 9 /dev/urandom > log; {REFUSE}"}, turns=12)
 
     assert isinstance(outcome.verdict, Capped)
     assert outcome.verdict.cap.overrides == 9

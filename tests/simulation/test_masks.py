@@ -72,6 +72,7 @@ def test_advice_on_a_mask_can_be_pasted(play, name):
     assert play(hooks=hooks, env=OFF, turns=6, **pasted).verdict.evidence == "masked"
 
 
+@pytest.mark.slow
 def test_no_advice_to_mask_what_matters(play):
     """A part that was shown to make a difference is not advised to be masked."""
     count = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; [ $n -gt 300 ] || exit 2"

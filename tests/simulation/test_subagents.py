@@ -31,6 +31,7 @@ def test_a_subagent_that_never_may_stop(play, host):
     assert len([*outcome.trace.hooked("SubagentStop")]) < 8
 
 
+@pytest.mark.slow
 def test_a_period_of_two(play):
     """A subagent that is refused by two hooks in turn has a period of two."""
     flip = "if [ -e f ]; then rm f; echo one >&2; else touch f; echo two >&2; fi; exit 2"
@@ -44,6 +45,7 @@ def test_a_period_of_two(play):
     assert not outcome.violations
 
 
+@pytest.mark.slow
 def test_a_threshold_of_a_subagents_hook(play):
     """A hook that allows a subagent's stop after some refusals is played until it does."""
     count = (
@@ -82,6 +84,7 @@ def test_a_replay_of_a_refused_subagent(play):
     assert not any(isinstance(act, SubagentText) for act in (*acts, *path_to(outcome, 9)))
 
 
+@pytest.mark.slow
 def test_a_call_beside_a_refused_subagent(play):
     """A call that the agent makes at once with a refused subagent still belongs to the same move."""
     calls = [
@@ -111,6 +114,7 @@ def test_what_the_agent_receives(play, hook, seen):
     assert broken.seen == seen
 
 
+@pytest.mark.slow
 def test_the_transcript_of_a_refused_subagent(play):
     """A refused subagent has its refusal and its next text in its own transcript."""
     counts = 'f=$(sed \'s/.*"agent_transcript_path":"\\([^"]*\\)".*/\\1/\'); wc -l < "$f" >> lines; '

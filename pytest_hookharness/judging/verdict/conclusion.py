@@ -92,6 +92,26 @@ def _why(explored: Exploration) -> str:
     )
 
 
+def judge_without_cap(outcome: Outcome, alone: Outcome) -> Outcome:
+    """Return a capped outcome with what the same scenario did on the host without its cap."""
+    match outcome.verdict, alone.verdict:
+        case verdicts.Capped() as verdict, verdicts.Terminated(turn=turn):
+            why = f"the hooks allow the stop in turn {turn} (played again)"
+            without = verdicts.WithoutCap(name="terminated", why=why)
+        case verdicts.Capped() as verdict, verdicts.Livelock(evidence="driven", matters=matters):
+            turns = counted(alone.iterations, "turn")
+            why = f"the hooks did not allow the stop in {turns} (played again; driven evidence: it could "
+            without = verdicts.WithoutCap(name="livelock", why=f"{why}depend on {' and '.join(matters)})")
+        case verdicts.Capped() as verdict, verdicts.Livelock(evidence=evidence):
+            why = f"the hooks never allow the stop (played again; {evidence} evidence)"
+            without = verdicts.WithoutCap(name="livelock", why=why)
+        case verdicts.Capped() as verdict, verdicts.Undecided(why=why):
+            without = verdicts.WithoutCap(name="undecided", why=why)
+        case _:
+            return outcome
+    return with_verdict(outcome, replace(verdict, without=without))
+
+
 def form_conclusion(case: JudgeInput) -> verdicts.Conclusion:
     """Return the verdict, the findings and the assumptions of a run."""
     # In a run that was interrupted or that time cut, hooks that did not run yet could have run later.
