@@ -201,8 +201,9 @@ class Harness(AbstractContextManager["Harness"]):
         return TimedOutcome(self.simulate(scenario), time.monotonic() - began)
 
     def _can_run_ahead(self, scenario: Scenario) -> bool:
-        # A campaign uses all processors itself, and its time is limited.
-        if scenario.vary or scenario.explore is not None or scenario.parallel is not None:
+        # A campaign uses all processors itself, and its time is limited. At a declared pace hooks look at the
+        # time, which also passes while a simulation waits for a processor.
+        if scenario.vary or scenario.explore is not None or scenario.parallel is not None or scenario.pace:
             return False
         return can_run_concurrently(scenario, self.settings.tier, self.supervisor)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 from collections.abc import Iterator
@@ -42,6 +43,41 @@ def taken(slots: CpuSlots) -> CpuSlot:
     slot = slots.slot()
     slot.take()
     return slot
+
+
+def test_simulations_under_way_come_first(slots: CpuSlots) -> None:
+    """A simulation that had a slot gets one before those that have not begun, whoever waited longer."""
+    under_way = taken(slots)
+    under_way.leave()
+    working = taken(slots)
+    with ThreadPoolExecutor() as pool:
+        beginning = pool.submit(slots.slot().take)
+        resuming = pool.submit(under_way.take)
+        while not slots._resuming:
+            select.select([], [], [], 0.01)
+        working.leave()
+
+        resuming.result(10)
+        assert not beginning.done()
+        under_way.leave()
+        beginning.result(10)
+
+
+def test_no_free_slot_is_forgotten() -> None:
+    """Slots that are given back at the same time are all taken, by whatever kind of simulation waits."""
+    slots = CpuSlots(2)
+    under_way = taken(slots)
+    under_way.leave()
+    working = [taken(slots), taken(slots)]
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(under_way.take), pool.submit(slots.slot().take)]
+        while not slots._resuming:
+            select.select([], [], [], 0.01)
+        for slot in working:
+            slot.leave()
+        for each in waiting:
+            each.result(10)
+    slots.close()
 
 
 def test_waits_overlap(supervisor: Supervisor, slots: CpuSlots) -> None:

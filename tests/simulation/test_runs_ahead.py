@@ -141,10 +141,11 @@ def test_real_waits_overlap(tmp_path):
         ({"world": {"cover": ["/covered"]}}, False),
         ({"explore": {}}, False),
         ({"vary": ["faults"]}, False),
+        ({"pace": "1s"}, False),
     ],
 )
 def test_which_scenarios_run_ahead(tmp_path, keys, begun):
-    """Later scenarios are begun up to one that covers a folder or runs a campaign of its own."""
+    """Later scenarios are begun up to one that covers a folder, runs a campaign or declares a pace."""
     if Tier.NAMESPACES not in available_tiers():
         pytest.skip("no namespaces here")
     plain = {"hooks": {"Stop": "sleep 0.1"}, "agent": [{"stop": "Done."}]}

@@ -82,7 +82,10 @@ class CpuSlots:
 
     def __init__(self, number: int) -> None:
         self._free = number
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        # Those who wait: simulations that are under way, and simulations that have not begun.
+        self._resumers, self._beginners = threading.Condition(self._lock), threading.Condition(self._lock)
+        self._resuming = 0
         self._closed = False
         # All who wait for an answer of an item supervisor also wait for the end of this pipe.
         self.bell, self._bell_end = os.pipe()
@@ -95,39 +98,55 @@ class CpuSlots:
         """
         return _SharedSlot(self, kept=kept)
 
-    def wait_for_one(self) -> None:
+    def wait_for_one(self, *, again: bool) -> None:
         """
         Take a slot as soon as there is one.
+
+        Args:
+            again: Whether the simulation had one before. Such a simulation is preferred, because time passes
+                for its hooks.
 
         Raises:
             KeyboardInterrupt: All simulations are to stop.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._free > 0 or self._closed)
+        with self._lock:
+            if again:
+                self._resuming += 1
+                self._resumers.wait_for(lambda: self._free > 0 or self._closed)
+                self._resuming -= 1
+            else:
+                self._beginners.wait_for(lambda: self._free > self._resuming or self._closed)
             if self._closed:
                 raise KeyboardInterrupt
             self._free -= 1
+            if self._free > 0:
+                # The last one who gave back a slot may have notified nobody but this thread.
+                self._notify()
+
+    def _notify(self) -> None:
+        (self._resumers if self._resuming else self._beginners).notify()
 
     def take_one(self) -> bool:
         """Take a slot if there is one; return whether there was."""
-        with self._changed:
+        with self._lock:
             taken = self._free > 0
             self._free -= taken
             return taken
 
     def give_back(self) -> None:
         """Give a slot back."""
-        with self._changed:
+        with self._lock:
             self._free += 1
-            self._changed.notify()
+            self._notify()
 
     def stop(self) -> None:
         """Interrupt everyone who waits for a slot now or later."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 return
             self._closed = True
-            self._changed.notify_all()
+            self._resumers.notify_all()
+            self._beginners.notify_all()
         os.close(self._bell_end)
 
     def close(self) -> None:
@@ -143,14 +162,14 @@ class _SharedSlot(CpuSlot):
         super().__init__()
         self.shared = not kept
         self._slots = slots
-        self._taken = False
+        self._taken = self._begun = False
 
     def take(self) -> None:
         if self._taken:
             return
         began = time.monotonic()
-        self._slots.wait_for_one()
-        self._taken = True
+        self._slots.wait_for_one(again=self._begun)
+        self._taken = self._begun = True
         self.waited += time.monotonic() - began
 
     def leave(self) -> None:
