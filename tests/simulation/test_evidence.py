@@ -169,6 +169,17 @@ def test_real_turns_come_before_experiments(stop):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_a_repetition_that_begins_late_is_seen(stop):
+    """Turns that become alike shortly before the last one are a repetition like any other."""
+    words = "m=$n; [ $m -le 40 ] || m=41; printf 'a%.0s' $(seq $m) >&2; exit 2"
+
+    outcome = stop(f"{COUNT} {words}", turns=43)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.iterations == 43
+
+
 def test_real_turns_end_before_the_cap(play):
     """On a host with a cap the loop is found before the cap ends it."""
     outcome = play(hooks={"Stop": f"{COUNT} {REFUSE}"})

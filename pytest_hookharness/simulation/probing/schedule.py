@@ -147,7 +147,9 @@ class ProbeSchedule:
             return self._check_awaited(self._awaited)
         if self._time_is_left:
             return None
-        if turn < self._not_before or len(self.made) >= _REPORT_LIMIT:
+        # After the last turn there is no other opportunity.
+        early = turn < self._not_before and turn < self._turn_limit
+        if early or len(self.made) >= _REPORT_LIMIT:
             return None
         periods = [*find_similar_periods(turn, self._history.signature)]
         for period in periods[:_OBSERVED]:
