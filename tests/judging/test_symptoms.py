@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
-from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
+from pytest_hookharness.judging.findings.codes import DOUBLE_NOISE, TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CRASHED,
     HUNG_HOOK,
@@ -146,6 +146,19 @@ def test_keys_that_no_host_reads(keys, number):
     """An answer only with keys of its author's own asks for nothing; one with another host's keys is lost."""
     finding = MANGLED.found(f"Stop: ignored: the host knows none of the keys {keys}", hook="./check.sh")
     assert len(find_symptoms(outcome(findings=(finding,)))) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Stop: 2 hooks write to standard error and decide nothing; 2 lines for one event.", 0),
+        ("Stop: 2 hooks say the same, 'Run the tests.'.", 1),
+    ],
+)
+def test_logs_of_several_hooks(text, number):
+    """Hooks that log beside each other are no symptom, and hooks that say the same are one."""
+    found = DOUBLE_NOISE.found(text, hook="./check.sh, ./other.sh")
+    assert len(find_symptoms(outcome(findings=(found,)))) == number
 
 
 def ran(ending, stderr=b"", *, refused=False):

@@ -215,7 +215,7 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
     for finding in outcome.findings:
         if finding.name in _NOT_ABOUT_HOOKS or any(
             excuses(outcome, finding)
-            for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us, _is_private)
+            for excuses in (_gets_round, _is_of_agents, _says_so, _was_cut_by_us, _is_private, _is_log)
         ):
             continue
         yield _symptom(finding)
@@ -238,6 +238,11 @@ def _is_private(_outcome: Outcome, finding: verdicts.Finding) -> bool:
     """Return whether an answer only has keys that no host reads, so that it asks its host for nothing."""
     found = _UNKNOWN_KEYS.search(finding.text)
     return found is not None and not {*found[1].split(", ")} & _KEYS_OF_HOSTS
+
+
+def _is_log(_outcome: Outcome, finding: verdicts.Finding) -> bool:
+    """Return whether several hooks only log to standard error, perhaps because the machine is busy."""
+    return finding.name == codes.DOUBLE_NOISE.name and "write to standard error" in finding.text
 
 
 def _gets_round(outcome: Outcome, finding: verdicts.Finding) -> bool:
