@@ -24,14 +24,17 @@ CLEAN, FOUND, UNKNOWN = 0, 1, 2
 _COPIED = "Isolated from this machine: the project is a copy, HOME is empty"
 _ISOLATION = {
     Tier.NAMESPACES: (
-        f"{_COPIED}, /tmp is private, no network, writes elsewhere are discarded, and no process survives. "
-        "Not isolated: the kernel, /proc, running as you."
+        f"{_COPIED}, /tmp and /dev are private, your home is hidden but for what programs need, no network, "
+        "writes elsewhere are discarded, and no process survives. Not isolated: the kernel, /proc, running "
+        "as you."
     ),
     Tier.SUBREAPER: (
-        f"{_COPIED}, no process survives. Not isolated: /tmp, network, files elsewhere, and running as you."
+        f"{_COPIED}, no process survives. Not isolated: /tmp, network, files elsewhere, your home, the "
+        "environment of this program, and running as you."
     ),
     Tier.GROUP: (
-        f"{_COPIED}. Not isolated: /tmp, network, files elsewhere, background processes, and running as you."
+        f"{_COPIED}. Not isolated: /tmp, network, files elsewhere, your home, the environment of this "
+        "program, background processes that lose all they inherit, and running as you."
     ),
 }
 
