@@ -88,9 +88,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{_NAME}: refusals cannot be counted ({why}), so they are not limited\n")
         return _pass_on(ended)
     if counts["unchanged"] > options.after:
-        why = f"{options.after} refusals in a row changed nothing in the repository"
+        why = f"refused {options.after} times in a row, with no change in the repository"
     elif counts["refusals"] > options.at_most:
-        why = f"it refused {options.at_most} times since the prompt"
+        why = f"refused {options.at_most} times since the prompt"
     else:
         return _pass_on(ended)
     return _allow(payload, ended, options.command[0], why)
@@ -208,7 +208,7 @@ def _pass_on(ended: Ended) -> int:
 
 def _allow(payload: Mapping[str, Any], ended: Ended, command: str, why: str) -> int:
     """Allow the stop that the command refused, and tell the user."""
-    text = f"{_NAME}: the stop is allowed although {command} refuses it, because {why}."
+    text = f"{_NAME}: the stop is allowed although {command} refuses it ({why})."
     # Other hosts know no such key, and some would take an answer without known keys for a failure.
     if {"hook_event_name", "transcript_path"} <= payload.keys() and "conversation_id" not in payload:
         _write(1, json.dumps({"systemMessage": text}).encode() + b"\n")
