@@ -185,8 +185,10 @@ def test_a_run_that_only_the_harness_cut(by, number):
 def test_what_a_broken_hook_printed_and_did(refused, effect):
     """A hook that did not run has the deciding lines of standard error, and what its host made of it."""
     stderr = b"/tmp/hookharness-x1/0/check/plugin/x.sh: 4: Bad substitution\nmore\n\nx: not found\n"
-    found = NOT_RUN.found("Stop: exit code 127.", turn=1, hook="./check.sh")
+    text = "Stop: /tmp/hookharness-x1/0/check/workspace/x does not exist."
+    found = NOT_RUN.found(text, turn=1, hook="./check.sh")
     (symptom,) = find_symptoms(outcome(steps=[ran(Exited(127), stderr, refused=refused)], findings=(found,)))
+    assert symptom.text == "Stop: workspace/x does not exist."
     assert symptom.printed == "plugin/x.sh: 4: Bad substitution\nx: not found"
     assert symptom.effect.endswith(effect)
     assert "#!/usr/bin/env bash" in symptom.advice

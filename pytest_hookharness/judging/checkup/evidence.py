@@ -36,7 +36,7 @@ def with_evidence(symptom: Symptom, outcomes: Sequence[Outcome]) -> Symptom:
     if symptom.kind == NOT_RUN.name and _OF_BASH.search(printed):
         symptom = replace(symptom, advice=_NAME_BASH)
     effect = _effect(runs, outcomes[0].scenario.host) if symptom.kind in _FAILED else ""
-    return replace(symptom, printed=printed, effect=effect)
+    return replace(symptom, text=_BASE.sub("", symptom.text), printed=printed, effect=effect)
 
 
 def _runs(
