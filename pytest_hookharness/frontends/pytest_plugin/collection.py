@@ -110,12 +110,8 @@ class ScenarioItem(pytest.Function):
 
     def upcoming(self) -> Iterator[Scenario]:
         """Yield the scenarios that this process will play next, up to one that must wait for its turn."""
-        # An xdist worker does not know which items it will be given, nor -x whether there will be a next one.
-        if (
-            hasattr(self.config, "workerinput")
-            or self.config.getoption("maxfail")
-            or os.getpid() != self._process
-        ):
+        # An xdist worker does not know which items it will be given.
+        if hasattr(self.config, "workerinput") or os.getpid() != self._process:
             return
         items = self.session.items
         for other in itertools.islice(items, items.index(self) + 1, None):

@@ -45,6 +45,7 @@ class HtmlReport:
         self._file = _writable(config.invocation_params.dir, str(config.getoption("--hook-report")))
         self._notes: list[str] = []
         self._passed: dict[str, bool] = {}
+        self._reported: set[str] = set()
         # Without --hook-trace-dir the trace files are removed after the page is made.
         self._is_temporary = config.getoption("--hook-trace-dir") is None
         if self._is_temporary:
@@ -61,6 +62,7 @@ class HtmlReport:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep which tests passed and which failed, because only a Python test knows what it expects."""
+        self._reported.add(report.nodeid)
         # A skipped or expected failure says nothing about its simulations.
         if report.when == "call" and not report.skipped:
             self._passed[report.nodeid] = report.passed
@@ -71,9 +73,16 @@ class HtmlReport:
         if self._is_temporary:
             session.config.option.hook_trace_dir = None
         runs = self._runs()
+        if session.shouldfail:
+            # With -x, simulations that were begun beside the one that failed belong to items that never ran.
+            runs = [run for run in runs if self._is_reported(str(run.begin["id"]))]
         self._notes.append(self._write(runs) if runs else "no simulation ran, so no page was written")
         if self._file.exists() and not self._file.stat().st_size:
             self._file.unlink()
+
+    def _is_reported(self, item: str) -> bool:
+        # One is relative to pytest's root folder, the other to where it was started.
+        return any(item.endswith(node) or node.endswith(item) for node in self._reported)
 
     def _write(self, runs: Sequence[TraceRun]) -> str:
         where = plain(str(self._file), 400)

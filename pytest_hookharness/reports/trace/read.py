@@ -142,8 +142,9 @@ def _finite(literal: str) -> float:
 
 
 def row(run: TraceRun) -> Row:
-    """Return the row of a run for the summary table."""
+    """Return the row of a run for the summary table; one that failed has what was expected."""
     begin, end = run.begin, run.end or {}
+    broken = cast("list[TraceRecord]", end.get("violations", []))
     variant = f"[{begin['variant']}]" if begin["variant"] else ""
     turns = (cast("int", step["turn"]) for step in run.steps)
     verdict = cast("TraceRecord", end["verdict"])["name"] if run.end else "interrupted"
@@ -155,6 +156,7 @@ def row(run: TraceRun) -> Row:
         "verdict": "not played" if run.trouble else str(verdict),
         "wall": cast("float", end.get("seconds", 0.0)),
         "passed": cast("bool", end["passed"]) if run.end else None,
+        **({"expected": str(broken[0]["expected"])} if broken else {}),
     }
 
 
