@@ -35,7 +35,7 @@ class _Task:
         self.pid = pid
         self.changing: tuple[str, ...] = ()
         # With a moved clock: the call that shows a time, and where its answer will be.
-        self.asked = "", 0
+        self.asked: tuple[str, int] = "", 0
 
 
 class Tracer:
