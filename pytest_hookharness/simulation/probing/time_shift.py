@@ -122,10 +122,10 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
             high, slow = middle, between
         else:
             low = middle
-    text = (
-        f"With turns that follow at once it {_describe(fast)}; "
-        f"with {format_duration(high)} between them, it {_describe(slow)}."
-    )
+    # Before the first turn is over no time has passed between two turns.
+    first = isinstance(slow.verdict, Terminated) and slow.iterations == 1
+    when = "begun at another time" if first else f"with {format_duration(high)} between them"
+    text = f"With turns that follow at once it {_describe(fast)}; {when}, it {_describe(slow)}."
     return finding_catalogue.CLOCK.found(text)
 
 
