@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.execution.workspace.disposal import Disposal
 
 
-def test_the_name_is_free_at_once(tmp_path):
+def test_the_name_is_free_at_once(tmp_path: Path) -> None:
     """A folder that was disposed of is away at once, and a new one may stand in its place."""
     folder = tmp_path / "base" / "item"
     with Disposal(tmp_path / "base" / ".removed") as disposal:
@@ -19,7 +20,7 @@ def test_the_name_is_free_at_once(tmp_path):
     assert list((tmp_path / "base").iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_moved_is_removed(tmp_path):
+def test_a_folder_that_cannot_be_moved_is_removed(tmp_path: Path) -> None:
     """Where no folder for what is removed can be made, removal takes place at once."""
     (tmp_path / "file").touch()
     (tmp_path / "item" / "workspace").mkdir(parents=True)
@@ -28,7 +29,7 @@ def test_a_folder_that_cannot_be_moved_is_removed(tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_what_stays_is_reported(tmp_path):
+def test_what_stays_is_reported(tmp_path: Path) -> None:
     """What could not be removed is named when the disposal is closed, and all the rest is removed."""
     mounted, other = tmp_path / "mounted", tmp_path / "other"
     (mounted / "busy").mkdir(parents=True)
