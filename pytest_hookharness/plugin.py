@@ -102,9 +102,7 @@ class Specifications:
         """Return profiles of hosts; plugins and the conftest.py files that pytest loads first are asked."""
 
     @pytest.hookspec
-    def pytest_hook_report_sections(  # type: ignore[empty-body]
-        self, outcome: Outcome
-    ) -> Iterable[tuple[str, str]]:
+    def pytest_hook_report_sections(self, outcome: Outcome) -> Iterable[Any]:  # type: ignore[empty-body]
         """Return sections for the report of a test that failed, each as title and text."""
 
 
