@@ -37,7 +37,7 @@ def run_quickly(*names):
     return {tuple(line[:2]) if line[0] == "proof" else line[0]: line for line in lines}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rows_of_hook_runs(rows):
     """Every target is run by the harness, by subprocess and, where there is a compiler, in C."""
     peers = ("subprocess.run(input)", "subprocess.run(input, timeout, session, cwd)", "C", *TIERS)

@@ -55,7 +55,7 @@ def test_rows_of_one_run_are_named(compare):
     assert text.splitlines()[1:] == ["only in the old run: gone", "only in the new run: new"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_stores_its_ratios(tmp_path):
     """A run with --json stores each ratio of its tables, with its noise."""
     file = tmp_path / "run.json"

@@ -118,7 +118,7 @@ def never_false(harness, seed, turns):
         assert outcome.blocks("Stop") == made.ends_after, message
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(12))
 def test_nothing_false_is_said_of_some_generated_hooks(harness, seed):
     """A generated hook that ends is no livelock, and one that terminates does so when it must."""

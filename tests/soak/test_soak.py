@@ -125,7 +125,7 @@ def leave_a_process(_base):
     return process
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", PIECES)
 def test_a_soak_leaves_nothing_and_reports_the_true_endings(tmp_path, first):
     """Hook runs under random faults end in time, have their true endings, and leave nothing behind."""
@@ -145,7 +145,7 @@ def test_a_soak_leaves_nothing_and_reports_the_true_endings(tmp_path, first):
             done += len(endings)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pytest_counts_what_a_soak_comes_to(pytester):
     """The summary of a run of random scenarios counts those that are as expected and those that are not."""
     dice, kept, broken = random.Random(SEED), 0, 0  # noqa: S311  # dice, not secrets

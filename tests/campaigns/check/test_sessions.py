@@ -104,7 +104,7 @@ def test_a_refused_tool_that_no_profile_knows(tmp_path, harness):
     assert (report.failed, report.problems, report.triggered) == (False, (), (hook["command"],))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_counter_that_loses_counts_is_reported(tmp_path, harness):
     """A hook that counts calls in a file without a lock is reported for what parallel calls lose."""
     folder = tmp_path / "project"
