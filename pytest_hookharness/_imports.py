@@ -1,5 +1,5 @@
 """
-What happens before the rest is imported: no assertion rewriting, and no engine where it cannot run.
+What happens before the rest is imported: no assertion rewriting.
 
 PYTEST_DONT_REWRITE
 
@@ -13,13 +13,6 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-
-
-def unsupported_system() -> str:
-    """Return why hooks cannot be run on this system; empty if they can."""
-    if sys.platform == "linux":
-        return ""
-    return f"pytest-hookharness runs hooks only on Linux, and this is {sys.platform}; use a container or WSL"
 
 
 class PlainFinder:

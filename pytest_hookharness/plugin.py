@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_hookharness._imports import import_plainly, unsupported_system
+from pytest_hookharness._imports import import_plainly
 
 if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
@@ -115,7 +115,9 @@ def _names_scenarios(config: pytest.Config) -> bool:
 
 
 def _require_linux() -> None:
-    if why := unsupported_system():
+    from pytest_hookharness.execution.platform import why_unsupported
+
+    if why := why_unsupported():
         raise pytest.UsageError(why)
 
 

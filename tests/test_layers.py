@@ -21,7 +21,7 @@ LAYERS = (
     ("campaigns",),
     ("simulation", "guard", "coverage"),
     ("hosts", "agents", "execution", "judging", "scenario_files", "reports"),
-    ("model", "_imports", "hookharness_limit"),
+    ("model", "_imports"),
 )
 ROW = {name: number for number, row in enumerate(reversed(LAYERS)) for name in row}
 # The version is in the package itself, so code that prints it may import it from there.
@@ -32,7 +32,7 @@ LAZY = frozenset({"__init__", "hosts", "frontends.cli.main"})
 
 LINES_OF_FILE = 350
 LINES_OF_FUNCTION = 60
-FILES_OF_ROOT = 7
+FILES_OF_ROOT = 6
 FILES_OF_FOLDER = 28
 REPEATED_NAMES = 15
 

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from pytest_hookharness import hookharness_limit, hosts
+from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answer_rewording import reworded_answers
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.judging.findings import codes, finding_catalogue
 from pytest_hookharness.model.checkup import HookSet, Problem

@@ -9,6 +9,8 @@ choice to each function.
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pytest_hookharness.execution.platform import confining, observation, protocol
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
 
 # Each part is imported when it is first asked for: the supervisor and the programs inside a sandbox start
 # often, need few parts, and must not pay for the others.
+
+
+def why_unsupported() -> str:
+    """Return why hooks cannot be run on this system; empty if they can."""
+    if sys.platform == "linux":
+        return ""
+    return f"pytest-hookharness runs hooks only on Linux, and this is {sys.platform}; use a container or WSL"
 
 
 def processes() -> protocol.Processes:

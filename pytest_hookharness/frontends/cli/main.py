@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from pytest_hookharness import __version__
-from pytest_hookharness._imports import unsupported_system
 from pytest_hookharness.frontends.option_types import OptionError
 
 UNUSABLE = 2
@@ -50,11 +49,18 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, (module, text) in _COMMANDS.items():
         command = commands.add_parser(name, help=text)
         if name == called:
-            if module not in _ANYWHERE and (why := unsupported_system()):
-                raise OptionError(why)
+            if module not in _ANYWHERE:
+                _require_system()
             declaring = import_module(f"{_PACKAGE}.{module}")
             getattr(declaring, f"declare_{name}")(command)
     return parser
+
+
+def _require_system() -> None:
+    from pytest_hookharness.execution.platform import why_unsupported
+
+    if why := why_unsupported():
+        raise OptionError(why)
 
 
 def _leave(number: int, _: object) -> None:

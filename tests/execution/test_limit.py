@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import Behaviour, Prompt, RunCommand, Scenario, Script, Stop, hosts, simulate
-from pytest_hookharness import hookharness_limit as limiter
+from pytest_hookharness.execution import hookharness_limit as limiter
 
 CLAUDE = {"hook_event_name": "Stop", "transcript_path": "/t", "session_id": "one", "prompt_id": "first"}
 NEVER = "cat >/dev/null\necho 'Run the tests first.' >&2\nexit 2"
