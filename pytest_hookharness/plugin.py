@@ -29,7 +29,6 @@ SUFFIX = ".scenario.yaml"
 HOSTS = "claude-code codex gemini-cli qwen-code openhands cursor copilot-cli antigravity kimi goose droid"
 _FOLDERS = ("hook_incident_dir", "hook_trace_dir")
 
-
 # Each is declared as --hook-NAME, with these arguments of argparse.
 _OPTIONS: Mapping[str, dict[str, Any]] = {
     "scenarios": {
@@ -301,9 +300,7 @@ def _tool(name: str, doc: str, *given: object) -> Any:
 hook_workspace = _tool(
     "HookWorkspace", "Set up files and scenario keys that the other hook fixtures of this test start from."
 )
-hook_loop = _tool(
-    "HookLoop", 'Simulate a whole session: ``hook_loop(Stop="./hook.sh")`` returns its outcome.'
-)
+hook_loop = _tool("HookLoop", 'Simulate a session: ``hook_loop(Stop="./hook.sh")`` returns its outcome.')
 hook_fire = _tool(
     "HookFire",
     'Fire the hooks of one event once: ``hook_fire("PreToolUse", "./guard.sh", tool_name="Bash")``.',
