@@ -202,9 +202,9 @@ def test_a_guard_hook_that_a_variable_switches_off_is_found(play):
     assert found(gate.replace("$GUARD", "$OTHER")) == []
 
 
-@pytest.mark.parametrize(("commands", "verdict"), [({"claude": AGENT}, "undecided"), ({}, "terminated")])
-def test_a_tier_that_does_not_see_background_agents_decides_nothing(tmp_path, commands, verdict):
-    """If an agent may run unseen in the background, the end of the session is no termination."""
+@pytest.mark.parametrize(("commands", "verdict"), [({"claude": AGENT}, "recursing"), ({}, "terminated")])
+def test_an_agent_in_the_background_is_found_without_a_subreaper(tmp_path, commands, verdict):
+    """A tier that only has process groups finds an agent in the background, and says what it may not see."""
     hook = "command -v claude >/dev/null && setsid nohup claude -p x </dev/null >/dev/null 2>&1 &"
     scenario = scenario_from({"name": "x", "hooks": {"Stop": hook}, "commands": commands})
     scenario = replace(scenario, script=script_from(SCRIPT))
