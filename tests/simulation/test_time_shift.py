@@ -122,3 +122,22 @@ def test_background_processes_have_no_clock_that_can_be_moved(play, keys):
     """With background processes a wait is refused, because they read the machine's clock."""
     with pytest.raises(SimulationError, match="background processes"):
         play(processes={"job": {"run": "true"}}, **keys)
+
+
+MARKER = """#!/bin/sh
+[ "$(find .asked -mmin -5 2>/dev/null)" ] && exit 0
+touch .asked
+echo 'Read your changes once more.' >&2
+exit 2
+"""
+
+
+def test_the_age_of_a_marker_is_found_to_decide(play):
+    """A hook that decides by the age of an empty file is found to decide by the clock."""
+    outcome = play(
+        agent=[{"prompt": "go"}, {"stop": "Done."}], files={"hook.sh": MARKER}, hooks={"Stop": "./hook.sh"}
+    )
+
+    (finding,) = outcome.findings
+    assert finding.name == "CLOCK"
+    assert "in turn 2; with 5." in finding.text

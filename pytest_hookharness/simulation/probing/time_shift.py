@@ -8,13 +8,12 @@ as names, so what shims show is checked by a second run in one of the other ways
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.state_diff import Files, SessionClock, find_timestamps
 from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -106,9 +105,6 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     """
     low, high, slow = 0.0, HUMAN, simulate(HUMAN)
     if not _differ(fast, slow):
-        # Hooks that stored no time cannot know how much of it passed between two turns.
-        if isinstance(fast.verdict, Terminated) and _files(fast) == _files(slow):
-            return None
         low, high, slow = HUMAN, SLOW, simulate(SLOW)
         if not _differ(fast, slow):
             return None
@@ -127,11 +123,6 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
     when = "begun at another time" if first else f"with {format_duration(high)} between them"
     text = f"With turns that follow at once it {_describe(fast)}; {when}, it {_describe(slow)}."
     return finding_catalogue.CLOCK.found(text)
-
-
-def _files(outcome: Outcome) -> Mapping[str, StateEntry]:
-    states = outcome.trace.states
-    return states[max(states)].files if states else {}
 
 
 def _differ(fast: Outcome, slow: Outcome) -> bool:
