@@ -101,7 +101,7 @@ def soak(session: nox.Session) -> None:
     """Run two thousand hooks with faults drawn from HOOKHARNESS_SOAK_SEED; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     env = {"HOOKHARNESS_SOAK_RUNS": "2000"}
-    session.run("pytest", "-m", "slow", "tests/soak", *session.posargs, env=env)
+    session.run("pytest", "-m", "nightly", "tests/soak", *session.posargs, env=env)
 
 
 @nox.session

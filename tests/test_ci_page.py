@@ -131,7 +131,7 @@ def commands():
     return [line for line in lines if not line.startswith("pip install ")]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_commands_of_the_snippets_work(tmp_path):
     """Each command of a snippet succeeds in a repository with the page's scenario, and leaves its file."""
     scenario = tmp_path / "scenarios" / "check.scenario.yaml"

@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -29,6 +30,7 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "how-to").glob("*.md")),
 ]
+LONG = ("docs/check.md", "docs/tutorial.md", "docs/how-to/reproduce-a-reported-loop.md")
 BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"`([\w./-]+\.\w+|[\w./-]*/[\w.-]+)`[^`]*:\s*$")
 LEFT_ALONE = re.compile(r"<!-- not run: (\S.*?) -->\s*$", re.DOTALL)
@@ -131,7 +133,7 @@ class Folder:
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTEST_ADDOPTS": "-p no:faker",
             # As wide as what the pages show.
-            "COLUMNS": "120",
+            "COLUMNS": "112",
         }
         clean = {
             key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "GITHUB", "CI"))
@@ -158,6 +160,12 @@ def missing(shown: str, printed: str) -> str:
     return ""
 
 
+def page_param(page: Path) -> Any:
+    """Return a page as a parameter; those whose commands take long are nightly."""
+    name = str(page.relative_to(ROOT))
+    return pytest.param(page, marks=pytest.mark.nightly if name in LONG else pytest.mark.slow, id=name)
+
+
 def wrong(page: str, folder: Path) -> list[str]:
     """What is wrong with the examples of a page."""
     place = Folder(folder)
@@ -165,8 +173,7 @@ def wrong(page: str, folder: Path) -> list[str]:
     return [f"line {line}: {said}" for line, said in taken if said]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [page_param(page) for page in PAGES])
 def test_the_examples_of_a_page_work(page, tmp_path):
     """The files and commands of a page work in their order, and print what the page shows."""
     found = wrong(page.read_text(), tmp_path)

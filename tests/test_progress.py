@@ -167,7 +167,7 @@ def test_who_is_watching(pytester, monkeypatch, options, environment, watched):
     assert is_watched(config, reporter) == watched
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_a_real_terminal(tmp_path):
     """A person at a terminal sees the line while a hook takes long, and it does not stay."""
     (tmp_path / "slow.scenario.yaml").write_text(SLOW)

@@ -34,7 +34,7 @@ def toy(project, tmp_path, monkeypatch):
     return info
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_brought_host_is_played_beside_ours(project, toy):
     """A profile of another distribution is known by its name, and its cap applies."""
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="capped").read_text()
@@ -46,7 +46,7 @@ def test_a_brought_host_is_played_beside_ours(project, toy):
     result.stdout.fnmatch_lines(["loop*toy@1*2*1*capped*passed", "loop*claude-code*9*8*capped*passed"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_brought_host_that_is_no_profile(project, toy):
     """An entry point that gives something else is named with what it must give."""
     (toy / "entry_points.txt").write_text("[pytest_hookharness.hosts]\ntoy@1 = os.path:sep\n")
@@ -98,7 +98,7 @@ def test_the_help_names_every_host():
     assert [name for name in hosts.names() if "@" not in name] == HOSTS.split()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_scenario_on_every_host(project):
     """A run on all hosts shows the verdicts side by side, and the facts behind differences."""
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="livelock").read_text()

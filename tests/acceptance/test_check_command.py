@@ -114,7 +114,7 @@ def test_folder_that_cannot_be_written(checked, capsys, folder):
     assert not output.out
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
     """If one problem is looked for, the hooks of other hosts are not played after it was shown."""
     checked("Stop", NEVER)
@@ -127,7 +127,7 @@ def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
     assert checkup["host"] == "claude-code"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_problem_with_its_scenario_in_json(checked, capsys):
     """A problem is printed as JSON, with a scenario file that uses the project itself and fails."""
     folder = checked("Stop", NEVER)
@@ -140,7 +140,7 @@ def test_problem_with_its_scenario_in_json(checked, capsys):
     assert problem["replay"].startswith("hookharness run 'claude-code-livelock-hook.scenario.yaml::")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_well_behaved_hook(checked, capsys):
     """A hook that allows the stop has no problem, and the exit status is 0."""
     checked(
@@ -185,7 +185,7 @@ def test_a_person_who_agrees(asked, tmp_path):
     assert len(note.name) == 64
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_item_for_each_host(project, checked, monkeypatch):
     """`pytest --hook-check` adds an item for each host, which fails with the report of what is wrong."""
     checked("Stop", NEVER)

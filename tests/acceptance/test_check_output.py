@@ -103,7 +103,7 @@ def test_a_new_baseline(report, tmp_path):
         write_baseline(file, [report])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_check_with_a_baseline(tmp_path, monkeypatch, capsys):
     """A check writes a baseline of what it found, and passes with it once the entry has a reason."""
     folder = tmp_path / "p"
@@ -121,7 +121,7 @@ def test_a_check_with_a_baseline(tmp_path, monkeypatch, capsys):
     assert result["suppressions"] == [{"kind": "external", "justification": "Because."}]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_check_that_is_interrupted(tmp_path, monkeypatch, capsys):
     """Ctrl-C while the second host is checked prints the report of the first one, and exits with 2."""
     folder = tmp_path / "p"

@@ -97,7 +97,7 @@ def test_a_number_of_slow_hooks_is_none_or_more(pytestconfig, monkeypatch):
         options.settings(pytestconfig)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_only_the_controller_writes_for_machines(project, on_github):
     """Under xdist only the controller writes for GitHub, and JUnit has the properties of each simulation."""
     for number in range(2):
@@ -174,7 +174,7 @@ def junit(file: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_rerun_has_its_properties_once(project):
     """An item that was rerun has the properties of its last run, and one annotation."""
     pytest.importorskip("pytest_rerunfailures")

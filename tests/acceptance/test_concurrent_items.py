@@ -31,7 +31,7 @@ def apart(project):
     return project
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_times_are_each_item_s_own(apart):
     """An item that ran beside other items is reported with its own duration."""
     apart.scenario("slow", body="sleep 0.6")
@@ -100,7 +100,7 @@ def test_the_first_failure_ends_the_run(apart):
     assert "codex@" not in (apart.path / "page.html").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_interrupt_ends_all(apart):
     """After Ctrl-C the current item is reported as far as it was seen, and the hooks of all items end."""
     apart.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
@@ -122,7 +122,7 @@ def test_an_interrupt_ends_all(apart):
     assert not list(apart.path.glob("base/hooks*/*/slow"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_items_without_enough_cpu_are_played_again(apart):
     """Hooks that take CPU time from each other after a wait are played again, each on a processor."""
     work = "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"

@@ -41,7 +41,7 @@ def explore(project):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_lock_out_is_printed_with_the_effect_of_each_move(explore, project):
     """The path into it, the answer to each move and the replay command are printed, with status 1."""
     # A folder cannot be removed as a file.
@@ -57,7 +57,7 @@ def test_a_lock_out_is_printed_with_the_effect_of_each_move(explore, project):
     assert lines[-1].startswith("a lock-out: ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_existing_remedy_is_found(explore, project):
     """A program that the refusal names, and that opens the lock, frees all states, with status 0."""
     project.write("open", "#!/bin/sh\nrm -f .lock\n", 0o755)
@@ -69,7 +69,7 @@ def test_an_existing_remedy_is_found(explore, project):
     assert result.stdout.splitlines()[-1].startswith("no lock-out: ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_untried_moves_make_the_result_unknown(explore):
     """A hook that counts always has one more state: status 2, with the number of untried moves."""
     result = explore("PreToolUse", COUNTS, "--states", "3")

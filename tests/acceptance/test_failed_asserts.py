@@ -41,6 +41,7 @@ def never(project):
     return project
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "style",
     [

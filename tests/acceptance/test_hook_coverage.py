@@ -102,7 +102,7 @@ def reached(text, pattern, *names):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_reports_of_coverage_show_hooks_in_bash_and_in_python(covered):
     """Two workers leave data from which coverage shows the same lines in each of its four reports."""
     settings = 'plugins = ["pytest_hookharness.coverage"]\nbranch = true\n'

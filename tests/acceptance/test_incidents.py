@@ -13,7 +13,7 @@ STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').terminated\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_failed_item_has_an_incident_report(project):
     """With two workers each failed item leaves a report and each item a trace, in new folders."""
     project.scenario("polite")

@@ -164,7 +164,7 @@ def test_an_edit_between_reading_and_wrapping_stays(recorded, times):
     assert "the settings are restored" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_settings_that_change_all_the_time(recorded):
     """If each attempt to wrap the settings meets a new edit, the command fails and keeps the edits."""
     done = subprocess.run(

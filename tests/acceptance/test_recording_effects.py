@@ -107,7 +107,7 @@ def test_a_verdict_on_recorded_hooks_names_that_assumption(file, tmp_path):
             assert (RECORDED in harness.simulate(scenario).assumptions) is (ledger is not None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", SAMPLE)
 def test_a_recorded_hook_behaves_as_usual(file, tmp_path):
     """Output, exit codes, decisions and findings are the same, and something was recorded."""

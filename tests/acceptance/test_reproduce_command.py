@@ -135,7 +135,7 @@ def test_scenario_fails_now_and_passes_once_the_hook_is_fixed(reproduce, project
         assert main.main(["run", f"{file}"]) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_project_at_the_recorded_commit(reproduce, project):
     """The hooks see the commit that the transcript names, or the one that is given, and not today's files."""
     before = git(project, "rev-parse", "HEAD")
@@ -179,7 +179,7 @@ def test_a_subagent_that_may_not_stop(reproduce, project, tmp_path):
     assert "4 of 4 refusals as recorded" in printed
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_project_that_does_not_fit_into_a_scenario(reproduce, project):
     """A project with binary files is copied beside the scenario, without ignored files, and played."""
     (project / "logo").write_bytes(b"\xff\x00")

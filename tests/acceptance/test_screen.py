@@ -21,7 +21,7 @@ def printed(project, columns, **variables):
     return output.decode()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_headline_is_coloured_on_a_terminal(project):
     """On a terminal the first line of a failed run is red, and no other line is coloured."""
     shown = printed(project, 100)

@@ -31,7 +31,7 @@ def hookharness(pytester):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_run_plays_exactly_one_item(hookharness, project):
     """The command in a failure text can be run as it is, and prints the same story."""
     file = project.scenario("stubborn", body=STUBBORN)
@@ -162,7 +162,7 @@ def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
     assert list(tmp_path.glob("hookharness-*")) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("front_end", ["shell", "pytest"])
 def test_interrupt(project, pytester, front_end):
     """After Ctrl-C the command prints what was seen until then, and leaves no process behind."""
@@ -216,7 +216,7 @@ def shown(result):
     return " ".join(str(result.stdout).partition("replay:")[0].split())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_deciding_words_are_shown(hookharness):
     """Paths of the run are short, the end of a long reason is shown, and all of it with `-v`."""
     command = f"{LONG} >&2; echo 'ruff: command not found' >&2; exit 2"
@@ -238,7 +238,7 @@ def test_the_last_line_of_standard_error_is_shown(hookharness):
     assert "stderr: workspace/x was checked" in shown(result)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pytest_shows_everything_with_v(project, pytester):
     """With `-v` pytest shows the whole reason of a refusal, for scenarios and for single events."""
     body = f"{LONG} >&2; exit 2"

@@ -51,7 +51,7 @@ def stress(project):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
     """A guard that allows what it cannot read is fail-open, with evidence and a command."""
     guarded()
@@ -66,7 +66,7 @@ def test_a_guard_that_fails_open_is_a_row_with_evidence(guarded, stress):
     assert "HH201 FAILS-OPEN" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_seed_gives_a_plan(guarded, stress):
     """The same seed gives the same plan, another seed another order, and no mutation is played."""
     guarded()
@@ -80,7 +80,7 @@ def test_a_seed_gives_a_plan(guarded, stress):
     assert (first.returncode, "open" in first.stdout) == (0, False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_deviation_has_the_exit_status_0(guarded, stress):
     """If no mutation makes a difference the exit status is 0."""
     guarded()
@@ -91,7 +91,7 @@ def test_no_deviation_has_the_exit_status_0(guarded, stress):
     assert "1 mutation: 1 as declared" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_that_refuses_nothing_makes_the_result_unknown(guarded, stress):
     """A hook that refuses no call may be broken, so the result is unknown."""
     guarded(QUIET)
@@ -122,7 +122,7 @@ def test_a_file_that_no_host_reads(project, stress):
     assert "write a scenario file" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_interrupt_prints_what_was_found(guarded):
     """Ctrl-C ends everything and prints the table of what was tried."""
     folder = guarded()
@@ -139,7 +139,7 @@ def test_an_interrupt_prints_what_was_found(guarded):
     assert child.exitstatus == 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pytest_puts_stress_on_scenarios(project):
     """A scenario that passes fails under stress, and the table is in its report."""
     text = (

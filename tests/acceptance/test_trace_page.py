@@ -110,7 +110,7 @@ def test_a_run_without_a_simulation(project, before):
     assert file.exists() is bool(before)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_of_several_workers(project):
     """The page has the simulations of two workers, and none of the other trace files in the folder."""
     file = fill(project)
@@ -124,7 +124,7 @@ def test_a_page_of_several_workers(project):
     assert "left out" not in result.stdout.str()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_of_an_interrupted_run(project):
     """Ctrl-C leaves a page of what was seen until then."""
     ready = project.path / "scenarios" / "ready"

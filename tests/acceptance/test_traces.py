@@ -89,7 +89,7 @@ def test_without_the_option_nothing_is_written(project):
     assert list(project.path.rglob("*.jsonl")) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_what_was_seen_outlives_the_run(project, number, capsys):
     """A run that is killed, or interrupted, while a hook runs leaves all steps before that in its file."""
@@ -251,7 +251,7 @@ def test_an_incident_report_from_elsewhere_is_only_text(tmp_path, capsys):
     assert capsys.readouterr().out == "# one\n\n    two   three \\x1b]0;four\\x07\n\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_shipped_scenarios_fit_the_schema(tmp_path, capsys):
     """The trace files of shipped scenarios fit the schema, and are read back without loss."""
     items = [

@@ -44,7 +44,7 @@ def test_a_broken_expectation_is_written(project):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_workers_report_and_the_controller_writes(project):
     """The results of items on two workers are written together at the end, endless loops on demand."""
     host = "host: [claude-code, codex]\n"
@@ -75,7 +75,7 @@ def test_a_file_that_was_changed_meanwhile(project):
     result.stdout.fnmatch_lines(["*polite.scenario.yaml: not changed: the file was edited during the run*"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_is_written_after_an_interruption(project):
     """A run that was interrupted writes nothing."""
     polite = project.scenario("polite", verdict="terminated\n  within: 1")

@@ -47,7 +47,7 @@ def test_rows_of_hook_runs(rows):
         assert rows["true: C"][1] == "no C compiler"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_unused_plugin(rows):
     """A run that does not use the plugin loads at most three modules of ours."""
     assert {"one empty test", "--collect-only"} <= rows.keys()

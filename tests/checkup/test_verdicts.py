@@ -49,7 +49,7 @@ def judge_seeded(name, base, tally):
     assert right, f"{name}: wanted one of {wanted}, found {found}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", QUICK)
 def test_quick_ones_that_behave(tmp_path, tally, name):
     """The check-up reports nothing about a well-behaved hook that is quickly judged."""

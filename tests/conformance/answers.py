@@ -94,11 +94,13 @@ def replay_loop(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, 
     if row.given.get("subagent"):
         acts = [{"subagent": "SUBTASK"}, {"stop": "done"}]
     events = {event: [dialect.group({"command": command(row.given)})]}
-    made = scenario(row, dialect, events, *acts, until="guard", turns=len(acts), env=row.given.get("env", {}))
+    # Each text of a subagent whose stop was refused is a turn.
+    turns = len(acts) + (repetitions if row.given.get("subagent") else 0)
+    made = scenario(row, dialect, events, *acts, until="guard", turns=turns, env=row.given.get("env", {}))
     outcome = simulate(made)
     flags = _flags(outcome, event)
     if row.recorded["cut"]:
-        # A subagent continues within one turn, past the length of the recording.
+        # A subagent may continue past the length of the recording.
         flags = flags[:most]
     recorded: dict[str, Any] = {"calls": most, "cut": row.recorded["cut"]}
     seen: dict[str, Any] = {"calls": len(flags), "cut": not _overridden(outcome)}

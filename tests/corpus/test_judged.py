@@ -83,7 +83,7 @@ def needs_many_turns(name):
     return name in OPEN or (far and not label["moved_by"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", QUICK)
 def test_some_hooks_are_judged_as_they_are(harness, name):
     """A hook of the corpus that ends is driven to its end, and one that never does is a livelock."""

@@ -248,7 +248,7 @@ def refused(outcome):
     return [hooked.decision.refused for _, hooked in outcome.trace.hooked()]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_session_on_claude_code(tmp_path):
     """A hook that always refuses keeps the agent going three times, and three times after the next prompt."""
     outcome = simulated(tmp_path / "p", "claude-code", "idle", *[Stop()] * 4, Prompt(text="Again."))

@@ -307,6 +307,7 @@ def test_children_and_threads_are_followed(hook: Hook) -> None:
     assert {hook.look(name, LookKind.OPENED) for name in "abcde"} <= {*looks}
 
 
+@pytest.mark.nightly
 def test_a_process_that_stays_is_observed_until_its_end(hook: Hook) -> None:
     """What a background process looks at after the end of the hook is recorded, and it is a leftover."""
     (hook.folder / "late").write_text("")

@@ -758,7 +758,7 @@ def operate(top: Path, operation: tuple[str, str, Any]) -> None:
 some = st.lists(operations, max_size=12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=150, deadline=None)
 @given(some, some, some, st.permutations([0, 1]))
 def test_whatever_is_done_is_put_back(

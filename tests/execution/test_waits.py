@@ -63,6 +63,7 @@ def test_the_second_signal_waits_for_the_whole_tree(sandbox: Sandbox) -> None:
     assert staying() == []
 
 
+@pytest.mark.nightly
 def test_a_host_without_a_limit_waits_until_the_hook_timeout(sandbox: Sandbox) -> None:
     """
     A host that sends one signal and waits for the end without a limit is simulated up to the hook timeout.

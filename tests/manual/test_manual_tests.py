@@ -100,7 +100,7 @@ def test_no_secret_is_shown(talk):
     assert said == "<TOY_API_KEY> <secret>"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.program)
 def test_the_simulation_has_two_hook_runs(hook_loop, agent):
     """Under each agent's profile the settings of the manual test give two hook runs and a stop."""
@@ -141,7 +141,7 @@ def played(pytester, tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_agents_that_behave_pass(played):
     """All tests pass with agents that run their hook and return, and skips say what is not available."""
     result = played("behaves", *(agent.program for agent in AGENTS), FAKE_AGENT_ASKS="1")
@@ -150,7 +150,7 @@ def test_agents_that_behave_pass(played):
     result.stdout.fnmatch_lines(["SKIPPED*nothing would let `codex` return*"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_agent_that_stays_fails(played):
     """An agent that never returns fails the test, and its terminal is shown."""
     result = played("stays", "claude", only="test_no_promise", AGENT_RETURNS_WITHIN="3")

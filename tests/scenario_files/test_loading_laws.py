@@ -210,7 +210,7 @@ def test_any_value_gives_a_scenario_or_problems(data):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @QUIET
 @given(DOCUMENTS)
 def test_a_fitting_mapping_round_trips(document):

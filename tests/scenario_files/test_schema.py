@@ -126,7 +126,7 @@ def test_the_shipped_schema_is_the_exported_one():
     assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_schema_is_a_valid_schema():
     """The export follows draft 2020-12, and other validators can compile it."""
     jsonschema.Draft202012Validator.check_schema(schema())

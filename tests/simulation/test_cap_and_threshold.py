@@ -58,7 +58,7 @@ def test_a_livelock_of_a_run_until_the_cap(play):
     assert "without the cap, the hooks never allow the stop (the same every turn" in first_line(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_hooks_do_without_the_cap_is_not_always_known(play):
     """Chance that hooks read leaves open what they would do without the cap; that is said, not guessed."""
     outcome = play(
@@ -100,7 +100,7 @@ def test_turns_before_the_cap(play):
     assert "the cap of claude-code@2.1.329 overrides block 9 before" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_threshold_before_the_cap(play):
     """A threshold that lies before the cap is reached with real turns, and advised with turns alone."""
     assert play(hooks={"Stop": COUNT.format(7)}).terminated
@@ -109,7 +109,7 @@ def test_a_threshold_before_the_cap(play):
     assert "cap: none" not in advice(outcome)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_cap_shows_the_threshold(play):
     """What is said of the hooks without the cap is what they do if the scenario takes the cap away."""
     outcome = play(hooks={"Stop": COUNT.format(20)}, cap="none")

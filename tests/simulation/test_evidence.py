@@ -82,6 +82,7 @@ def test_a_clock_that_decides_nothing(stop, log, evidence):
 BASH, EPOCH = "bash -c '{}'", "[ $((EPOCHSECONDS / {} % {})) = {} ] && exit 0; exit 2"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     [
@@ -121,7 +122,7 @@ STAMPED = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_in_a_folder_named_for_the_second(stop):
     """A hook that allows the stop only to a quick agent is reported with both ends."""
     outcome = stop(STAMPED)
@@ -148,7 +149,7 @@ def test_a_pause_between_turns_is_no_end_of_a_plain_count(stop):
     assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_that_is_read(stop):
     """A counter that is read is driven by real turns up to the limit, and named."""
     outcome = stop(f"{COUNT} {REFUSE}", turns=40)
@@ -159,7 +160,7 @@ def test_a_count_that_is_read(stop):
     assert UNOBSERVED in outcome.assumptions
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_real_turns_come_before_experiments(stop):
     """A threshold within the turns is reached by real turns, without any experiment."""
     outcome = stop(f"{COUNT} [ $n -ge 60 ] || {{ {REFUSE}; }}")
@@ -168,7 +169,7 @@ def test_real_turns_come_before_experiments(stop):
     assert outcome.probe_reports == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_repetition_that_begins_late_is_seen(stop):
     """Turns that become alike shortly before the last one are a repetition like any other."""
@@ -199,7 +200,7 @@ LIMITS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", LIMITS.values(), ids=LIMITS)
 @pytest.mark.parametrize("turns", [12, 40])
 def test_what_is_read_is_never_proved_irrelevant(stop, command, turns):
@@ -216,7 +217,7 @@ def test_what_is_read_is_never_proved_irrelevant(stop, command, turns):
         assert isinstance(outcome.verdict, Terminated)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_commands_of_the_agent_are_observed(play):
     """A loop is not closed if a command of the agent reads what changes."""
     read = {"repeating": {"run": "cat log >/dev/null; echo x >> log", "times": 1}}

@@ -74,7 +74,7 @@ def test_a_computed_limit_is_found(stop, command, turn):
     assert f"in turn {turn}," in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_limits_that_were_not_tried_are_reported(stop):
     """Where files suggest more limits than can be tried, the report says how many are left."""
     outcome = stop("grep name package.json; exit 2", files={"package.json": MANY})
@@ -93,7 +93,7 @@ PLAYED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", PLAYED)
 def test_a_limit_within_the_turns_is_played(play, kind):
     """A threshold within the allowed turns is reached by real turns, whatever it is computed from."""
@@ -141,7 +141,7 @@ UNSEEN = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("turns", [6, 200])
 @pytest.mark.parametrize("kind", UNSEEN)
 def test_what_no_state_shows_is_never_a_proof(play, kind, turns):

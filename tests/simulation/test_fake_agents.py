@@ -104,7 +104,7 @@ def test_no_descendant_hides_its_depth(play, call):
     assert [child.parent for _, child in outcome.trace.children()] == [0, 1, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_storm_of_sessions_is_refused(play):
     """A hook that starts one session after the other reaches the limit of number, not of depth."""
     outcome = play(
@@ -121,7 +121,7 @@ def test_a_storm_of_sessions_is_refused(play):
     assert outcome.verdict.limit == "3 sessions of one event"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_session_a_turn_is_no_recursion(play):
     """A refused stop that starts one session each time is a loop of its own, however long it is."""
     outcome = play(
@@ -140,7 +140,7 @@ def test_one_session_a_turn_is_no_recursion(play):
     assert outcome.verdict_name != "recursing"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_other_hosts_have_their_own_command_line(play):
     """Fake agents for Codex and Gemini are called as these are, and run the hooks of their own settings."""
     entry = {"hooks": [{"type": "command", "command": "cat >>payloads"}]}
@@ -183,7 +183,7 @@ def test_a_host_without_a_known_command_line_is_an_error(play):
             play(agent=SCRIPT, commands={"a": {"agent": agent}}, hooks=hooks("true", event="Stop"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_hook_that_a_variable_switches_off_is_found(play):
     """A guard hook that allows in the session of a hook what it refuses without its variable is reported."""
     gate = 'if [ "$GUARD" ]; then exit 0; fi; grep -q force && { echo fix >&2; exit 2; }; exit 0'

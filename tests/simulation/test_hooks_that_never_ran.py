@@ -347,11 +347,11 @@ def test_the_check_leaves_no_trace(play):
 
 
 MISSING = "python3 ${NOWHERE:-.}/missing.py"
-REAL = "echo no >&2; exit 2"
+REFUSING = "echo no >&2; exit 2"
 
 
 @pytest.mark.parametrize("verdict", ["livelock", "capped"])
-@pytest.mark.parametrize(("hook", "counts"), [(MISSING, False), (REAL, True)])
+@pytest.mark.parametrize(("hook", "counts"), [(MISSING, False), (REFUSING, True)])
 def test_a_loop_of_a_hook_that_does_not_run_meets_no_expectation(play, hook, counts, verdict):
     """A loop is expected of a hook that runs: one whose script is missing breaks the expectation itself."""
     keys = {"until": "guard"} if verdict == "capped" else {}
@@ -373,7 +373,7 @@ def test_a_loop_of_a_missing_hook_can_be_expected_by_name(play):
 def test_a_refusal_before_the_loop_does_not_take_the_loop_away(play):
     """Where the hook of the loop runs, a refusal of a missing one before it is told and the loop counts."""
     outcome = play(
-        hooks={"Stop": REAL, "PreToolUse": MISSING},
+        hooks={"Stop": REFUSING, "PreToolUse": MISSING},
         agent=[{"prompt": "go"}, {"run": "true"}],
         expect={"verdict": "livelock"},
     )

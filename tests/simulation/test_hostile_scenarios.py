@@ -171,7 +171,7 @@ def test_the_agent_reads_no_file_of_any_size(play):
     assert ["is larger than" in each.result.text for each in performed] == [False, True, True]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_lack_of_file_descriptors_is_said_in_words(tmp_path):
     """With any number of free descriptors a scenario is played, or an error names the lack of them."""
     made = scenario_from({"name": "test", **{key: HOOK[key] for key in ("hooks",)}, "git": True})
@@ -214,7 +214,7 @@ def test_a_lack_of_processes_is_said_in_words():
     assert {ExecutionError, WorkspaceError, Exhausted, SlowPattern, BudgetEnded} <= set(USER_ERRORS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_budget_that_ends_in_a_trial_leaves_the_trial_out(tmp_path):
     """Where the time ends while a trial of `vary` is prepared, the scenario's own run still counts."""
     made = scenario_from({"name": "test", "hooks": {"Stop": "sleep 0.3"}, "vary": "all"})
@@ -240,7 +240,7 @@ def test_time_can_pass_to_the_end_of_the_calendar(play):
 BUDGET = 4.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "keys",
     [

@@ -94,7 +94,7 @@ def test_a_mask_does_not_hide_an_end(play):
     assert play(hooks={"Stop": count}, mask=["workspace/n"]).terminated
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_transcript_that_is_read(play):
     """The transcript belongs to the state once a hook opens it, and probes find it to be inert."""
     read = 'sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\' | xargs cat >/dev/null; exit 2'

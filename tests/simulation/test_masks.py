@@ -16,7 +16,7 @@ LOCKS = "d=.locks/$(date +%s%N); mkdir -p $d; echo 1 > $d/n; ls .locks | cksum >
 NOISE = "cat '{0}' 2>/dev/null | wc -c; head -c 9 /dev/urandom > '{0}'; exit 2"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "mask",
     [

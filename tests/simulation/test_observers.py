@@ -59,7 +59,7 @@ def test_an_observer_hears_of_the_run_only(file, tmp_path):
     assert (listener.heard[0], listener.heard[-1]) == (("begin", outcome.host), ("end", outcome))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_trace_file_changes_nothing(tmp_path):
     """A hook that reads the transcript once is seen to do so once, with and without a trace file."""
     (tmp_path / "traces").mkdir()

@@ -22,7 +22,7 @@ def until(limit, file="n", test="ge"):
     return count(f"[ $n -{test} {limit} ] || exit 2", file)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_count_that_decides_nothing(play):
     """A hook that counts, stamps and logs, and always refuses, is a livelock without any mask."""
     logging = count(f'date +%s.%N > t; echo "$(date) $n" >> log; {REFUSE}')
@@ -40,7 +40,7 @@ def test_a_count_that_decides_nothing(play):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_turns_and_probes_are_reported_while_it_runs(harness, play, monkeypatch):
     """The callbacks of a run get its turns and hook runs, and each probe."""
 
@@ -58,7 +58,7 @@ def test_turns_and_probes_are_reported_while_it_runs(harness, play, monkeypatch)
     assert Kept.seen.probes == sum(len(probing.probes) for probing in outcome.probe_reports) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_threshold_within_the_turns_is_driven(play):
     """A threshold within the turns is reached by real turns, and only that makes the run terminated."""
     outcome = play(hooks={"Stop": until(30)}, env=OFF)
@@ -80,14 +80,14 @@ def test_a_threshold_beyond_the_turns_is_named(play):
     assert not outcome.passed
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("limit", [4, 75])
 def test_a_threshold_that_is_met_exactly(play, limit):
     """A count that is compared for equality is found by the number in the command, and driven there."""
     assert play(hooks={"Stop": until(limit, test="eq")}, env=OFF).verdict == Terminated(turn=limit)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_thresholds_together(play):
     """A hook that allows the stop only if a count and a log are both far enough is followed to there."""
     both = count("echo x >> log; { [ $n -ge 12 ] && [ $(wc -l < log) -ge 20 ]; } || exit 2")
@@ -95,7 +95,7 @@ def test_two_thresholds_together(play):
     assert play(hooks={"Stop": both}, env=OFF).verdict == Terminated(turn=20)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_threshold_that_moves_along(play):
     """A hook that moves its own threshold ahead is a livelock, though its count alone would pass it."""
     rearm = count(
@@ -125,7 +125,7 @@ def test_a_message_that_changes_on_the_way(play):
     assert outcome.verdict.stem >= 8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("place", ["$HOME/n", "/tmp/n", "/opt/hook-n"])
 def test_counts_elsewhere(play, place, harness):
     """A count is found, perturbed and restored wherever the hook may write."""
@@ -151,7 +151,7 @@ def test_probes_leave_no_marks(play):
     assert outcome.probe_reports[0].hook_runs > 5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_time_that_would_end_it(play):
     """A hook that allows the stop five minutes after its first refusal is found without waiting."""
     cooldown = (
@@ -196,7 +196,7 @@ def test_a_stored_time_that_is_a_name(play):
     assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_time_of_a_file_that_would_end_it(play):
     """File times are probed too: an old file may be what makes a hook allow the stop."""
     old = f'[ -f mark ] || touch mark; [ -n "$(find mark -mmin +10)" ] && exit 0; {REFUSE}'
@@ -209,7 +209,7 @@ def test_a_time_of_a_file_that_would_end_it(play):
     assert valve.seconds == pytest.approx(11 * 60, rel=0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_threshold_that_only_a_quick_agent_reaches(play):
     """A hook that allows the stop at the fourth refusal in five minutes never does for a slow agent."""
     quick = (
@@ -272,7 +272,7 @@ def test_without_probes(harness, play):
     assert outcome.probe_reports == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_clock_that_goes_on_between_two_repetitions(play):
     """A second that passes during the confirming repetition is no proof of two answers."""
     # The stamp is the same in two repetitions and another one in the third, as if a second had passed then.
@@ -287,7 +287,7 @@ def test_a_clock_that_goes_on_between_two_repetitions(play):
     assert "FLAKY" not in [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "script",
     [
@@ -310,7 +310,7 @@ def test_a_threshold_in_the_environment(play):
     assert outcome.verdict == Terminated(turn=37)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_attribute_that_counts(play):
     """A count in an extended attribute is no livelock, though the bytes of the file stay the same."""
     script = (
@@ -326,7 +326,7 @@ def test_an_attribute_that_counts(play):
     assert not isinstance(outcome.verdict, Livelock)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_number_in_the_header_of_a_database(play):
     """A count in the header of a SQLite file, which is in no row, is followed to its threshold."""
     script = (

@@ -60,7 +60,7 @@ def test_a_chain_of_threads_is_recursing(play):
     assert "\n          build.on_exit -> no thread: the depth limit of 1" in report
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
     """While a process lives its hooks may fire, so a run that the time budget cuts is undecided."""
     keys = {"name": "outlives", "agent": DETACH, "processes": process("sleep 86399", {"on_exit": "any"})}

@@ -115,7 +115,7 @@ def test_a_stop_forgets_all(runs_ahead):
     assert runs.take(ONE).seconds > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_real_waits_overlap(tmp_path):
     """Hooks that wait on several hosts take less time together than one after the other."""
     if Tier.NAMESPACES not in available_tiers():

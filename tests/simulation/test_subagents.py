@@ -31,7 +31,7 @@ def test_a_subagent_that_never_may_stop(play, host):
     assert len([*outcome.trace.hooked("SubagentStop")]) < 8
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_period_of_two(play):
     """A subagent that is refused by two hooks in turn has a period of two."""
     flip = "if [ -e f ]; then rm f; echo one >&2; else touch f; echo two >&2; fi; exit 2"
@@ -45,7 +45,7 @@ def test_a_period_of_two(play):
     assert not outcome.violations
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_threshold_of_a_subagents_hook(play):
     """A hook that allows a subagent's stop after some refusals is played until it does."""
     count = (

@@ -98,7 +98,7 @@ def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play):
     assert "would allow the stop" in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_comparing_a_new_file_with_the_clock_leaves_the_verdict_open(play):
     """A hook that compares the clock with a file that it wrote just now gets no verdict."""
     old = 'touch new; [ "$(($(date +%s) - $(stat -c %Y new)))" -lt 60 ] && exit 0; ' + REFUSE

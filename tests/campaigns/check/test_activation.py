@@ -76,7 +76,7 @@ def test_an_example_of_a_rule(plugin, source):
     assert found[0].title == ".claude/rules.tests.local.md as in examples/tests.local.md"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_loop_that_a_command_starts(plugin, harness):
     """A loop that only runs after a command of its plugin is found without any configuration."""
     start = "mkdir -p .claude && echo task >.claude/loop.md\n"

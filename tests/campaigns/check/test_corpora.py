@@ -7,7 +7,7 @@ import sys
 import pytest
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_is_left_where_texts_are_made_up(tmp_path):
     """Hypothesis generates texts without writing into the current folder."""
     pytest.importorskip("hypothesis")

@@ -155,7 +155,7 @@ def test_an_endless_hook_is_fixed(project):
     assert not (folder / ".claude/hookharness_limit.py").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_executable_bit_is_proved(project):
     """The bit is offered after a session in which the hook ran."""
     folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")
@@ -165,7 +165,7 @@ def test_an_executable_bit_is_proved(project):
     assert (folder / "hooks/hook.sh").stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_does_not_fix_is_not_offered(project):
     """If the hook with the executable bit has another problem, no fix is offered."""
     folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nmissing-program-of-mine\nexit 127\n")
@@ -175,7 +175,7 @@ def test_what_does_not_fix_is_not_offered(project):
     assert report.changes == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_time_for_a_fix(project):
     """Without time, no fix is offered, and the report says that none was tried."""
     folder = project("./hooks/hook.sh", "PostToolUse", "#!/bin/sh\nexit 0\n")

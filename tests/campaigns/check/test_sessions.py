@@ -90,7 +90,7 @@ def test_tools_that_only_a_matcher_names_are_called(matcher, called):
     assert any(isinstance(act, Subagent) for act in acts) is ("Agent" in called)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_refused_tool_that_no_profile_knows(tmp_path, harness):
     """A hook that refuses a tool of a server is checked to the end: its calls have inputs of any form."""
     at = tmp_path / ".claude" / "settings.json"

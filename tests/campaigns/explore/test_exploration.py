@@ -79,7 +79,7 @@ def test_a_trap_state_is_found_with_its_path(harness):
     assert outcome.verdict.moves == (Stop(), RunCommand(command="touch .lock"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_names_itself_is_not_removed(harness):
     """A hook that is called from its folder, and names itself, still holds an agent."""
     never = "echo 'Refused by scripts/never.sh.' >&2; exit 2\n"
@@ -114,7 +114,7 @@ def test_what_a_hook_warns_of_is_not_done_to_the_machine(harness, tmp_path):
     assert any("a command that only a hook names" in why for why in outcome.explored.open)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_threads_find_the_same(harness):
     """The threads of an executor find the same trap state, with the same states."""
     scenario = scenario_from(LOCKED)
@@ -131,7 +131,7 @@ def explore_elsewhere(folder, executor):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_processes_find_the_same(tmp_path):
     """Processes that share nothing with this one find the same trap state."""
     result = explore_elsewhere(
@@ -141,7 +141,7 @@ def test_processes_find_the_same(tmp_path):
     assert result.stdout == "lockout touch .lock, the same here\n", result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="distributed is not installed")
 def test_a_cluster_finds_the_same(tmp_path):
     """A cluster of two processes expands the states, and finds the same trap state."""
@@ -150,7 +150,7 @@ def test_a_cluster_finds_the_same(tmp_path):
     assert result.stdout == "lockout touch .lock, the same here\n", result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_state_that_is_left_by_waiting_is_no_trap(harness):
     """A hook that allows the stop after five minutes makes no trap state, though no move leads out."""
     keys = {"files": {"check.sh": BY_TIME, "mark": ""}, "expect": {"verdict": "undecided"}}

@@ -221,7 +221,7 @@ def test_a_guard_is_tried_with_every_fault_of_its_state_and_disk(play):
     assert tried["a full disk below workspace/.state"] == "not tried"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_direction_that_is_declared_is_no_finding(play):
     """A guard that allows the call without its tool is FAILS-OPEN, unless that is declared."""
     keys = {

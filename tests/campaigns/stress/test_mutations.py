@@ -118,7 +118,7 @@ def test_every_word_of_the_scenario_file_means_something(moody):
             assert families == {word}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_lower_packages_know_no_mutation():
     """No class of a mutation is named below the campaigns, so a new one changes nothing there."""
     names = {kind.__name__ for kind in _below(Mutation) if kind.__module__.startswith("pytest_hookharness")}

@@ -52,7 +52,7 @@ def test_what_would_count_nothing_is_an_error(play, parallel, message):
         play(files={"once.sh": ONCE}, hooks={"PreToolUse": "./once.sh"}, agent=AGENT, parallel=parallel)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hook_runs_that_never_end_side_by_side_are_an_error(play):
     """Where hook runs wait for each other nothing is counted, and that is an error."""
     script = "#!/bin/sh\necho x >>log\nmkdir lock || exec sleep 60\nsleep 0.2\nrmdir lock\n"
@@ -102,7 +102,7 @@ def race(play):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("event", [{}, {"event": "PreToolUse"}])
 @pytest.mark.parametrize(
     "hook, found", [(COUNTS, ["LOST-UPDATES"]), (APPENDS, []), (LEAVES_IT_TO_OTHERS, [])]
@@ -123,7 +123,7 @@ def test_a_race_is_between_hooks_that_write(race):
     assert (found.name, found.hook) == ("LOST-UPDATES", "./hook.sh")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_race_that_is_cut_has_lost_nothing(race):
     """Hook runs that wait for each other longer than they may are reported as not tried, and lose nothing."""
     outcome = race(WAITS_FOR_OTHERS, hook_timeout=0.25)
@@ -132,7 +132,7 @@ def test_a_race_that_is_cut_has_lost_nothing(race):
     assert any("one was cut after 0.25 s (the hook timeout)" in note for note in outcome.varied)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_runs_are_interleaved_where_the_package_lies_in_a_private_folder(tmp_path):
     """A copy of the package below /tmp, which sandboxes hide, still steers its hook runs."""
     package = Path(pytest_hookharness.__file__).parent
@@ -178,7 +178,7 @@ exit 0
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("parallel", [{"width": 8}, {"width": 8, "event": "PreToolUse"}])
 @pytest.mark.parametrize(
     ("hook", "found"),
@@ -197,7 +197,7 @@ def test_a_hook_that_fails_only_beside_others_is_found(race, hook, found, parall
     assert [found in text for text in texts] == [True] * bool(found)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_fails_beside_others_is_found_with_counters_too(race):
     """Where counters are named, runs that fail only side by side are found as well."""
     hook = SHARED_NAME.replace("exit 0", "echo x >>.log")
@@ -230,7 +230,7 @@ sleep 0.05
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("different", [False, True])
 def test_different_calls_at_the_same_time(play, different):
     """A hook that confuses two calls is found if the runs get different ones, and not if all get the same."""

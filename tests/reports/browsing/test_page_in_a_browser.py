@@ -72,6 +72,7 @@ def names(browser):
     return browser.ask("[...document.querySelectorAll('tbody a')].map((each) => each.textContent)")
 
 
+@pytest.mark.nightly
 def test_hostile_text_is_text(browser, tmp_path, read_back):
     """No text of hooks is run, loaded or hidden, with all details open, and the console stays empty."""
     file = tmp_path / "page.html"
@@ -117,6 +118,7 @@ def test_trials_are_shown_with_what_was_seen(browser, written):
     assert cells == ["no jq", "to be refused", "fail-open", "no"]
 
 
+@pytest.mark.nightly
 def test_an_injected_script_would_be_noticed(browser, tmp_path, read_back):
     """The policy of the page stops an injected script, and the test above would notice it."""
     file = tmp_path / "page.html"
@@ -127,6 +129,7 @@ def test_an_injected_script_would_be_noticed(browser, tmp_path, read_back):
     assert any("Content Security Policy" in str(each) for each in browser.complaints())
 
 
+@pytest.mark.nightly
 def test_filters_and_order(browser, written):
     """The list can be filtered by verdict, host, text and result, and sorted, and shows how much is left."""
     browser.open(written)
@@ -153,6 +156,7 @@ def test_filters_and_order(browser, written):
     assert browser.complaints() == []
 
 
+@pytest.mark.nightly
 def test_keys_and_going_back(browser, written):
     """Keys lead through the list into an item, its hook runs, the next item, and back to where one was."""
     browser.open(written)
@@ -181,6 +185,7 @@ def test_keys_and_going_back(browser, written):
     assert browser.complaints() == []
 
 
+@pytest.mark.nightly
 def test_an_item_by_its_address(browser, written):
     """An address leads to one turn of an item, which shows its loop, hosts, diffs and rule."""
     browser.open(written, to("lint", turn=2))
@@ -209,6 +214,7 @@ def test_an_item_by_its_address(browser, written):
     assert browser.complaints() == []
 
 
+@pytest.mark.nightly
 def test_differences_and_numbers_of_any_kind(browser, tmp_path, read_back):
     """No line of a diff is mistaken for the name of its file, and any turn number is shown."""
     run = read_back(name="large", verdict=Terminated(turn=3))
@@ -229,6 +235,7 @@ def test_differences_and_numbers_of_any_kind(browser, tmp_path, read_back):
     assert "99999999995 more" in browser.ask("document.querySelector('figure').textContent")
 
 
+@pytest.mark.nightly
 def test_small_screens_and_dark_ones(browser, written):
     """At the width of a phone nothing is beyond the edge, and every text can be read in both schemes."""
     for scheme in ("light", "dark"):
@@ -244,6 +251,7 @@ def test_small_screens_and_dark_ones(browser, written):
     assert browser.ask(CONTRAST)[0] < 4.5
 
 
+@pytest.mark.nightly
 def test_a_thousand_items(browser, tmp_path, read_back):
     """A page with a thousand items shows its list before any item is parsed, then all of it."""
     file = tmp_path / "page.html"
@@ -261,6 +269,7 @@ def test_a_thousand_items(browser, tmp_path, read_back):
     assert browser.ask("document.querySelector('.path').textContent").endswith("1 of 11")
 
 
+@pytest.mark.nightly
 def test_states_that_differ_are_shown_as_different(browser, tmp_path, read_back):
     """States whose files are equal, and that differ in the rest, are shown with different fingerprints."""
     run = read_back()
@@ -277,6 +286,7 @@ def test_states_that_differ_are_shown_as_different(browser, tmp_path, read_back)
     ]
 
 
+@pytest.mark.nightly
 def test_cause_and_advice_come_before_the_drawing(browser, written):
     """What to do stands above the drawing, and the time that hooks took below it."""
     browser.open(written, to("lint"))
@@ -290,6 +300,7 @@ def test_cause_and_advice_come_before_the_drawing(browser, written):
     assert shown[drawing + 1].startswith("Time: hooks ")
 
 
+@pytest.mark.nightly
 def test_two_runs_side_by_side(browser, written):
     """A link shows one item on two hosts side by side, with their ends and turns, and Escape goes back."""
     browser.open(written, to("lint"))
