@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -39,9 +43,19 @@ with Supervisor() as supervisor:
 """
 
 
-def unprivileged(tier: Tier, script: str, *, observed: bool = False) -> str:
+@pytest.fixture(scope="module")
+def unprivileged() -> Iterator[Callable[..., str]]:
+    """A function that runs a hook, with its supervisor, as a user without rights over the machine."""
+    with TemporaryDirectory() as folder:
+        # The package itself may lie where only its owner may look.
+        Path(folder).chmod(0o755)
+        shutil.copytree(PACKAGE, Path(folder, PACKAGE.name), ignore=shutil.ignore_patterns("__pycache__"))
+        yield partial(run_unprivileged, folder)
+
+
+def run_unprivileged(folder: str, tier: Tier, script: str, *, observed: bool = False) -> str:
     """Return what a hook prints whose supervisor runs as a user without rights over the machine."""
-    code = SCRIPT.format(package=str(PACKAGE.parent), tier=tier.name, script=script, observed=observed)
+    code = SCRIPT.format(package=folder, tier=tier.name, script=script, observed=observed)
     # As root, ours may lie where only root may look.
     python, user = (SYSTEM_PYTHON, {"user": NOBODY, "group": NOBODY, "extra_groups": []})
     if os.geteuid() != 0:
@@ -66,7 +80,7 @@ def unprivileged(tier: Tier, script: str, *, observed: bool = False) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", Tier)
-def test_a_hook_cannot_look_into_the_supervisor(tier: Tier) -> None:
+def test_a_hook_cannot_look_into_the_supervisor(unprivileged: Callable[..., str], tier: Tier) -> None:
     """A hook of an ordinary user can read its own memory, but not write that of the harness's processes."""
     script = (
         "for pid in $$ $PPID; do (: 3<>/proc/$pid/mem) 2>/dev/null && echo mine || echo closed; "
@@ -77,7 +91,9 @@ def test_a_hook_cannot_look_into_the_supervisor(tier: Tier) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", Tier)
-def test_privileges_are_given_up_where_no_program_could_gain_any(tier: Tier) -> None:
+def test_privileges_are_given_up_where_no_program_could_gain_any(
+    unprivileged: Callable[..., str], tier: Tier
+) -> None:
     """`no_new_privs` is set in a user namespace, and nowhere else."""
     flag = unprivileged(tier, "grep -o 'NoNewPrivs.*' /proc/self/status").split()
     assert flag == ["NoNewPrivs:", "1" if tier is Tier.NAMESPACES else "0"]
@@ -93,14 +109,16 @@ def test_root_keeps_the_privileges_of_programs(isolating: Supervisor) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER])
-def test_an_ordinary_user_can_still_observe_a_hook(tier: Tier) -> None:
+def test_an_ordinary_user_can_still_observe_a_hook(unprivileged: Callable[..., str], tier: Tier) -> None:
     """A hook is observed although nobody may look into the process that starts it."""
     assert unprivileged(tier, "echo seen", observed=True) == "seen\n \n"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", Tier)
-def test_the_environment_of_pytest_is_out_of_reach_only_in_namespaces(tier: Tier) -> None:
+def test_the_environment_of_pytest_is_out_of_reach_only_in_namespaces(
+    unprivileged: Callable[..., str], tier: Tier
+) -> None:
     """A hook finds the token of pytest's environment unless it is in namespaces."""
     script = "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c ^TOKEN=hookharness-secret"
     count = int(unprivileged(tier, script).split()[0])
