@@ -25,7 +25,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_wheel_has_what_python_files_need_beside_them(archives):
     """The wheel holds every file of the package, the type marker and the scenario schema among them."""
     (wheel,) = archives.glob("*.whl")

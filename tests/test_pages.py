@@ -139,7 +139,7 @@ def items(file: Path) -> set[str]:
     return {name, *(f"{name}[{variant}]" for variant in scenario.get("variants", {}))}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_covered_is_there():
     """Each line of the page names scenarios and tests that exist, and has at least one."""
     text = COVERED.read_text()

@@ -142,7 +142,7 @@ def test_the_line_shows_turns_probes_and_mutations():
     assert str(trying).startswith("lint: mutations: 12 of 47, ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("options", "environment", "watched"),
     [

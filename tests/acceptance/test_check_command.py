@@ -162,7 +162,7 @@ def asked(checked):
     child.close()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_person_who_does_not_agree(asked, tmp_path):
     """If the person says no, nothing is run or stored, and the exit status is 2."""
     asked.sendline("n")

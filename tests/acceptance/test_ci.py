@@ -76,6 +76,7 @@ def test_a_test_in_python_decides_about_its_simulation(project, on_github):
     assert [line.split()[-2] for line in lines if "test_it.py::" in line] == ["passed", "unknown"]
 
 
+@pytest.mark.slow
 def test_what_only_a_test_knows_is_a_result(project):
     """A Python test that fails although its simulation ends normally is a result at the test."""
     project.write(

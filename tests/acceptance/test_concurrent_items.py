@@ -71,7 +71,7 @@ def test_which_items_are_played_ahead(project, pytester):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_item_has_its_own_end(apart):
     """A scenario may pass on one host, fail on another, and be unplayable on a third."""
     apart.scenario("loop", body="case $PWD in */1/*) exit 0;; esac; echo fix >&2; exit 2")

@@ -73,6 +73,7 @@ def test_the_summary_says_what_the_hooks_did(never, style, monkeypatch):
     result.stdout.no_fnmatch_line("*HookLoop object at*.passed*")
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_test_has_no_frame_of_the_harness(project):
     """An error that a test can mend ends at its own line, with the nearest name before all allowed names."""
     project.write("test_it.py", MISTAKES)

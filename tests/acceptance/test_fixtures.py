@@ -96,7 +96,7 @@ def test_a_failed_assert_shows_the_story(project):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_failed_test_shows_its_single_events(project):
     """The report of a failed Python test has what its single events did."""
     project.write(
@@ -111,6 +111,7 @@ def test_a_failed_test_shows_its_single_events(project):
     result.stdout.fnmatch_lines(["*hook fire*", "PreToolUse *./nosuch.sh *exited 127*does not exist*"])
 
 
+@pytest.mark.slow
 def test_loop_of_a_scenario_file(hook_loop, project):
     """A scenario file, or one item of it, can be played from a test."""
     file = project.scenario("polite")
@@ -244,6 +245,7 @@ def test_payloads_follow_from_the_seed(hook_payload):
     assert hook_payload("Stop") == hook_payload("Stop")
 
 
+@pytest.mark.slow
 def test_workspace(hook_workspace, hook_loop, hook_fire):
     """Files and settings of the workspace apply to every simulation and single event of the test."""
     hook_workspace(git=True).write("hook.sh", "#!/bin/sh\ngit log --oneline | wc -l >&2\nexit 2\n")
@@ -285,6 +287,7 @@ def test_flaky_command(flaky_command, hook_loop):
     assert outcome.blocks() == 3
 
 
+@pytest.mark.slow
 def test_hanging_command(hanging_command, hook_loop):
     """A hanging command is cut at the harness's hook timeout, and the finding says what was waited for."""
     hanging_command("npm")
@@ -350,6 +353,7 @@ def test_script_is_a_value(scripted_agent):
     assert script.then.name == "obedient"
 
 
+@pytest.mark.slow
 def test_behaviours_of_other_plugins(project):
     """A plugin or conftest can register a behaviour of its own."""
     project.write(

@@ -132,7 +132,7 @@ def test_all_reports_of_coverage_show_hooks_in_bash_and_in_python(covered):
     assert reached(text, lines, *names) == found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_the_plugin_in_its_settings_coverage_still_reads_the_data(covered):
     """Then shell scripts are only in the table, and a line says which plugin to name where."""
     result = covered.run("--hook-cov", "scenarios/covered.scenario.yaml", "tests")

@@ -48,7 +48,7 @@ def test_a_report_folder_that_cannot_be_made(project):
     result.stderr.fnmatch_lines(["*--hook-incident-dir: */taken cannot be made (File exists)*"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_report_about_an_expected_loop(project):
     """The shell command writes a report about any result, and never overwrites a file."""
     project.scenario("stubborn", body=STUBBORN, verdict="livelock")

@@ -32,6 +32,7 @@ def example(page, project):
     return project
 
 
+@pytest.mark.slow
 def test_the_first_scenario_prints_the_first_story(page, example):
     """The scenario of the README fails with the story on its first screen."""
     example.write("scenarios/lint.scenario.yaml", block(page, "yaml", "lint-asks-once"))
@@ -43,6 +44,7 @@ def test_the_first_scenario_prints_the_first_story(page, example):
     assert [line for line in block(page, "", "livelock").splitlines() if line not in printed] == []
 
 
+@pytest.mark.slow
 def test_the_first_test_fails_for_the_same_hook(page, example):
     """The Python test of the README fails for the same hook, and passes for one that allows the stop."""
     example.write("test_lint.py", block(page, "python", "hook_loop"))
@@ -52,6 +54,7 @@ def test_the_first_test_fails_for_the_same_hook(page, example):
     example.run().assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_one_ini_key_runs_scenarios_and_tests(page, example):
     """With the setting that the README names, pytest without options runs the scenario and the test."""
     (setting,) = re.findall(r"`(hook_scenarios = \w+)`", page)

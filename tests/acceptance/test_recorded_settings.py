@@ -100,6 +100,7 @@ def test_settings_that_cannot_be_saved_are_not_changed(recorded, monkeypatch, ca
     assert recorded.settings.read_text() == recorded.original
 
 
+@pytest.mark.slow
 def test_settings_that_cannot_be_restored(recorded):
     """If settings cannot be restored, the command fails, names the original contents, and restores later."""
     process = recorded.begin()
@@ -117,6 +118,7 @@ def test_settings_that_cannot_be_restored(recorded):
     assert recorded.settings.read_text() == recorded.original
 
 
+@pytest.mark.slow
 def test_a_hook_that_still_runs_the_recorder_is_not_called_restored(recorded):
     """If somebody edited a wrapped command, so that its original is unknown, the command fails."""
     process = recorded.begin()
@@ -146,6 +148,7 @@ sys.exit(main.main(["record", str(settings.parents[1])]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [2, 4])
 def test_an_edit_between_reading_and_wrapping_stays(recorded, times):
     """Edits between reading and wrapping are read again, recorded, and still there at the end."""
@@ -232,6 +235,7 @@ def test_an_edit_while_the_settings_are_restored_stays(recorded, monkeypatch):
     assert ["was changed meanwhile" in line for line in restored.lines] == [True]
 
 
+@pytest.mark.slow
 def test_hard_links_and_attributes_stay(recorded):
     """Other names of a settings file run the recorder too; mode, owner and attributes stay all the time."""
     other = recorded.path / "other.json"
@@ -301,6 +305,7 @@ def test_a_link_out_of_the_project_beside_other_settings(recorded, tmp_path):
     assert target.read_text() == recorded.original
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
 def test_two_names_of_one_settings_file(recorded, link):
     """A settings file that another one links to is wrapped and restored once."""
@@ -406,6 +411,7 @@ def test_recordings_in_a_folder_with_other_files(recorded, text):
     assert ("do not commit the recordings" in recorded.said) == (text is None)
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_closed(recorded):
     """The settings are restored if the terminal is closed or the system ends the command."""
     for number in (signal.SIGHUP, signal.SIGTERM):

@@ -113,6 +113,7 @@ def test_a_recording_without_payloads_warns(recorded):
     assert "warning: no payload came" in printed
 
 
+@pytest.mark.slow
 def test_hooks_that_codex_would_switch_off_are_not_recorded(recorded, tmp_path, capsys):
     """Hooks of Codex are refused before anything is changed, or named beside others that are recorded."""
     hooks = recorded.path / ".codex" / "hooks.json"
@@ -128,7 +129,7 @@ def test_hooks_that_codex_would_switch_off_are_not_recorded(recorded, tmp_path, 
     assert not (tmp_path / "kept").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_first_scenarios_play(project):
     """The scenarios that init writes for a repository load, are played, and are never overwritten."""
     subprocess.run(["git", "init", "-q", project.path], check=True)

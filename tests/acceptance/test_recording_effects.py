@@ -96,7 +96,7 @@ def test_a_hook_that_detects_its_recorder_is_noticed(tmp_path):
         compare(file, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", ["prompt-gate/prompt-gate", "process-hooks/on-output"])
 def test_a_verdict_on_recorded_hooks_names_that_assumption(file, tmp_path):
     """Sessions and tracked processes with a recorder assume that it changes no decision."""
@@ -114,7 +114,7 @@ def test_a_recorded_hook_behaves_as_usual(file, tmp_path):
     assert any(recording.shell or recording.python for recording in compare(SHIPPED / file, tmp_path))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", SAMPLE_FOR_BASH)
 def test_it_does_if_bash_runs_what_is_written_for_sh(file, in_bash, tmp_path):
     """The same holds for shipped hooks for sh that are run by bash with all their lines traced."""

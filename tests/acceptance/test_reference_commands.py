@@ -21,6 +21,7 @@ def hookharness(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_hosts_are_listed(hookharness):
     """Every host is listed with its version."""
     result = hookharness("hosts")
@@ -60,7 +61,7 @@ def test_findings_are_explained(hookharness):
     assert "'HELD' is neither code nor name; did you mean 'HELD-OPEN'?" in wrong.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "host, event, verdict",
     [

@@ -149,7 +149,7 @@ def test_project_at_the_recorded_commit(reproduce, project):
     assert (status, "0 of 4 refusals as recorded" in printed) == (1, True), printed
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_missing_tool_is_the_first_cause(reproduce, project):
     """A hook that cannot run its tool here is no reproduction; the missing tool is named."""
     (project / "check.sh").write_text("#!/bin/sh\nno-such-linter src.txt || exit 2\n")

@@ -9,6 +9,7 @@ from pytest_hookharness.frontends.pytest_plugin import options
 STUBBORN = "echo 'run never' >&2; exit 2"
 
 
+@pytest.mark.slow
 def test_the_flag_alone(project):
     """The flag alone runs the scenario folder and nothing else, also when testpaths is set."""
     project.scenario("polite")
@@ -22,6 +23,7 @@ def test_the_flag_alone(project):
     result.stdout.fnmatch_lines(["scenarios/polite.scenario.yaml::polite?claude-code? PASSED*"])
 
 
+@pytest.mark.slow
 def test_the_flag_with_paths(project):
     """With paths the flag collects the scenario files below them beside the tests."""
     project.scenario("elsewhere", folder="tests/loops")
@@ -39,6 +41,7 @@ def test_without_the_flag(project):
     project.run().assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_named_file(project):
     """A scenario file that is named is collected without the flag, and the first lines name the tier."""
     file = project.scenario("polite")
@@ -49,6 +52,7 @@ def test_a_named_file(project):
     result.stdout.fnmatch_lines(["hook harness: *, seed 0, hook timeout 10 s", "collected 1 item"])
 
 
+@pytest.mark.slow
 def test_the_ini_key(project):
     """The ini key collects scenario files for good."""
     project.scenario("polite")
@@ -58,6 +62,7 @@ def test_the_ini_key(project):
     project.run().assert_outcomes(passed=2)
 
 
+@pytest.mark.slow
 def test_other_folders(project):
     """The ini key hook_scenario_paths names where the flag alone looks."""
     project.scenario("polite", folder="loops")
@@ -74,7 +79,7 @@ def test_no_folder_is_an_error(project):
     result.stderr.fnmatch_lines(["*none of the scenario folders exists*scenarios*"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_node_id_and_keyword(project):
     """An item can be chosen by its node id and by -k."""
     file = project.scenario("polite")
@@ -84,7 +89,7 @@ def test_node_id_and_keyword(project):
     project.run("--hook-scenarios", "-k", "stubborn").assert_outcomes(passed=1, deselected=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_variants_and_hosts_are_items(project):
     """Each variant on each host is an item of its own, the base among them."""
     text = project.scenario("polite").read_text()
@@ -98,6 +103,7 @@ def test_variants_and_hosts_are_items(project):
     result.stdout.fnmatch_lines(["*::polite?stubborn-claude-code@2.1.329? PASSED*"])
 
 
+@pytest.mark.slow
 def test_projects_are_not_collected(project):
     """Tests inside the project that a scenario copies are no tests of ours."""
     text = project.scenario("polite").read_text()
@@ -108,6 +114,7 @@ def test_projects_are_not_collected(project):
     project.run("--hook-scenarios", ".").assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_broken_file(project):
     """A malformed file is an error that names line, column and key, without a traceback."""
     file = project.scenario("polite", verdict="terminatd")
@@ -178,6 +185,7 @@ def test_a_failure_shows_the_story(project):
     result.stdout.no_fnmatch_line("*pytest_hookharness/*")
 
 
+@pytest.mark.slow
 def test_the_table(project):
     """A run ends with a table of scenario, host, iterations, blocks, verdict and time."""
     project.scenario("polite")
@@ -235,6 +243,7 @@ def test_junit_properties(project):
     assert '<property name="hook.iterations" value="2"' in report
 
 
+@pytest.mark.slow
 def test_keep(project):
     """With --hook-keep the workspace of a failure stays, and the report says where."""
     project.scenario("polite")
@@ -258,7 +267,7 @@ def test_nothing_is_kept_otherwise(project):
     assert not list((project.path / "base").glob("hooks*/*"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_seed_the_same_trace(project):
     """Two runs with one seed print the same story, except for times."""
     project.scenario("stubborn", body="cat > seen.json; " + STUBBORN)
@@ -291,7 +300,7 @@ def test_a_wrong_host(pytestconfig, monkeypatch, name):
     assert ("did you mean 'claude-code'?" in str(caught.value)) == bool(name)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_wall_budget(project):
     """A simulation that uses up its wall time is undecided, and says so."""
     project.scenario("slow", body="echo x >> log; sleep 0.2; echo no >&2; exit 2")
@@ -302,7 +311,7 @@ def test_wall_budget(project):
     result.stdout.fnmatch_lines(["undecided: time budget used up*--hook-budget * would be enough*"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_turn_budget(project):
     """A loop that is neither repeated nor followed is undecided after its turns, and the file is named."""
     chance = "head -c 9 /dev/urandom > noise; echo no >&2; exit 2"

@@ -30,7 +30,7 @@ def test_the_headline_is_coloured_on_a_terminal(project):
     assert "\x1b[1;31mlivelock: Stop is blocked forever by ./hook.sh" in shown
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_narrow_terminal_without_colour(project):
     """With NO_COLOR nothing is coloured, and on a narrow terminal only places in files are not folded."""
     shown = printed(project, 50, NO_COLOR="1")

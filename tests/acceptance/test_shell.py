@@ -72,7 +72,7 @@ def test_run_of_a_file_that_is_not_there(hookharness):
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_try_needs_no_file(hookharness):
     """One hook on the command line is enough to find that its loop never ends."""
     result = hookharness("try", "Stop", STUBBORN)
@@ -82,7 +82,7 @@ def test_try_needs_no_file(hookharness):
     assert "block" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_try_finds_local_scripts(hookharness, project):
     """A script named with ./ is taken from the current folder, though it runs in a workspace elsewhere."""
     project.write("my-hook.sh", "#!/bin/sh\npwd > where.txt\nexit 0\n", 0o755)
@@ -94,7 +94,7 @@ def test_try_finds_local_scripts(hookharness, project):
     assert not (project.path / "where.txt").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_try_prints_its_replay_command(hookharness):
     """The story of a try ends with the command that was given."""
     result = hookharness("try", "Stop", STUBBORN, "--seed", "3")
@@ -103,7 +103,7 @@ def test_try_prints_its_replay_command(hookharness):
     assert f"replay: {again}" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_try_on_an_event_around_tools(hookharness):
     """A hook on a tool event is triggered by the agent's shell call and edit."""
     result = hookharness("try", "PreToolUse", "echo 'no writing' >&2; exit 2", "--matcher", "Write|Edit")
@@ -122,7 +122,7 @@ def test_try_with_an_unknown_event(hookharness):
     assert "Stop" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     """The first line does not say that hooks let the agent stop if they could not be run."""
     result = hookharness("try", "Stop", "./missing.sh")
@@ -143,7 +143,7 @@ def test_version(hookharness):
     assert hookharness("--version").stdout.strip() == f"hookharness {pytest_hookharness.__version__}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
     """A shell command that is terminated, as CI does on cancellation, removes its folders."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -230,7 +230,7 @@ def test_the_deciding_words_are_shown(hookharness):
     assert "word word MIDDLE 1 2 3" in shown(full)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_last_line_of_standard_error_is_shown(hookharness):
     """The last line of standard error is shown, also if the hook allows."""
     result = hookharness("try", "Stop", "echo one >&2; echo $PWD/x was checked >&2")
@@ -253,7 +253,7 @@ def test_pytest_shows_everything_with_v(project, pytester):
         assert "word word MIDDLE 1 2 3" in shown(full)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", ["true", "echo run never >&2; exit 2"])
 def test_keep_keeps_every_workspace(hookharness, command):
     """With ``--keep`` the workspace is kept and named, whether the session passes or not."""
@@ -264,7 +264,7 @@ def test_keep_keeps_every_workspace(hookharness, command):
     shutil.rmtree(Path(folder.partition(": ")[2]).parent)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_try_prints_the_table_of_mutations(hookharness):
     """With ``--vary`` the result of each mutation is a row, and a replay command repeats one that differs."""
     hook = "grep -q Stop || { echo 'run what is needed' >&2; exit 2; }"

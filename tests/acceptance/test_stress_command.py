@@ -101,7 +101,7 @@ def test_a_guard_that_refuses_nothing_makes_the_result_unknown(guarded, stress):
     assert (result.returncode, "name a shell command" in result.stdout) == (2, True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_used_up_budget_makes_the_result_unknown(guarded, stress):
     """If the budget ends before the session does, that is said, and the exit status is 2."""
     guarded()

@@ -37,7 +37,7 @@ def fill(project):
     return project.path / "of today" / "page.html"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_of_one_run(project):
     """Scenarios and Python tests are on the page, which replaces an earlier one, and nothing else is left."""
     file = fill(project)
@@ -65,7 +65,7 @@ def test_wrong(hook_loop):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_tests_that_say_nothing(project):
     """Simulations of skipped tests and expected failures do not count as passed."""
     project.write("test_it.py", UNSURE)
@@ -152,7 +152,7 @@ def test_a_page_of_an_interrupted_run(project):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_made_later(project, monkeypatch, capsys):
     """Stored trace files give a page later, which says what is unknown."""
     monkeypatch.chdir(project.path)

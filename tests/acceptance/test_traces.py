@@ -41,7 +41,7 @@ def test_the_shipped_schema_is_the_exported_one():
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_simulation_has_a_file(project):
     """Each item of a scenario file, and each simulation of a Python test, is written down as a whole."""
     project.scenario("polite")
@@ -187,7 +187,7 @@ agent: [{prompt: x}, {tool: {name: No, input: {}}}]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_cannot_be_played_says_why(project):
     """A scenario that cannot be played leaves a file that says so."""
     project.scenario(

@@ -17,7 +17,7 @@ def pytest_runtest_setup(item):
 INTERRUPTER = "def pytest_runtest_teardown(item): raise KeyboardInterrupt\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_broken_expectation_is_written(project):
     """A failed expectation is changed in its file, an endless loop is not, and both are printed."""
     polite = project.scenario("polite", verdict="terminated # soon\n  within: 1\n  blocks: 7")

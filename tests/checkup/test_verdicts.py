@@ -56,7 +56,7 @@ def test_quick_ones_that_behave(tmp_path, tally, name):
     judge_well_behaved(name, tmp_path, tally)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", QUICKLY_SEEDED)
 def test_quick_ones_with_a_defect(tmp_path, tally, name):
     """The check-up names the defect of a hook that is quickly judged."""

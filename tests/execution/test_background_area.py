@@ -103,6 +103,7 @@ def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
     assert [each["text"] for each in late] == ["late"]
 
 
+@pytest.mark.slow
 def test_a_long_line_is_cut(supervisor, tmp_path):
     """A line without an end takes no more memory than is shown of it."""
     with opened(supervisor, tmp_path) as area:

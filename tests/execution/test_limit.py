@@ -95,6 +95,7 @@ def test_a_stop_that_the_hook_allows_ends_the_count(stop):
     assert codes([stop(NEVER, "--after", "1"), stop("exit 0"), stop(NEVER, "--after", "1")]) == [2, 0, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("git", [True, False])
 def test_changes_in_the_project(stop, tmp_path, git):
     """What changes between refusals gives the hook more of them; what the hook writes itself does not."""

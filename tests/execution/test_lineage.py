@@ -34,6 +34,7 @@ UNMARKED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("daemon", DAEMONS)
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_daemon_belongs_to_the_hook_that_started_it(sandbox: Sandbox, daemon: str, place: int) -> None:
@@ -56,6 +57,7 @@ def test_each_hook_has_its_own_daemon(sandbox: Sandbox) -> None:
     assert seen == [[f"sleep {STAY} 0.{number}"] for number in range(1, 5)]
 
 
+@pytest.mark.slow
 def test_a_process_without_evidence_names_all_hooks(sandbox: Sandbox) -> None:
     """A daemon that removed every trace of its origin is reported with each hook that can have started it."""
     leaver = launch(sys.executable, "-S", "-c", UNMARKED, STAY)

@@ -36,6 +36,7 @@ def test_children_in_the_group_are_named_and_ended(grouped: Sandbox, toy: str, c
     assert staying() == []
 
 
+@pytest.mark.slow
 def test_a_hook_that_ignores_term_is_ended(grouped: Sandbox) -> None:
     """A hook that ignores TERM is killed with its whole group."""
     (run,) = grouped.run([launch("ignores_term.sh", hook_timeout=0.3, kill=KillPolicy(grace=0.1))])
@@ -44,6 +45,7 @@ def test_a_hook_that_ignores_term_is_ended(grouped: Sandbox) -> None:
     assert staying() == []
 
 
+@pytest.mark.slow
 def test_held_output_is_seen(grouped: Sandbox) -> None:
     """A child of the group that holds the output is named as holder."""
     (run,) = grouped.run([launch("holds_stdout.sh")])
@@ -81,6 +83,7 @@ def test_a_daemon_is_found_and_ended(grouped: Sandbox, how: str) -> None:
     assert staying() == []
 
 
+@pytest.mark.slow
 def test_a_daemon_belongs_to_its_hook(grouped: Sandbox) -> None:
     """Of two hooks that run side by side, the one that left the daemon has it."""
     runs = grouped.run([launch("sleep", "0.3"), launch("bash", "-c", leaves(DAEMONS["all of it"]))])
@@ -88,6 +91,7 @@ def test_a_daemon_belongs_to_its_hook(grouped: Sandbox) -> None:
     assert [run.unclaimed for run in runs] == [(), ()]
 
 
+@pytest.mark.slow
 def test_a_daemon_of_another_item_is_left_alone(grouped: Sandbox) -> None:
     """A process of an item that runs at the same time, in the same way, is neither blamed nor ended."""
     with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.GROUP)) as other:

@@ -342,6 +342,7 @@ def test_an_unknown_interpreter_has_a_baseline_too(hook: Hook) -> None:
     assert odd.startup
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["by its shebang", "by a shell", "through env"])
 def test_the_start_in_a_virtual_environment_is_not_the_hooks_look(hook: Hook, how: str) -> None:
     """The folders that Python searches because of its virtual environment are no look of the hook."""

@@ -107,6 +107,7 @@ def test_an_observed_hook_is_cut_at_its_limit(place: Sandbox) -> None:
     assert PathLook(f"{spec.cwd}/x", LookKind.STATUS, existed=False) in reads.looks
 
 
+@pytest.mark.nightly
 def test_a_busy_hook_is_cut_while_it_is_recorded(place: Sandbox) -> None:
     """A hook that asks without end is cut and counts as one that runs."""
     spec = launch("sh", "-c", "while :; do [ -e x ]; done", limit=0.3, kill=KillPolicy(grace=0.1))
@@ -215,6 +216,7 @@ def test_a_program_with_rights_of_its_own_is_a_gap(place: Sandbox, tmp_path: Pat
     assert reads.gap == f"{program} changes its rights when it starts"
 
 
+@pytest.mark.nightly
 def test_a_record_is_bounded(place: Sandbox) -> None:
     """A hook that looks at more paths than are recorded continues, and its record is incomplete."""
     code = "import os\nfor n in range(20500): os.access(f'/none/{n}', 0)\nprint('done')"

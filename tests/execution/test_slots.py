@@ -110,6 +110,7 @@ def test_work_after_a_wait_finds_no_free_slot(supervisor: Supervisor, slots: Cpu
             running.result(10)
 
 
+@pytest.mark.slow
 def test_work_after_a_wait_finds_its_slot(supervisor: Supervisor, slots: CpuSlots) -> None:
     """A hook that works again while its slot is still free gets it back at once."""
     run = play(supervisor, taken(slots), f"sleep 0.2; {BUSY.format(200)}")

@@ -434,6 +434,7 @@ def test_a_file_outside_is_never_written(
     assert contents_of(theirs) == held
 
 
+@pytest.mark.slow
 def test_two_snapshots_are_put_back_in_either_order(folder: Path, snapshots: Snapshots) -> None:
     """Each of several snapshots can be restored at any time, any number of times."""
     known = []

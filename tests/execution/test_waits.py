@@ -42,6 +42,7 @@ def test_output_that_is_closed_before_the_limit_is_no_cut(sandbox: Sandbox) -> N
     assert run.stdout.data == b"late\n"
 
 
+@pytest.mark.nightly
 def test_a_child_outside_of_the_group_is_a_leftover(sandbox: Sandbox) -> None:
     """
     A child in a session of its own outlives a host that signals the group, and one in the group does not.

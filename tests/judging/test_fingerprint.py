@@ -37,6 +37,7 @@ def shuffled(mapping: Mapping[str, object]) -> dict[str, object]:
     return dict(reversed(list(mapping.items())))
 
 
+@pytest.mark.slow
 @UNHURRIED
 @given(states, states)
 def test_digests_are_equal_exactly_if_the_contents_are(one: State, other: State) -> None:

@@ -151,7 +151,7 @@ def test_hidden_state_that_shows_in_the_repetition_is_no_livelock(machine: Machi
     assert (result.word == "livelock") == (whole and len(repetition) == period + 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @given(machines(hidden=True), BUDGETS)
 def test_a_contradiction_is_a_state_with_two_results(machine: Machine, budget: int) -> None:
     """Two different results of one visible state are found exactly if there are any."""

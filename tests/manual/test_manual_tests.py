@@ -67,6 +67,7 @@ def test_a_program_that_returns(talk):
     assert (done.code, done.said) == (3, "red")
 
 
+@pytest.mark.slow
 def test_a_program_that_stays_is_ended(talk):
     """A program that does not return in time is ended with its process group, and its output is reported."""
     done = talk(f"sleep {STAY} & echo begun; wait", within=0.5)

@@ -172,7 +172,7 @@ def test_a_page_without_a_script(read_back):
     assert "\x1b" not in table
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_turn_is_left_out(read_back):
     """All steps of a long run are on the page; only their texts may be shortened."""
     run = read_back("x" * 60, turns=400)

@@ -326,6 +326,7 @@ def test_the_schema_refuses_what_the_loader_refuses():
     assert passed == []
 
 
+@pytest.mark.slow
 def test_both_parsers_report_the_same_problems(monkeypatch):
     """Without libyaml the problems are the same, with the same lines and columns."""
     sample = CASES[::7]

@@ -341,7 +341,7 @@ def test_an_unknown_host_is_named_with_the_nearest_one(place):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_more_than_a_hundred_problems_are_kept(place):
     """For a file with thousands of mistakes the first hundred are reported, and the report says so."""
     place.write_text("".join(f"k{number}: 1\n" for number in range(9000)))

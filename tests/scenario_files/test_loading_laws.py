@@ -201,6 +201,7 @@ def test_any_bytes_give_scenarios_or_problems(tmp_path_factory, data):
     assert isinstance(found, tuple | scenario_files.ScenarioErrors)
 
 
+@pytest.mark.slow
 @QUIET
 @given(JSON)
 def test_any_value_gives_a_scenario_or_problems(data):
@@ -229,7 +230,7 @@ def test_a_fitting_mapping_round_trips(document):
         assert replace(read[0], origin=None) == replace(given_plainly, origin=None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @QUIET
 @given(DOCUMENTS)
 def test_what_fits_the_tables_is_valid_by_the_schema(document):

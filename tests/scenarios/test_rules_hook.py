@@ -88,6 +88,7 @@ def project(tmp_path):
     return Project(tmp_path / "project")
 
 
+@pytest.mark.slow
 def test_failing_command_is_shown_once(project):
     """A command that always fails is shown in the first run, and the second run allows the stop."""
     project.write("src/app.py")
@@ -108,7 +109,7 @@ def test_prompt_is_shown_once(project):
     assert "FAILED" == project.status("Review the docs")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "switch, file, rule",
     [
@@ -293,7 +294,7 @@ def test_first_new_failure_ends_the_round(project):
     assert {} == project.run_hook(again=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", ["src/new-{}.py", "docs/new-{}.md", ".rules/new-{}.md"])
 def test_new_file_in_every_turn(project, file):
     """An agent that makes a new matching file, or a new rule, in every turn is blocked once all the same."""
@@ -343,7 +344,7 @@ def run_at_once(project, sessions):
     return [process.communicate(timeout=60)[0] for _, process in processes]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_parallel_sessions_lose_nothing(project):
     """Twenty parallel runs for twenty sessions leave twenty sessions in the queue."""
     project.write("src/app.py")
@@ -356,7 +357,7 @@ def test_parallel_sessions_lose_nothing(project):
     assert {"lock", "queue.json"} == {file.name for file in project.queue.parent.iterdir()}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("file", ["src/app.py", "docs/manual.md"])
 def test_parallel_runs_show_a_rule_once(project, file):
     """Exactly one of twenty parallel runs for one session shows the rule."""

@@ -13,6 +13,7 @@ COUNT = (
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("limit", [20, pytest.param(200, marks=pytest.mark.slow)])
 def test_a_threshold_behind_the_cap(play, limit):
     """The same hook is capped wherever its own threshold lies, and both are in the first line."""

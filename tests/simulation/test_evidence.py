@@ -65,6 +65,7 @@ def test_a_log_that_is_only_written(stop, command):
     assert outcome.probe_reports == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("log", "evidence"), [("date >> log", "unread"), ("date >/dev/null", "closed")])
 def test_a_clock_that_decides_nothing(stop, log, evidence):
     """A hook that reads only the clock keeps its level, and the clock is an assumption."""
@@ -104,6 +105,7 @@ def test_a_clock_that_decides(stop, command):
     assert outcome.iterations == 5
 
 
+@pytest.mark.slow
 def test_a_remainder_of_the_seconds_decides(stop):
     """A hook that looks at a remainder of the clock is no proof of a loop, however quick its turns are."""
     outcome = stop(
@@ -141,6 +143,7 @@ def test_a_count_in_a_folder_named_for_the_second_at_a_pace(stop):
     assert isinstance(stop(STAMPED, pace="2s", turns=12).verdict, Livelock)
 
 
+@pytest.mark.slow
 def test_a_pause_between_turns_is_no_end_of_a_plain_count(stop):
     """A hook that counts and logs the time ends the same at any pace, and no clock is reported."""
     outcome = stop(f"{COUNT} date >> log; [ $n -ge 4 ] || {{ {REFUSE}; }}")
@@ -181,6 +184,7 @@ def test_a_repetition_that_begins_late_is_seen(stop):
     assert outcome.iterations == 43
 
 
+@pytest.mark.slow
 def test_real_turns_end_before_the_cap(play):
     """On a host with a cap the loop is found before the cap ends it."""
     outcome = play(hooks={"Stop": f"{COUNT} {REFUSE}"})
@@ -230,6 +234,7 @@ def test_commands_of_the_agent_are_observed(play):
     assert unread.verdict.evidence == "unread"
 
 
+@pytest.mark.slow
 def test_a_file_outside_that_changed_early_in_the_session_matters(harness):
     """A file of the machine that changes in the first turn, before a repetition is observed, matters."""
     with tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder:

@@ -42,6 +42,7 @@ def stop(play):
     return run
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "kind",
     ["home", *(pytest.param(kind, marks=pytest.mark.slow) for kind in [*AT_157][1:])],
@@ -56,7 +57,7 @@ def test_a_limit_is_found_wherever_its_number_stands(stop, kind):
     assert "would allow the stop at 156 in workspace/n, in turn 157" in outcome.verdict.why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("command", "turn"),
     [

@@ -27,7 +27,7 @@ def hooks(*commands, event="SessionEnd"):
     return {event: [{"command": command, "timeout": 60} for command in commands]}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hook_that_starts_the_agent_again_recurses(play):
     """Each session that a hook starts runs that hook again, until the limit refuses another one."""
     outcome = play(
@@ -48,6 +48,7 @@ def test_a_hook_that_starts_the_agent_again_recurses(play):
     assert "chain of causes:" in story(outcome)
 
 
+@pytest.mark.slow
 def test_an_inner_session_has_its_own_facts(play):
     """Hooks of a session that a hook starts get an id, an environment and a prompt of their own."""
     outcome = play(
@@ -80,7 +81,7 @@ def test_a_single_event_has_the_sessions_it_started(hook_fire, agent_command):
     assert json.loads(response.stderr)["result"] == "A summary."
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "call",
     [
@@ -202,6 +203,7 @@ def test_a_guard_hook_that_a_variable_switches_off_is_found(play):
     assert found(gate.replace("$GUARD", "$OTHER")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("commands", "verdict"), [({"claude": AGENT}, "recursing"), ({}, "terminated")])
 def test_an_agent_in_the_background_is_found_without_a_subreaper(tmp_path, commands, verdict):
     """A tier that only has process groups finds an agent in the background, and says what it may not see."""
@@ -222,6 +224,7 @@ echo >seen
 """
 
 
+@pytest.mark.slow
 def test_a_guard_hook_that_also_refuses_with_the_variables_is_not_open(play):
     """A guard hook that refuses again for another reason than a missing variable is not reported."""
     start = '[ -n "$GUARD" ] || GUARD=1 claude -p x </dev/null >/dev/null'

@@ -42,7 +42,7 @@ def home(monkeypatch):
 CALL = {"run": "true", "expect": "deny"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("hook", "env"),
     [

@@ -158,6 +158,7 @@ def test_a_guard_without_its_module_refuses_nothing(guard, language):
     assert is_caught(outcome, "omod")
 
 
+@pytest.mark.nightly
 def test_a_guard_that_refuses_did_run(guard, language):
     """A guard that refuses and names its own file and a line of it, as interpreters do, is not NOT-RUN."""
     interpreter, extension, program, *_ = language
@@ -223,6 +224,7 @@ GUARDS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", GUARDS)
 def test_no_words_of_a_guard_make_it_one_that_never_ran(guard, name):
     """A guard that really refuses may say what interpreters say, and its refusal counts."""
@@ -319,6 +321,7 @@ def test_what_cannot_be_checked_is_said(play, tmp_path):
     assert any("gaurd.py` itself ran" in text and "not checked" in text for text in outcome.assumptions)
 
 
+@pytest.mark.nightly
 def test_a_hook_that_answers_is_not_run_again(play, monkeypatch):
     """A hook that exits with 0, prints an answer or shows the name of no file is not checked."""
     monkeypatch.setattr(start_check, "_explain", lambda *_: pytest.fail("checked"))
@@ -330,6 +333,7 @@ def test_a_hook_that_answers_is_not_run_again(play, monkeypatch):
         play(agent=[{"prompt": "go"}, {"run": "true"}, STOP], hooks={"PreToolUse": command})
 
 
+@pytest.mark.nightly
 def test_the_check_leaves_no_trace(play):
     """A hook that is run again to see whether it ran counts its runs as without that."""
     script = "import pathlib, sys\nf = pathlib.Path('n')\n"

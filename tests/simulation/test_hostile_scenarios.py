@@ -129,6 +129,7 @@ def _large(tmp_path):
     return place
 
 
+@pytest.mark.slow
 def test_the_budget_ends_the_reading_of_covered_folders(play_briefly, many_files):
     """A covered folder that cannot be read within the budget is an error that names what was read."""
     began = time.monotonic()
@@ -146,6 +147,7 @@ def test_the_budget_ends_the_copying_of_a_project(play_briefly, many_files):
         play_briefly(**HOOK, project=many_files)
 
 
+@pytest.mark.slow
 def test_the_budget_ends_the_reading_of_what_a_hook_wrote(play_briefly):
     """Files of a hook that take longer to read than the budget leave the verdict open."""
     hook = "for n in $(seq 60); do truncate -s 200M file$n; done; exit 2"
@@ -226,7 +228,7 @@ def test_a_budget_that_ends_in_a_trial_leaves_the_trial_out(tmp_path):
     assert outcome.verdict.turn == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_time_can_pass_to_the_end_of_the_calendar(play):
     """A script may let any number of centuries pass."""
     outcome = play(

@@ -27,6 +27,7 @@ def test_a_hook_that_never_allows_the_stop(play):
     assert outcome.hook_runs() == 3
 
 
+@pytest.mark.slow
 def test_a_hook_that_counts(play):
     """A hook that allows the stop after its own count terminates, although its state looks like a loop."""
     count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 5 ] || { echo no >&2; exit 2; }"
@@ -37,6 +38,7 @@ def test_a_hook_that_counts(play):
     assert outcome.blocks("Stop") == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["$HOME", "$TMPDIR", "/tmp", "/var/tmp", "/dev/shm", ".git"])
 def test_a_count_anywhere_in_the_state(play, place):
     """A count is part of the state wherever a hook may keep it, so no loop is claimed."""
@@ -46,6 +48,7 @@ def test_a_count_anywhere_in_the_state(play, place):
     assert play(hooks={"Stop": count}, git=True).verdict == Terminated(turn=5)
 
 
+@pytest.mark.slow
 def test_a_count_in_the_git_index(play):
     """The git index is part of the state."""
     count = "touch f$(git ls-files | wc -l); git add -A; [ $(git ls-files | wc -l) -ge 6 ] || exit 2"
@@ -53,6 +56,7 @@ def test_a_count_in_the_git_index(play):
     assert play(hooks={"Stop": count}, git=True, files={"a": "a"}).terminated
 
 
+@pytest.mark.slow
 def test_a_refreshed_git_index_is_no_change(play):
     """A hook that only runs git status is still a loop."""
     assert play(hooks={"Stop": "git status >/dev/null; exit 2"}, git=True, files={"a": "a"}).livelock
@@ -107,6 +111,7 @@ def test_a_transcript_that_is_read(play):
     assert all(hook_run.transcript_opened for _, hook_run in outcome.trace.hook_runs())
 
 
+@pytest.mark.slow
 def test_a_transcript_that_is_not_read(play):
     """A transcript that no hook opened is left out of the state, and that is printed as an assumption."""
     outcome = play(hooks={"Stop": f"cat >/dev/null; : $$; {REFUSE}"})
@@ -127,6 +132,7 @@ def test_a_covered_folder(play, tmp_path):
     assert len(file.read_text().splitlines()) == 7
 
 
+@pytest.mark.slow
 def test_the_cap_ends_what_cannot_be_proved(play):
     """A loop without a repeated state is ended by the host's cap, and that is no success of the hook."""
     outcome = play(hooks={"Stop": f"head -c 9 /dev/urandom > log; {REFUSE}"}, turns=12)
@@ -158,6 +164,7 @@ def test_the_agent_sees_what_the_model_would(play):
     assert "secret" not in str(seen)
 
 
+@pytest.mark.slow
 def test_tool_calls_really_happen(play):
     """An allowed call is performed, and a refused one is not."""
     guard = "grep -q forbidden && { echo no >&2; exit 2; }; exit 0"
@@ -301,6 +308,7 @@ def test_the_host_writes_nothing_through_a_link(play, tmp_path):
     assert list(away.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_hook_that_removes_itself(play):
     """Settings that a hook rewrites are read again, as the host does, so such a loop ends."""
     settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./once.sh"}]}]}}
@@ -324,7 +332,7 @@ def test_a_hook_below_tmp(play, tmp_path):
     assert "found" in outcome.reasons()[0]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000], ids=["lists", "objects"])
 def test_deeply_nested_output(play, text):
     """Output that is nested too deeply to be read is no answer, and does not harm the harness."""
@@ -342,7 +350,7 @@ def test_an_empty_command_decides_nothing(play, command):
     assert "NOT-RUN" in [finding.name for finding in outcome.findings]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_quick_refusals_come_in_one_order(play):
     """Which of two quick hooks ends first is chance, and does not make the same state give two answers."""
     for _ in range(5):
@@ -362,7 +370,7 @@ def test_a_cycle_until_the_cap_is_no_contradiction(play):
     assert outcome.findings == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_transcript_that_is_removed(play):
     """A hook that removes the transcript at every stop causes no finding about two answers."""
     outcome = play(hooks={"Stop": "rm -rf ~/.claude/projects; echo no >&2; exit 2"}, turns=8, env=OFF)
@@ -370,6 +378,7 @@ def test_a_transcript_that_is_removed(play):
     assert "FLAKY" not in [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 def test_the_time_budget_causes_no_finding(harness, play):
     """A hook run that the time budget of the whole run cut is no finding, and the run is undecided."""
     whole = harness.settings
@@ -388,6 +397,7 @@ def test_the_time_budget_causes_no_finding(harness, play):
     assert outcome.hook_runs() == outcome.iterations == 0
 
 
+@pytest.mark.slow
 def test_a_turn_that_the_budget_cut_is_none(harness, play):
     """Where the budget ends in a later turn, the turns before it are the run."""
     whole = harness.settings
@@ -442,6 +452,7 @@ def test_a_settings_file_that_is_not_there(play):
         play(hooks=".claude/hooks.json")
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_trace(play):
     """Two runs with the same seed differ in nothing but times, process numbers and memory."""
     keys = {

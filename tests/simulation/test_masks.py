@@ -60,7 +60,7 @@ def test_a_mask_that_matches_nothing(play, mask, seen):
     assert (broken.path, broken.seen) == ("mask[1]", seen)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["noise", "a noise, [1]"])
 def test_advice_on_a_mask_can_be_pasted(play, name):
     """A mask that is advised was tried: declared as printed, it gives the verdict that it promises."""

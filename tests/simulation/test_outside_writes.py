@@ -29,6 +29,7 @@ def count(harness):
     return run
 
 
+@pytest.mark.slow
 def test_a_count_beside_the_project_is_no_loop(count, tmp_path):
     """A count in the developer's own folder is part of the state, and the folder stays as it was."""
     outcome = count(tmp_path / "n", reach=[tmp_path])
@@ -42,6 +43,7 @@ def test_a_count_beside_the_project_is_no_loop(count, tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["/opt", "/var/lib", "/"])
 def test_a_count_anywhere_is_no_loop(count, folder):
     """A count in a folder of the machine is part of the state, and the machine stays as it was."""

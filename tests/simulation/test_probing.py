@@ -68,7 +68,7 @@ def test_a_threshold_within_the_turns_is_driven(play):
     assert outcome.probe_reports == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_threshold_beyond_the_turns_is_named(play):
     """A threshold beyond the turn limit leaves the run undecided, and is named."""
     outcome = play(hooks={"Stop": until(1000)}, env=OFF, turns=50, expect={"within": 50})
@@ -111,7 +111,7 @@ def test_a_threshold_that_moves_along(play):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_message_that_changes_on_the_way(play):
     """A hook that changes its message at some count is driven beyond that, and probed there."""
     words = count("[ $n -ge 9 ] && echo 'for the last time' >&2 || echo please >&2; exit 2")
@@ -134,6 +134,7 @@ def test_counts_elsewhere(play, place, harness):
     assert outcome.verdict == Terminated(turn=20)
 
 
+@pytest.mark.slow
 def test_probes_leave_no_marks(play):
     """Nothing of a probe is part of the run: neither files, nor hook runs, nor calls of doubles."""
     hook = count(f"check || true; [ $n -ge 40 ] || {{ {REFUSE}; }}")
@@ -168,7 +169,7 @@ def test_a_time_that_would_end_it(play):
     assert "allows the stop in turn" in clock.text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_short_time_is_left_to_pass(play):
     """A hook that allows the stop half a second after its first refusal is driven until it really does."""
     moment = (
@@ -226,6 +227,7 @@ def test_a_threshold_that_only_a_quick_agent_reaches(play):
     assert "it has not allowed the stop" in clock.text
 
 
+@pytest.mark.slow
 def test_a_count_without_a_clock_has_no_such_finding(play):
     """A hook that only counts is the same at every pace, and there is no finding about the clock."""
     outcome = play(hooks={"Stop": until(4)}, env=OFF)
@@ -247,6 +249,7 @@ def test_the_length_of_an_unopened_transcript(play):
     assert "the length of the transcript" in outcome.verdict.why
 
 
+@pytest.mark.slow
 def test_an_agent_with_an_end_is_driven_to_it(play):
     """An agent whose script has an end is driven to it, even if hooks count."""
     moves = [{"stop": "Done."}] * 6
@@ -303,6 +306,7 @@ def test_extrapolated_additions_differ_as_real_ones(play, script):
     assert isinstance(outcome.verdict, Terminated)
 
 
+@pytest.mark.slow
 def test_a_threshold_in_the_environment(play):
     """A threshold that is met exactly and is only in the environment is found."""
     outcome = play(hooks={"Stop": until("$LIMIT", test="eq")}, env={**OFF, "LIMIT": "37"})

@@ -142,7 +142,7 @@ def test_a_contradictory_scenario_is_an_error(play, keys, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER])
 def test_a_storm_is_kept_under_control(tmp_path, tier):
     """Tens of thousands of matching lines a second, without a limit, end by the harness's own limit."""

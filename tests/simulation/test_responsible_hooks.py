@@ -50,6 +50,7 @@ DAEMON = "env -i setsid sleep 86399 >/dev/null 2>&1 </dev/null & sleep 0.1"
 UNMARKED = f"bash -c 'ulimit -S -x unlimited; {DAEMON}'"
 
 
+@pytest.mark.slow
 def test_a_daemon_is_named_with_its_hook(play):
     """Of two hooks of one event, the one that left a daemon has the finding, not the one that ended last."""
     outcome = play(agent=AGENT, hooks={"Stop": [DAEMON, "sleep 0.5"]})
@@ -57,6 +58,7 @@ def test_a_daemon_is_named_with_its_hook(play):
     assert [(one.name, one.hook) for one in outcome.findings] == [("LEFTOVER", DAEMON)]
 
 
+@pytest.mark.slow
 def test_a_daemon_of_unknown_origin_names_all_hooks(play):
     """A daemon that nothing connects with one of two hooks is one leftover whose finding names both."""
     outcome = play(agent=AGENT, hooks={"Stop": [UNMARKED, "sleep 0.5"]})

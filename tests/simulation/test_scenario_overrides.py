@@ -58,6 +58,7 @@ def test_what_resets_a_cap(play, resets, name):
     assert (outcome.verdict_name == "capped") == (name == "capped")
 
 
+@pytest.mark.slow
 def test_a_prompt_in_a_reaction(play):
     """A reaction may be a prompt of the user, also after the turn is over."""
     asks = "grep -q 'go on' asked 2>/dev/null && exit 0; echo go on > asked; echo ask the user >&2; exit 2"

@@ -162,6 +162,7 @@ def test_a_flag_needs_a_host_that_has_one(play):
         play(host="openhands", hooks={"Stop": "true"}, flag="never")
 
 
+@pytest.mark.slow
 def test_a_flag_of_the_scenario(play):
     """A hook gets the flag of the scenario, and a verdict that rests on it says so."""
     hook = {"Stop": "grep -q '\"stop_hook_active\":true' && exit 0; echo again >&2; exit 2"}

@@ -59,6 +59,7 @@ def test_hook_gets_the_given_kind(play, kind):
     assert {kind} == {reason.strip().split()[-1] for reason in outcome.reasons("Stop")}
 
 
+@pytest.mark.slow
 def test_the_input_of_one_event_is_left_open(play):
     """If the input of one event is left open, a hook that reads to its end hangs there and nowhere else."""
     ways = {"events": {"SessionEnd": {"close": False}}}

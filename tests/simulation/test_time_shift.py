@@ -65,6 +65,7 @@ def test_the_hosts_own_times_move_along(play, inputs):
     assert minutes == ["09:00", "09:10", "10:20"]
 
 
+@pytest.mark.slow
 def test_a_paced_loop_is_driven_to_its_end(play):
     """A hook that allows the stop a minute after its first refusal ends a paced loop without changes."""
     first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 60 ] || exit 0; '
@@ -76,6 +77,7 @@ def test_a_paced_loop_is_driven_to_its_end(play):
     assert "Assumed by the scenario: 17 s pass between its turns." in outcome.assumptions
 
 
+@pytest.mark.slow
 def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
     """If the time that would end it is beyond the turn limit, that time is reported and nothing else."""
     first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 900 ] || exit 0; '
@@ -86,6 +88,7 @@ def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
     assert "would allow the stop at" in outcome.verdict.why
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play):
     """A hook that reads a clock without a test double is no livelock, though every turn is the same to it."""
@@ -132,6 +135,7 @@ exit 2
 """
 
 
+@pytest.mark.slow
 def test_the_age_of_a_marker_is_found_to_decide(play):
     """A hook that decides by the age of an empty file is found to decide by the clock."""
     outcome = play(

@@ -96,7 +96,7 @@ def test_a_hook_that_names_itself_is_not_removed(harness):
     assert not any("scripts/never.sh" in str(move) for move in outcome.explored.candidates)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_hook_warns_of_is_not_done_to_the_machine(harness, tmp_path):
     """Without containment a command that only a hook names does not run, and nothing is claimed."""
     kept = tmp_path / "kept"

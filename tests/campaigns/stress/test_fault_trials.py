@@ -206,7 +206,7 @@ def test_a_terminal_is_spared_what_it_cannot_take(size, tried):
     assert len(untried) == (0 if tried else 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_guard_is_tried_with_every_fault_of_its_state_and_disk(play):
     """A guard that first writes a count still refuses if the count cannot be written."""
     keys = {"files": {"g.sh": GUARD, ".state/old": "x"}, "hooks": {"PreToolUse": "./g.sh"}}

@@ -32,7 +32,7 @@ def tried(outcome, word):
     return {row.mutation: row.outcome for row in outcome.trial_results if word in row.mutation}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("hook", "outcome"), [(PIPED, "fail-open"), (DIRECT, "as declared")])
 def test_a_guard_that_reads_a_large_file_through_a_pipe_is_found(play, hook, outcome):
     """A guard that a file of 200 KB turns around fails open; one that reads the file itself does not."""
@@ -60,7 +60,7 @@ def test_a_file_grows_at_its_end(tmp_path, size):
     assert str(LargeFile("file", size)).startswith(f"file of {size} KB")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("hook", "found"), [(UNSAFE, True), (CAREFUL, False)])
 def test_a_guard_that_a_corrupt_state_file_disables_is_found(play, hook, found):
     """A guard whose refusals end once its state is overwritten is a finding; one that refuses then is not."""

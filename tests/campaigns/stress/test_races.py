@@ -22,6 +22,7 @@ def findings_of(outcome):
     return [(finding.name, finding.text) for finding in outcome.findings]
 
 
+@pytest.mark.slow
 def test_a_refusal_that_is_meant_once_is_counted(play):
     """A hook that marks its first refusal refuses in every run that looked before: LOST-UPDATES."""
     outcome = play(

@@ -86,6 +86,7 @@ def names(outcome):
     return [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 def test_a_guard_by_order_of_keys_is_found(vary):
     """A guard that searches the raw JSON in one order is found by the other order."""
     outcome = vary(BY_GREP, "key-order")
@@ -102,6 +103,7 @@ def test_nothing_is_varied_unless_asked_for(vary):
     assert ([], ()) == (names(outcome), outcome.varied)
 
 
+@pytest.mark.slow
 def test_a_tool_that_nobody_calls_shows_nothing(vary):
     """A command that is named and never called counts as not tried, and the report says so."""
     outcome = vary(BY_GREP, {"tools": ["no-such-command"]})
@@ -179,7 +181,7 @@ def test_a_failure_of_the_first_hook_run_is_found(vary):
     assert {"STRICT-SHELL", "CRASHED"} == set(names(vary(FIRST_FAILS, "shells", agent=agent)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hidden_command_is_missing_alone(vary, tmp_path):
     """A hook does not find a hidden command, and finds all other commands."""
     for name in ("sh", "cat", "sed", "awk"):
@@ -211,6 +213,7 @@ def test_another_agent_of_the_session_makes_only_tool_calls(vary):
     assert not vary(note, agent=agent, hooks=hooks, world={"company": "session"}, expect=expect).passed
 
 
+@pytest.mark.slow
 def test_a_relaunched_host_is_another_process(vary):
     """Each hook run has its own parent; without the key they share one."""
     agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]

@@ -287,7 +287,7 @@ def test_two_repetitions_are_not_one(mechanism, first):
     assert pattern.find_deviation(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(4, 6))
 def test_more_states_give_the_same_parts(mechanism, first, count):
@@ -335,6 +335,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.slow
 @LAWS
 @given(
     some.lists(

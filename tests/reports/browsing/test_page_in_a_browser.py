@@ -99,6 +99,7 @@ def test_hostile_text_is_text(browser, tmp_path, read_back):
     assert browser.requests() == {file.as_uri()}
 
 
+@pytest.mark.nightly
 def test_a_lock_out_shows_the_path_into_it(browser, tmp_path, read_back):
     """The path into the lock-out and the effect of each move are shown unfolded below the agent's course."""
     file = tmp_path / "page.html"
@@ -110,6 +111,7 @@ def test_a_lock_out_shows_the_path_into_it(browser, tmp_path, read_back):
     assert "The scenario's own agent" in browser.ask("document.querySelector('figcaption').textContent")
 
 
+@pytest.mark.nightly
 def test_trials_are_shown_with_what_was_seen(browser, written):
     """Each trial has a row with mutation, payload, result and evidence."""
     browser.open(written, to("lint"))
