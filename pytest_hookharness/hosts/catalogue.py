@@ -50,7 +50,7 @@ class UnknownHost(UnknownName):
 _REGISTERED: dict[str, Profile] = {}
 
 
-def register(profile: Profile) -> None:
+def register(profile: object) -> None:
     """
     Make a profile known in this process.
 
