@@ -56,14 +56,16 @@ def _acts(read: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[moves.Act]:
     before = {_call(payload) for event, payload in read if event in _BEFORE}
     for event, payload in read:
         if event in _PROMPTS:
-            yield moves.Prompt(text=str(payload.get("prompt") or moves.FIRST_PROMPT.text))
+            text = payload.get("prompt") or payload.get("message")
+            yield moves.Prompt(text=str(text or moves.FIRST_PROMPT.text))
         elif event in _STOPS:
             said = payload.get("last_assistant_message") or payload.get("prompt_response")
             yield moves.Stop(text=str(said or moves.Stop().text))
         elif event in _BEFORE or (event in _AFTER and _call(payload) not in before):
             given = _result(*results.get(_call(payload), ("", {})))
             arguments = payload.get("tool_input")
-            found = within(arguments if isinstance(arguments, Mapping) else {}, str(payload.get("cwd") or ""))
+            folder = payload.get("cwd") or payload.get("working_dir")
+            found = within(arguments if isinstance(arguments, Mapping) else {}, str(folder or ""))
             call = moves.ToolCall(name=str(payload.get("tool_name") or ""), input=found, given=given)
             yield moves.Tools(calls=(call,))
 

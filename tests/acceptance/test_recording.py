@@ -91,6 +91,17 @@ def test_a_payload_is_stored_before_the_hook_answers(tmp_path):
     )
 
 
+def test_a_hook_that_kills_its_recorder_at_once(tmp_path):
+    """A long payload is stored whole before the hook starts, so a hook that never reads it loses nothing."""
+    payload = {"hook_event_name": "Stop", "note": "a" * 150_000}
+    command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", "kill -KILL $PPID"]
+    ran = subprocess.run(command, input=json.dumps(payload).encode(), timeout=20, check=False)
+
+    assert ran.returncode == -signal.SIGKILL
+    (record,) = [json.loads(file.read_text()) for file in (tmp_path / "kept").glob("*.json")]
+    assert (record["payload"], record["exit"]) == (payload, None)
+
+
 @pytest.mark.parametrize("kind", ["socket", "pipe"])
 def test_input_is_of_the_kind_that_the_host_gives(tmp_path, kind):
     """A recorded hook of a node program has a socket as its input, any other a pipe."""

@@ -25,6 +25,7 @@ OLD = "/home/dev/.claude/projects/-home-dev-web-shop/x.jsonl"
         ("/home/dev.old/a", "/home/dev.old/a"),
         (OLD, "/t/home/.claude/s"),
         ({"list": ["/home/dev/web.shop"], "n": 1}, {"list": ["/t/workspace"], "n": 1}),
+        ("/tmp/a /var/folders/x1/y_2/T/b /tmpfs", "/t/tmp/a /t/tmp/b /tmpfs"),
     ],
 )
 def test_recorded_paths_lead_into_the_workspace(given, moved):
@@ -37,6 +38,14 @@ def test_a_folder_in_the_project():
     """If the agent was in a folder of the project, the hook starts in the same folder of the workspace."""
     fields = {"cwd": "/home/dev/web.shop/api", "transcript_path": OLD}
     assert move_recorded(fields, HERE)["cwd"] == "/t/workspace/api"
+
+
+@pytest.mark.parametrize("cwd", ["/home/dev", "/tmp/shop", "/srv/shop"])
+def test_any_folder_of_a_session_is_the_workspace(cwd):
+    """The session's folder leads into the workspace wherever it was, and whatever the host calls it."""
+    moved = move_recorded({"working_dir": cwd, "message": f"{cwd}/a /home/dev/x"}, HERE)
+    home = "/t/workspace" if cwd == "/home/dev" else "/home/dev"
+    assert moved == {"working_dir": "/t/workspace", "message": f"/t/workspace/a {home}/x"}
 
 
 @pytest.mark.parametrize("cwd", ["/t/workspace", "/t/workspace/api", "api", None])

@@ -44,6 +44,30 @@ def test_payloads_become_acts(load):
     assert acts == (Prompt(text="Go."), Tools(calls=(call,)), Stop(text="Done!"))
 
 
+def test_one_file(load, tmp_path):
+    """A single recording is played by its name; a missing one is a problem that names those beside it."""
+    assert load(("Stop", {})) == (Stop(),)
+    file = tmp_path / "a.scenario.yaml"
+    text = file.read_text()
+    file.write_text(text.replace("recording: kept", "recording: kept/99.json"))
+    (scenario,) = scenario_files.load(file)
+    assert scenario.script.acts == (Stop(),)
+
+    file.write_text(text.replace("recording: kept", "recording: kept/98.json"))
+    with pytest.raises(scenario_files.ScenarioErrors, match=r"no entry 98\.json(.|\n)*99\.json"):
+        scenario_files.load(file)
+
+
+def test_recordings_of_openhands(load):
+    """OpenHands names the session's folder and the prompt in its own way."""
+    call = {"cwd": None, "working_dir": "/home/dev/p", "tool_name": "terminal"}
+    prompt, act = load(
+        ("UserPromptSubmit", {"message": "Go."}),
+        ("PreToolUse", {**call, "tool_input": {"command": "cat /home/dev/p/a.py"}}),
+    )
+    assert (prompt, act.calls[0].input) == (Prompt(text="Go."), {"command": "cat a.py"})
+
+
 def test_a_call_without_its_result_is_not_carried_out(load):
     """A call that was refused, or whose result was not recorded, has an empty result."""
     (act,) = load(("PreToolUse", CALL))

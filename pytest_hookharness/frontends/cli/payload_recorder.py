@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import stat
 import subprocess
@@ -23,6 +24,8 @@ from pytest_hookharness.execution.platform import spawning
 
 _CHUNK = 1 << 16
 MOST = 4 << 20
+# Seconds that the hook waits for a host that writes nothing, and that end a part of the payload.
+_PATIENCE, _PAUSE = 0.2, 0.005
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -39,6 +42,9 @@ def main(argv: Sequence[str]) -> int:
     folder, *command = argv
     _take_input()
     recording = _Recording(Path(folder), command[-1])
+    # Before the hook starts: whatever kills it, the payload is stored.
+    begun = _read_batch(_PATIENCE)
+    recording.add(begun or b"")
     inner, outer = _channel()
     process = subprocess.Popen(
         command,
@@ -49,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: process.send_signal(received))
     # A daemon thread: a host that keeps standard input open must not delay the end of the hook.
-    threading.Thread(target=_pass_on, args=(outer, recording), daemon=True).start()
+    threading.Thread(target=_pass_on, args=(begun, outer, recording), daemon=True).start()
     code = process.wait()
     recording.keep(code)
     if code < 0:
@@ -98,19 +104,40 @@ def _channel() -> tuple[int, int]:
     return inner.detach(), outer.detach()
 
 
-def _pass_on(outer: int, recording: _Recording) -> None:
+def _read_batch(patience: float | None) -> bytes | None:
+    """
+    Return what the host writes until it pauses or closes the input; nothing at its end.
+
+    Args:
+        patience: Seconds until the host begins; ``None`` for any time. ``None`` is returned if it does not.
+    """
+    batch = bytearray()
+    # The host may have ended.
+    with contextlib.suppress(OSError):
+        while len(batch) < MOST:
+            if not select.select([0], [], [], _PAUSE if batch else patience)[0]:
+                return bytes(batch) or None
+            chunk = os.read(0, _CHUNK)
+            if not chunk:
+                break
+            batch += chunk
+    return bytes(batch)
+
+
+def _pass_on(begun: bytes | None, outer: int, recording: _Recording) -> None:
+    """Pass on what was read, and what follows, once it is stored."""
     # If the hook stops reading, the rest is still read: the host must not block while it writes.
     listening = True
-    # The host may have closed the input, or have ended.
-    with contextlib.suppress(OSError):
-        while chunk := os.read(0, _CHUNK):
-            recording.add(chunk)
-            left = memoryview(chunk)
-            while listening and left:
-                try:
-                    left = left[os.write(outer, left) :]
-                except OSError:
-                    listening = False
+    batch = begun
+    while batch is None or batch:
+        left = memoryview(batch or b"")
+        while listening and left:
+            try:
+                left = left[os.write(outer, left) :]
+            except OSError:
+                listening = False
+        batch = _read_batch(None)
+        recording.add(batch or b"")
     os.close(outer)
 
 
@@ -118,8 +145,8 @@ class _Recording:
     """
     The file of one hook run.
 
-    What arrives is written before the hook gets it, so that a host that kills everything loses no payload;
-    the exit code is added at the end.
+    What arrives is written before the hook gets it, and its beginning before the hook starts, so that a host
+    that kills everything loses no payload; the exit code is added at the end.
     """
 
     def __init__(self, folder: Path, command: str) -> None:
@@ -127,43 +154,44 @@ class _Recording:
         self._command = command
         self._began, self._at = time.monotonic(), time.time_ns()
         self._seen = bytearray()
-        self._written = 0
+        self._payload: object = ""
         self._lock = threading.Lock()
         self._ended = False
 
-    def add(self, chunk: bytes) -> None:
-        """Add a part of the payload, and write what is there; of long payloads not for every part."""
-        self._seen.extend(chunk[: max(0, MOST - len(self._seen))])
-        if len(self._seen) >= 2 * self._written:
-            self._written = len(self._seen)
-            self.keep(None)
+    def add(self, part: bytes) -> None:
+        """Add a part of the payload, and write what is there."""
+        new = part[: MOST - len(self._seen)]
+        self._seen.extend(new)
+        if new:
+            self.keep(None, changed=True)
 
-    def keep(self, code: int | None) -> None:
+    def keep(self, code: int | None, *, changed: bool = False) -> None:
         """Write the recording; an error must not change the hook's answer."""
         try:
             with self._lock:
                 if not self._ended:
                     self._ended = code is not None
-                    self._write(code)
+                    self._write(code, changed=changed)
         except Exception as error:  # noqa: BLE001 -- see above
             _complain(self._folder, error)
 
-    def _write(self, code: int | None) -> None:
-        # Slow imports happen while the hook runs, so that it does not start later.
+    def _write(self, code: int | None, *, changed: bool) -> None:
         from pytest_hookharness.reports.redaction import find_secrets, redact
 
-        secrets, data = find_secrets(os.environ), bytes(self._seen)
-        text = redact(data.decode("utf-8", "replace"), secrets, cut=len(data) >= MOST)
-        try:
-            payload = json.loads(text)
-        except ValueError:
-            payload = None
+        secrets = find_secrets(os.environ)
+        if changed:
+            # Of a long payload this takes long, so it is not done again at the end.
+            text = redact(self._seen.decode("utf-8", "replace"), secrets, cut=len(self._seen) >= MOST)
+            try:
+                self._payload = json.loads(text)
+            except ValueError:
+                self._payload = text
         record = {
             "version": 1,
-            "event": _event(payload),
+            "event": _event(self._payload),
             "command": redact(self._command, secrets),
             "at": self._at,
-            "payload": payload if payload is not None else text,
+            "payload": self._payload,
             "exit": code,
             "seconds": round(time.monotonic() - self._began, 3),
         }

@@ -9,39 +9,47 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.protocol import Json
 
-# Hosts keep their transcripts in a folder with a dot in the home folder.
+# Hosts keep their transcripts in a folder with a dot in the home folder; without one, by the usual names.
 _HOME = re.compile(r"\A(?P<home>/.+?)/\.(?:claude|codex|gemini|qwen|openhands)/")
+_USUAL_HOME = re.compile(r"\A(?P<home>/(?:home|Users)/[^/]+|/root)(?=/)")
+# Of Linux and macOS.
+_TEMPORARY = r"/(?:var/)?tmp|(?:/private)?/var/folders/[^/\s]+/[^/\s]+/T"
 _PROJECTS = "projects"
 
 
 def move_recorded(fields: Mapping[str, Json], facts: Facts) -> Mapping[str, Json]:
     """
-    Return given fields with the recorded project, home folder and transcript replaced by those of this run.
+    Return given fields with paths of the recorded session replaced by those of this run.
 
-    Fields without a ``cwd``, or with one of this run, are returned as they are.
+    These are its project, home folder, folder for temporary files and transcript. Fields without the folder
+    of the session, or with one of this run, are returned as they are.
     """
-    cwd = fields.get("cwd")
+    cwd = fields.get("cwd", fields.get("working_dir"))
     here = (facts.workspace, facts.home, facts.tmp)
     if not isinstance(cwd, str) or not cwd.startswith("/") or any(_is_below(cwd, place) for place in here):
         return fields
     transcript = fields.get("transcript_path")
     recorded = transcript if isinstance(transcript, str) else ""
-    home = _HOME.match(recorded)
+    home = _HOME.match(recorded) or _USUAL_HOME.match(cwd)
     places = {
+        home["home"] if home else "": facts.home,
         recorded: facts.transcript_path,
         _project(cwd, recorded): facts.workspace,
-        home["home"] if home else "": facts.home,
     }
     known = {old: new for old, new in places.items() if old and new}
     # The longest first: the home folder contains the others.
-    names = "|".join(re.escape(old) for old in sorted(known, key=len, reverse=True))
+    names = "|".join((*map(re.escape, sorted(known, key=len, reverse=True)), _TEMPORARY))
     pattern = re.compile(rf"(?<![\w./-])(?:{names})(?![\w-]|\.\w)")
-    return {key: _moved(value, known, pattern) for key, value in fields.items()}
+
+    def here_of(found: re.Match[str]) -> str:
+        return known.get(found[0], facts.tmp or found[0])
+
+    return {key: _moved(value, pattern, here_of) for key, value in fields.items()}
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -60,13 +68,13 @@ def _project(cwd: str, transcript: str) -> str:
     return cwd
 
 
-def _moved(value: Json, places: Mapping[str, str], pattern: re.Pattern[str]) -> Json:
+def _moved(value: Json, pattern: re.Pattern[str], here_of: Callable[[re.Match[str]], str]) -> Json:
     match value:
         case str():
-            return pattern.sub(lambda found: places[found[0]], value)
+            return pattern.sub(here_of, value)
         case Mapping():
-            return {key: _moved(item, places, pattern) for key, item in value.items()}
+            return {key: _moved(item, pattern, here_of) for key, item in value.items()}
         case Sequence():
-            return [_moved(item, places, pattern) for item in value]
+            return [_moved(item, pattern, here_of) for item in value]
         case _:
             return value

@@ -207,9 +207,9 @@ EVENTS = (
 )
 RECORDING = Tag(
     "recording",
-    Folder(noun="a folder of recordings"),
+    Folder(noun="a recording, or a folder of recordings", or_file=True),
     role="recording",
-    doc="The prompts, calls and stops that `hookharness record` stored in a folder; no call is carried out.",
+    doc="The prompts, calls and stops that `hookharness record` stored; no call is carried out.",
 )
 GOING_ON = Tag("then", THEN, role="then", doc="What the agent does when its script has ended.")
 

@@ -98,9 +98,15 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A folder that exists below the scenario file's folder."""
+    """
+    A folder that exists below the scenario file's folder.
+
+    Attributes:
+        or_file: Whether it may also be a file.
+    """
 
     noun: str = "a folder"
+    or_file: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,13 +112,14 @@ class Unfound:
     there: tuple[str, ...] = ()
 
 
-def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
+def find_folder(text: str, base: Path, *, confined: bool, or_file: bool = False) -> Path | Unfound:
     """
     Return the absolute path of a folder, with links resolved.
 
-    If ``confined``, the folder must be below ``base``, or be its repository.
+    If ``confined``, the folder must be below ``base``, or be its repository. With ``or_file`` it may also be
+    a file, and never is the repository.
     """
-    if text == REPOSITORY:
+    if text == REPOSITORY and not or_file:
         return _find_repository(base)
     if "\0" in text or not text:
         return Unfound(why="is not a path")
@@ -131,11 +132,11 @@ def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
         folder = (root / text).resolve()
         if confined and not folder.is_relative_to(root):
             return Unfound(why=f"is a link that leaves the scenario's folder, to {folder}")
-        if folder.is_dir():
+        if folder.is_dir() or (or_file and folder.is_file()):
             return folder
         if folder.exists():
             return Unfound(why="is not a folder")
-        return _missing(folder, root if confined else None)
+        return _missing(folder, root if confined else None, or_file=or_file)
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         return Unfound(why=f"cannot be looked up: {reason}")
@@ -147,16 +148,18 @@ def _find_repository(base: Path) -> Path | Unfound:
     return found or Unfound(why=f"does not exist: neither {top} nor a folder above it contains .git")
 
 
-def _missing(folder: Path, root: Path | None) -> Unfound:
+def _missing(folder: Path, root: Path | None, *, or_file: bool) -> Unfound:
     there = next(parent for parent in folder.parents if parent.is_dir())
     missing = folder.relative_to(there).parts[0]
     names = sorted(
         entry.name
         for entry in there.iterdir()
-        if entry.is_dir()
+        if (or_file or entry.is_dir())
         and not is_cache(entry.name)
         and (root is None or entry.resolve().is_relative_to(root))
     )
     return Unfound(
-        why=f"does not exist: {there} has no folder {missing}", missing=missing, there=tuple(names)
+        why=f"does not exist: {there} has no {'entry' if or_file else 'folder'} {missing}",
+        missing=missing,
+        there=tuple(names),
     )

@@ -175,7 +175,8 @@ class Conversion:
 
     def _folder(self, shape: Folder, element: ScalarNode, path: str) -> Any:
         text = str(element.value)
-        found = find_folder(text, self.folder, confined=self.confined and not element.trusted)
+        confined = self.confined and not element.trusted
+        found = find_folder(text, self.folder, confined=confined, or_file=shape.or_file)
         if isinstance(found, Path):
             return found
         message = f"{shown(text)} {found.why}"
