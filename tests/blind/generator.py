@@ -7,9 +7,11 @@ learnt from them changes the judge, never a hook or a truth.
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import zip_longest
 
 from .languages import LANGUAGES
@@ -21,6 +23,8 @@ from .world import WORLD
 
 HOOKS = 300
 PER_NIGHT = 60
+# Seeds that showed a defect of the judge, which was mended: these are no longer blind.
+KNOWN: tuple[int, ...] = ()
 
 # One of each family in turn, so that each night has some of all.
 _FAMILIES = zip_longest(SHELL_COUNTERS, LIMITS, LANGUAGES, NEVER_ENDING, WORLD)
@@ -35,8 +39,13 @@ def generate(seed: int) -> Subject:
     return replace(made, mechanism=f"{mechanism.__name__}: {said}")
 
 
+def night() -> int:
+    """Return the day, or what HOOKHARNESS_BLIND_NIGHT says."""
+    return int(os.environ.get("HOOKHARNESS_BLIND_NIGHT") or datetime.now(UTC).toordinal())
+
+
 def of_the_night(day: int) -> range:
-    """Return the seeds of a day, counted from any day: five nights have all hooks."""
+    """Return the seeds of a day: five nights in a row have all hooks."""
     first = day * PER_NIGHT % HOOKS
     return range(first, first + PER_NIGHT)
 

@@ -33,13 +33,15 @@ class Judged:
     Attributes:
         seed: The seed.
         result: ``right``, ``undecided`` or ``FALSE``.
-        said: The verdict and its evidence.
+        kind: The name of the verdict, and its evidence.
+        said: The verdict with its reason.
         true: The truth.
         seconds: How long it took.
     """
 
     seed: int
     result: str
+    kind: str
     said: str
     true: str
     seconds: float
@@ -82,18 +84,17 @@ def judge(harness: Harness, seed: int) -> Judged:
     subject = generate(seed)
     began = time.monotonic()
     outcome = play(harness, subject)
-    evidence = getattr(outcome.verdict, "evidence", "")
-    said = f"{outcome.verdict_name} {evidence or getattr(outcome.verdict, 'why', '')}".strip()
-    said += f" after {outcome.blocks('Stop')}"
+    kind = f"{outcome.verdict_name} {getattr(outcome.verdict, 'evidence', '')}".strip()
+    said = f"{kind} after {outcome.blocks('Stop')}: {getattr(outcome.verdict, 'why', '')}".removesuffix(": ")
     true = f"{subject.truth.value} {'' if subject.after is None else subject.after} {subject.mechanism}"
-    return Judged(seed, compare(subject, outcome), said, true, time.monotonic() - began)
+    return Judged(seed, compare(subject, outcome), kind, said, true, time.monotonic() - began)
 
 
 def figures(found: Iterable[Judged]) -> str:
     """Return in a line how many verdicts are right, and which false ones claim what."""
     found = list(found)
     results = Counter(one.result for one in found)
-    false = Counter(one.said.split(" after")[0] for one in found if one.result == FALSE)
+    false = Counter(one.kind for one in found if one.result == FALSE)
     named = ", ".join(f"{number} {said}" for said, number in sorted(false.items())) or "none"
     part = 1 - results[UNDECIDED] / max(1, len(found))
     return f"{len(found)} hooks: {results[RIGHT]} right, {part:.1%} decided, false: {named}"

@@ -11,7 +11,7 @@ NODE = "#!/usr/bin/env node"
 
 def always(dice: random.Random) -> Subject:
     """It refuses, whatever happens."""
-    return hook(dice, "cat > /dev/null\n@R", head=dice.choice((SH, "#!/bin/bash\nset -euo pipefail")))
+    return hook(dice, f"{dice.choice(('set -eu', 'umask 077'))}\ncat > /dev/null\n@R", head=SH)
 
 
 def dated_log(dice: random.Random) -> Subject:
