@@ -157,7 +157,7 @@ def test_a_stop_can_be_refused_forever(codex, run, ended):
     assert len(played.decisions) == 200
     assert all(decision.refused for decision in played.decisions)
     assert played.flags() == [False, *[True] * 199]
-    assert hosts.cap_for(played.sessions[-1], repetition_used_tools=False) is None
+    assert hosts.cap_for(played.sessions[-1], []) is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,11 @@ from pytest_hookharness.hosts.session.moves_and_events import (
     apply_expansion_decision,
     apply_prompt_decision,
 )
-from pytest_hookharness.hosts.session.starts_and_ends import apply_stop_decision, apply_worktree_decision
+from pytest_hookharness.hosts.session.starts_and_ends import (
+    apply_start_decision,
+    apply_stop_decision,
+    apply_worktree_decision,
+)
 from pytest_hookharness.hosts.session.tool_calls import (
     apply_batch_decision,
     apply_call_decision,
@@ -98,6 +102,8 @@ def _apply_by_role(session: Session, ask: AskHooks, decision: Decision | None) -
     match ask.role, ask.call:
         case Role.WORKTREE, _:
             return apply_worktree_decision(session, decision)
+        case Role.SESSION_START, _:
+            return apply_start_decision(session, decision)
         case Role.EXPANSION, _:
             return apply_expansion_decision(session, str(ask.values["prompt"]), decision)
         case Role.PROMPT, _:

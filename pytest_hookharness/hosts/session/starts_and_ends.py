@@ -26,7 +26,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     PerformCall,
     Task,
 )
-from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import (
     Message,
@@ -58,6 +58,14 @@ def plan_start(session: Session, source: str) -> tuple[AskHooks, ...]:
         tasks.append(AskHooks(role=Role.INSTRUCTIONS, values=values))
     tasks += [AskHooks(role=role, incidental=True) for role in session.profile.turns.after_start]
     return tuple(tasks)
+
+
+def apply_start_decision(session: Session, decision: Decision | None) -> Session:
+    """Return the session after the hooks of its start, one of which may end it."""
+    if decision is None or decision.halt is None:
+        return session.add_messages(*context_notes(decision))
+    session = session.halt(decision, f"of {decision.event} ended the session")
+    return end_session(session, session.profile.turns.end_reason)
 
 
 def begin_turn(session: Session, prompt: str) -> Session:

@@ -26,7 +26,7 @@ from pytest_hookharness.hosts.rules.profile import (
     WorktreeRules,
 )
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
@@ -35,13 +35,14 @@ from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     plain=r"[\w\- ,|]*",
     separators=r"[|,]",
     trims_names=True,
     condition="if",
     rule=_observed(
         "a matcher of names, spaces, commas and bars is a list of exact names; any other matcher is an "
-        "unanchored regular expression, which matches nothing if it is malformed"
+        "unanchored regular expression of JavaScript, which matches nothing if it is malformed"
     ),
 )
 
@@ -62,7 +63,7 @@ CONFIG = ConfigRules(
     parse=parse_json,
     form=GROUPS,
     keys=HandlerKeys(args="args", on_failure={"onFailure": "block"}),
-    flaws={Flaw.UNKNOWN_EVENT: Effect.DROPS},
+    flaws={Flaw.UNKNOWN_EVENT: Effect.DROPS, Flaw.NO_COMMAND: Effect.DROPS},
     default_effect=Effect.VOIDS,
     switches=(Switch(("disableAllHooks",), off=True),),
     identity=("type", "command", "args", "plugin", "prompt", "url", "server", "tool", "shell", "if"),
@@ -71,7 +72,11 @@ CONFIG = ConfigRules(
     plugin_root="CLAUDE_PLUGIN_ROOT",
     instructions=("CLAUDE.md",),
     rules={
-        "malformed": _observed("one malformed entry turns off every hook of its file, without a message"),
+        "malformed": _observed(
+            "one malformed entry turns off every hook of its file, without a message; an entry that only "
+            "lacks its command turns off itself alone"
+        ),
+        "other types": _assumed("an entry of another type that lacks what it runs turns off itself alone"),
         "unreadable": _assumed("a settings file that is not JSON is not used"),
         "unknown event": _observed("an unknown event name is skipped; the rest of the file is used"),
         "merge": _documented("the hooks of all settings files are added together"),
@@ -220,16 +225,14 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
 CAP = CapRules(
     cap=8,
     variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
-    resets=Resets.CALLS_DONE,
+    resets=Resets.CALLS_TRIED,
     rules={
         "cap": _observed("8 refusals of a stop in a row are honoured; the next one is overridden"),
-        "cap across refused calls": _assumed(
-            "8 refusals of a stop in a row are honoured and the next one is overridden, even if calls "
-            "that hooks refused lie between them: only a call that is carried out resets the count"
-        ),
         "counted": _documented("the cap counts refusals of Stop and SubagentStop, and of no other event"),
         "off": _observed("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP at 0 or below turns the cap off"),
-        "reset": _observed("a call that is carried out resets the count, so the cap may never be reached"),
+        "reset": _observed(
+            "any call resets the count, also one that a hook refused, so the cap may never be reached"
+        ),
     },
 )
 
