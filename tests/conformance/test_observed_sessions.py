@@ -118,7 +118,7 @@ def test_a_matcher_is_an_expression_in_the_hosts_own_language(host, event, match
 
 @pytest.mark.slow
 def test_a_matcher_that_takes_for_ever_is_a_fault_of_the_scenario():
-    """A matcher that could be tried in too many ways is cut, also on a host with expressions of JavaScript."""
+    """A matcher that could be tried in too many ways is cut, also on a host in JavaScript."""
     with pytest.raises(SlowPattern, match="takes too long"):
         fires(hosts.find("claude-code"), "PreToolUse", "(a|aa)+$", "a" * 500 + "b")
 
