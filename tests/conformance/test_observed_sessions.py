@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Performance, Prompt, RunCommand, Stop, ToolCall, Tools
+from pytest_hookharness.model.moves import Performance, Prompt, RunCommand, Stop, Subagent, ToolCall, Tools
 from pytest_hookharness.model.regex import SlowPattern
 
 from ..hosts.conftest import ended, play
@@ -207,3 +207,80 @@ def test_another_call_between_equal_ones_is_no_repetition():
     played = play({}, acts, lambda *_: None, profile=profile)
 
     assert len(played.performed) == 9
+
+
+LOOK = Subagent(prompt="look", texts=("First.", "Second.", "Third."))
+AROUND = dict.fromkeys(("UserPromptSubmit", "SubagentStop", "Stop"), "./x")
+
+
+def test_claude_goes_on_while_a_subagent_works():
+    """A stop of the agent comes before that of its subagent, whose end is a prompt with a turn of its own."""
+    refusals = iter([BLOCK, BLOCK, None])
+
+    def answer(request, _):
+        return next(refusals) if request.event == "SubagentStop" else None
+
+    played = play(AROUND, [GO, LOOK, Stop(text="Started."), Stop(text="Done.")], answer)
+
+    prompts = ["UserPromptSubmit", "Stop", *["SubagentStop"] * 3, "UserPromptSubmit", "Stop"]
+    assert played.events == prompts
+    (first, last), (_, notice) = (
+        [request.payload for request in played.asked(event)] for event in ("Stop", "UserPromptSubmit")
+    )
+    assert [task["status"] for task in first["background_tasks"]] == ["running"]
+    assert last["background_tasks"] == []
+    assert notice["prompt"].startswith("<task-notification>")
+    assert "<result>Third.</result>" in notice["prompt"]
+    assert played.observations[1][0].text.startswith("Async agent launched successfully.")
+    assert played.observations[2][0].text == notice["prompt"]
+    assert [ending.how for ending in played.endings] == ["stopped", "stopped"]
+    assert any("may end sooner or later" in rule.text for rule in played.decisions[1].rests_on)
+
+
+def test_claude_tells_a_running_turn_of_the_end_of_a_subagent():
+    """If the agent's stop is refused, it reads of the end of its subagent without another prompt."""
+    stops = iter([BLOCK, None])
+
+    def answer(request, _):
+        return next(stops) if request.event == "Stop" else None
+
+    played = play(AROUND, [GO, LOOK, LOOK, Stop(), Stop()], answer)
+
+    assert played.events == ["UserPromptSubmit", "Stop", "SubagentStop", "SubagentStop", "Stop"]
+    notices = [message for message in played.observations[3] if "<task-notification>" in message.text]
+    assert [message.kind for message in notices] == ["context", "context"]
+    assert len({message.text for message in notices}) == 2
+
+
+def test_each_subagent_of_claude_ends_with_a_turn_of_its_own():
+    """Of two subagents that work while their agent stops, each leads to one more turn."""
+    played = play(AROUND, [GO, LOOK, LOOK, *[Stop()] * 3], lambda *_: None)
+
+    around = ["UserPromptSubmit", "Stop", "SubagentStop"]
+    assert played.events == [*around, *around, "UserPromptSubmit", "Stop"]
+    running = [len(request.payload["background_tasks"]) for request in played.asked("Stop")]
+    assert running == [2, 1, 0]
+
+
+def test_the_prompt_of_a_subagent_of_codex_comes_after_its_start():
+    """SubagentStart occurs before UserPromptSubmit for the subagent, also beside another call."""
+    profile = hosts.find("codex")
+    spawn = ToolCall(name=profile.tools.subagent, input={"message": "look"})
+    call = shell_calls(profile, "true").calls[0]
+    events = ("SubagentStart", "UserPromptSubmit", "PostToolUse", "SubagentStop")
+
+    played = play(
+        dict.fromkeys(events, "./x"),
+        [GO, Tools(calls=(spawn, call)), Stop()],
+        lambda *_: None,
+        profile=profile,
+    )
+
+    asked = [(request.event, request.payload.get("tool_name", "")) for request in played.asked()]
+    assert asked[1:] == [
+        ("SubagentStart", ""),
+        ("UserPromptSubmit", ""),
+        ("PostToolUse", "spawn_agent"),
+        ("SubagentStop", ""),
+        ("PostToolUse", "Bash"),
+    ]

@@ -291,11 +291,11 @@ def test_a_subagent_with_a_kind(run):
 
 def test_a_subagent_has_a_turn_and_a_transcript_of_its_own(run):
     """The input of hooks about a subagent has the subagent's own turn and transcript."""
-    events = ["UserPromptSubmit", "SubagentStart", "PostToolUse", "SubagentStop"]
+    events = ["SubagentStart", "UserPromptSubmit", "PostToolUse", "SubagentStop"]
 
     played = run(events, [GO, Subagent(prompt="look", texts=("seen",)), DONE])
 
-    first, prompt, start, after, stop = (request.payload for request in played.asked())
+    first, start, prompt, after, stop = (request.payload for request in played.asked())
     agent = prompt["agent_id"]
     assert played.events == ["UserPromptSubmit", *events]
     assert (prompt["prompt"], prompt["agent_type"]) == ("look", "default")

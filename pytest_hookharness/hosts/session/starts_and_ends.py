@@ -23,6 +23,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     AwaitAct,
     CloseSession,
     EnterWorktree,
+    PendingCall,
     PerformCall,
     Task,
 )
@@ -217,10 +218,23 @@ def _stop_event(session: Session, text: str) -> AskHooks:
     values: Payload = {
         "stop_hook_active": active,
         "last_assistant_message": text,
-        "background_tasks": [],
+        "background_tasks": [running_task(call) for call in session.background],
         "session_crons": [],
     }
     return AskHooks(role=Role.STOP, values=values)
+
+
+def running_task(call: PendingCall) -> Payload:
+    """Return what hooks of a stop are told about a subagent that has not ended."""
+    given = call.tool_call.input
+    kind = call.subagent.kind if call.subagent is not None else ""
+    return {
+        "id": call.agent_id,
+        "type": "subagent",
+        "status": "running",
+        "description": given.get("description", ""),
+        "agent_type": str(given.get("subagent_type", kind)),
+    }
 
 
 def hold_prompt(session: Session, text: str) -> Session:

@@ -19,13 +19,7 @@ from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.after_hooks import (
-    apply_decision,
-    ask_subagent,
-    continue_subagent,
-    launch_subagent,
-    plan_task_change,
-)
+from pytest_hookharness.hosts.session.after_hooks import apply_decision, plan_task_change
 from pytest_hookharness.hosts.session.limits import apply_cap, find_end, find_refusing, skips_stop_hooks
 from pytest_hookharness.hosts.session.moves_and_events import apply_act
 from pytest_hookharness.hosts.session.starts_and_ends import (
@@ -36,6 +30,7 @@ from pytest_hookharness.hosts.session.starts_and_ends import (
     request_entry,
     wait_for_hook,
 )
+from pytest_hookharness.hosts.session.subagents import ask_subagent, continue_subagent, launch_subagent
 from pytest_hookharness.hosts.session.tool_calls import (
     close_batch,
     compare_content,
@@ -206,12 +201,14 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
 
 
 def _rules_of_turn(session: Session, ask: AskHooks) -> Iterator[Rule]:
-    """Yield the facts about turns that a decision rests on besides those about its event."""
+    """Yield the facts that a decision rests on besides those about its event."""
     rules = session.profile.turns.rules
     if ask.role is Role.PROMPT and ask.incidental and "continuation" in rules:
         yield rules["continuation"]
     if ask.role is Role.AFTER_TOOL and len(session.batch) > 1 and "order of calls" in rules:
         yield rules["order of calls"]
+    if ask.role in (Role.STOP, Role.SUBAGENT_STOP) and session.background:
+        yield session.profile.tools.rules["end of a subagent"]
 
 
 def _with_changed_input(session: Session, ask: AskHooks, replies: tuple[Reply, ...]) -> AskHooks:

@@ -248,6 +248,8 @@ TOOLS = ToolRules(
     result=tools.result,
     given=tools.given,
     launched=tools.launched,
+    started=tools.STARTED,
+    notice=tools.NOTICE,
     tasks=tasks.plan,
     keeps_folder=True,
     reset_notice="Shell cwd was reset to {folder}",
@@ -262,8 +264,13 @@ TOOLS = ToolRules(
             "PermissionRequest occurs for a call that the settings do not allow, if there is a hook for "
             "it; a call is allowed if no hook denies it"
         ),
-        "subagent": _assumed(
-            "a subagent is started, works, and stops before the agent that called it continues"
+        "subagent": _observed(
+            "a subagent works in the background: a stop of its agent comes before its own, and its end is a "
+            "prompt of its own if no turn runs by then"
+        ),
+        "end of a subagent": _assumed(
+            "a subagent in the background ends right after the next stop of its agent; on the real host it "
+            "may end sooner or later; while a turn runs, the agent reads of it with what it sees next"
         ),
         "stale": _assumed(
             "Edit and Write are refused for a file that changed since the agent last read or wrote it; "

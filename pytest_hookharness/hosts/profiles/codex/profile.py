@@ -206,9 +206,7 @@ TURNS = TurnRules(
     unasked_modes=("bypassPermissions",),
     mode="bypassPermissions",
     rules={
-        "subagent prompts": _observed(
-            "UserPromptSubmit occurs for a subagent's prompt, before SubagentStart"
-        ),
+        "subagent prompts": _observed("UserPromptSubmit occurs for a subagent's prompt, after SubagentStart"),
         "together": _observed("of several calls in one message all PreToolUse hooks run before any call"),
         "order of calls": _assumed(
             "the calls of one message are made one after the other, so PostToolUse hooks run in their "
