@@ -72,6 +72,15 @@ def test_a_cycle_of_two(play):
     assert outcome.verdict.period == 2
 
 
+def test_a_refusal_with_a_new_text_each_time(play):
+    """A reason such as `ran in 0.003s` changes nothing for an agent that does not read it: the loop is proved."""
+    outcome = play(hooks={"Stop": "echo ran in $(date +%s.%N)s >&2; exit 2"})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "closed"
+    assert len({*outcome.reasons()}) > 1
+
+
 def test_a_random_file(play):
     """A file of random bytes neither repeats nor follows a progression, and is named instead of a guess."""
     chance = f"head -c 9 /dev/urandom > noise; {REFUSE}"
