@@ -73,7 +73,7 @@ def test_a_cycle_of_two(play):
 
 
 def test_a_refusal_with_a_new_text_each_time(play):
-    """A reason such as `ran in 0.003s` changes nothing for an agent that does not read it: the loop is proved."""
+    """A loop is proved although each reason has another text, if the agent does not read it."""
     outcome = play(hooks={"Stop": "echo ran in $(date +%s.%N)s >&2; exit 2"})
 
     assert isinstance(outcome.verdict, Livelock)

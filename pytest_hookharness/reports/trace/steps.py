@@ -41,8 +41,8 @@ def step(seen: Step, contents: Mapping[str, Versions] | None = None, at: float =
     """
     Return the record of one step.
 
-    ``contents`` holds known versions of changed files, by state path; ``at`` is the time at which the step was
-    over, in seconds since the testbed was ready.
+    ``contents`` holds known versions of changed files, by state path; ``at`` is the time at which the step
+    was over, in seconds since the testbed was ready.
     """
     return {
         "record": "step",
