@@ -75,7 +75,7 @@ def test_the_summary_says_what_the_hooks_did(never, style, monkeypatch):
 
 @pytest.mark.slow
 def test_a_mistake_in_a_test_has_no_frame_of_the_harness(project):
-    """An error that a test can mend ends at its own line, with the nearest name before all allowed names."""
+    """An error in a test is shown at the line of the test, with the nearest name before the allowed names."""
     project.write("test_it.py", MISTAKES)
 
     result = project.run()

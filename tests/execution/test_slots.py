@@ -46,7 +46,7 @@ def taken(slots: CpuSlots) -> CpuSlot:
 
 
 def test_simulations_under_way_come_first(slots: CpuSlots) -> None:
-    """A simulation that had a slot gets one before those that have not begun, whoever waited longer."""
+    """A simulation that has begun gets a slot before all that have not, even if they waited longer."""
     under_way = taken(slots)
     under_way.leave()
     working = taken(slots)

@@ -154,7 +154,7 @@ def _make_executable(hooks: Sequence[Hook], files: DraftFiles) -> Iterator[Candi
     for script in filter(None, dict.fromkeys(_script(hook.command) for hook in hooks)):
         data, mode = files.read(script), files.mode(script)
         if data is not None and not mode & 0o100:
-            # Executable for whoever may read it, as `chmod +x` does.
+            # Everyone who may read the file may then run it, as after `chmod +x`.
             draft = draft.write(script, data, mode | (mode & 0o444) >> 2)
             scripts.append(script)
     if scripts:

@@ -289,52 +289,35 @@ AGENT = Many(
     check=check_acts,
     gather=gather_script,
 )
-_LAST = "then must be at the end of the agent's own list"
-MOVES_ALONE = Many(
-    noun="a list of moves",
-    item=Tagged(
-        noun="a move",
-        tags=MOVES,
-        barred={
-            **{tag.name: f"{tag.name} is an event; an agent reacts with moves only" for tag in EVENTS},
-            GOING_ON.name: _LAST,
-        },
-    ),
-    at_least=1,
-    check=check_acts,
-    gather=gather_acts,
-)
+
+
+def _moves_only(
+    tags: tuple[Tag, ...], who: str, *, noun: str = "a list of moves", item: str = "a move"
+) -> Many:
+    """Return a list of moves in which other events, and ``then`` unless it is one of the tags, are barred."""
+    names = {tag.name for tag in tags}
+    barred = {tag.name: f"{tag.name} is an event; {who}" for tag in EVENTS if tag.name not in names}
+    if GOING_ON not in tags:
+        barred[GOING_ON.name] = "then must be at the end of the agent's own list"
+    return Many(
+        noun=noun,
+        item=Tagged(noun=item, tags=tags, barred=barred),
+        at_least=1,
+        check=check_acts,
+        gather=gather_script if GOING_ON in tags else gather_acts,
+    )
+
+
+MOVES_ALONE = _moves_only(MOVES, "an agent reacts with moves only")
 # What a reaction does: moves of the agent, and prompts of the user.
-REACTION_ACTS = Many(
+REACTION_ACTS = _moves_only(
+    (PROMPT, *MOVES),
+    "a reaction has moves and prompts only",
     noun="a list of moves and prompts",
-    item=Tagged(
-        noun="a move or a prompt",
-        tags=(PROMPT, *MOVES),
-        barred={
-            **{
-                tag.name: f"{tag.name} is an event; a reaction has moves and prompts only"
-                for tag in EVENTS
-                if tag is not PROMPT
-            },
-            GOING_ON.name: _LAST,
-        },
-    ),
-    at_least=1,
-    check=check_acts,
-    gather=gather_acts,
+    item="a move or a prompt",
 )
 # A thread's script: moves and ``then``, but no events, because nobody else is in its session.
-THREAD_SCRIPT = Many(
-    noun="a list of moves",
-    item=Tagged(
-        noun="a move",
-        tags=(*MOVES, GOING_ON),
-        barred={tag.name: f"{tag.name} is an event; a hook thread makes moves" for tag in EVENTS},
-    ),
-    at_least=1,
-    check=check_acts,
-    gather=gather_script,
-)
+THREAD_SCRIPT = _moves_only((*MOVES, GOING_ON), "a hook thread makes moves")
 REACTIONS = Many(
     noun="a list of reactions",
     item=record_of(
