@@ -20,6 +20,43 @@ def test_the_name_is_free_at_once(tmp_path: Path) -> None:
     assert list((tmp_path / "base").iterdir()) == []
 
 
+def test_folders_wait_for_the_end(tmp_path: Path) -> None:
+    """Folders that take little space are only put aside; closing removes them."""
+    aside = tmp_path / ".removed"
+    with Disposal(aside) as disposal:
+        for name in ("one", "other"):
+            (tmp_path / name / "workspace").mkdir(parents=True)
+            disposal.remove(tmp_path / name)
+        assert sorted(path.name for path in aside.iterdir()) == ["1", "2"]
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_is_freed_at_once(tmp_path: Path) -> None:
+    """As soon as folders that were put aside take a tenth of what was free, they are removed."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from pytest_hookharness.execution.workspace import disposal\n"
+        "base = Path(sys.argv[1])\n"
+        "with disposal.Disposal(base / '.removed') as found:\n"
+        "    for number in range(40):\n"
+        "        item = base / 'item'\n"
+        "        item.mkdir()\n"
+        "        (item / 'large').write_bytes(bytes(1 << 20))\n"
+        "        found.remove(item)\n"
+        "print('done')\n"
+    )
+    command = f'mount -t tmpfs -o size=24m none "{tmp_path}" && exec "$@"'
+    words = [sys.executable, "-c", code, str(tmp_path)]
+    run = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", command, "sh", *words], capture_output=True, text=True, check=False
+    )
+    if "unshare" in run.stderr or "mount:" in run.stderr:
+        pytest.skip("no namespaces here")
+
+    assert (run.stdout, run.stderr) == ("done\n", "")
+
+
 def test_a_folder_that_cannot_be_moved_is_removed(tmp_path: Path) -> None:
     """Where no folder for what is removed can be made, removal takes place at once."""
     (tmp_path / "file").touch()
