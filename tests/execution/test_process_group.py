@@ -66,7 +66,7 @@ DAEMONS = {
     "streams": "ulimit -x unlimited; env -i setsid sh -c 'sleep $0 & :' $TOY_SECONDS <$N 2>$N &",
 }
 # Nothing is left of what it inherited but the control group.
-TRACELESS = "(ulimit -x unlimited; env -i setsid sh -c 'setsid sleep $0 & :' $TOY_SECONDS <$N >$N 2>&1 &)"
+TRACELESS = DAEMONS["all of it"].replace("(", "(ulimit -x unlimited; exec 199>&-; ")
 
 
 def leaves(daemon: str) -> str:

@@ -43,7 +43,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRI
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
 _IS_LINUX = sys.platform == "linux"
-_RLIMIT_LOCKS, _MARK_TITLE = 10, b"Max file locks"
+_RLIMIT_LOCKS, _MARK_TITLE, _LIMITS = 10, b"Max file locks", "/proc/self/limits"
 # Those that a container has. All others are the machine's own.
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -134,6 +134,10 @@ def command_line(pid: int) -> str:
     words = _read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
     text = words.decode("utf-8", "replace") or name(pid)
     return text if len(text) <= _COMMAND_LIMIT else text[: _COMMAND_LIMIT - 3] + "..."
+
+
+def has_marks() -> bool:
+    return _IS_LINUX and libc.getrlimit(_RLIMIT_LOCKS, (ctypes.c_ulong * 2)()) == 0 and os.path.exists(_LIMITS)
 
 
 def own_mark() -> int:

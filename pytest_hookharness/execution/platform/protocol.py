@@ -58,6 +58,10 @@ class Processes(Protocol):
         """Return the short name of a process; empty if it is gone."""
         ...
 
+    def has_marks(self) -> bool:
+        """Return whether the system has marks."""
+        ...
+
     def own_mark(self) -> int:
         """Return the mark of this process; 0 if it has none, or if the system has no marks."""
         ...

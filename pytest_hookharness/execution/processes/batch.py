@@ -118,6 +118,7 @@ class Batch:
         started: list[HookProcess] = []
         self._started = started
         self._lineage = Lineage(len(hooks), whole_machine=not self.tree.sees_all)
+        self.spawner.passed = self._lineage.passed
         self.tracer = Tracer("" if self.tree.sees_all else _NO_REACH)
         first = _monotonic()
         self._load = Load(first, self.tracer, wanted=watched)

@@ -77,7 +77,7 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
         _serve_in_namespaces(peer, spawner, network, OverlayView(*view))
     elif tier == SUBREAPER:
         platform.spawning().become_subreaper()
-        framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES], False))
+        framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES], []))
         serve_batches(peer, spawner, Descendants(False))
     else:
         _serve_in_group(peer, spawner, "" if asked else tiers[NAMESPACES])
@@ -91,7 +91,9 @@ def _serve_in_group(peer: socket.socket, spawner: Spawner, reason: str) -> None:
     except OSError:
         own = ""
     try:
-        framing.send(peer, ("ready", GROUP, [], [], [], reason, bool(own)))
+        evidence = ["the limit on file locks" if platform.processes().has_marks() else "an open descriptor"]
+        evidence += ["streams", "environment", *(["control group"] if own else [])]
+        framing.send(peer, ("ready", GROUP, [], [], [], reason, evidence))
         serve_batches(peer, spawner, ProcessGroup((lambda: groups.processes(own)) if own else tuple))
     finally:
         if own:
@@ -123,7 +125,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
     except OSError as problem:
         framing.send(peer, ("refused", describe_error(problem)))
         return
-    framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", False))
+    framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, "", []))
     serve_batches(peer, spawner, Descendants(True))
 
 

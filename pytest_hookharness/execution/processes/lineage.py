@@ -7,6 +7,7 @@ Loaded by the supervisor too.
 from __future__ import annotations
 
 import os
+import stat
 
 from pytest_hookharness.execution import platform
 
@@ -21,8 +22,57 @@ _STEP = 1 << 12
 _LARGEST = 1 << 62
 # Above all numbers of processes, so that no mark on the machine is an ancestor of another one by chance.
 _OF_MACHINE = 1 << 22
+# Above the descriptors that shells and scripts take, but for the 255 of bash; a Mac allows 256.
+_HIGHEST = 199
 # A shell changes these.
 _CHANGING = (b"PWD=", b"OLDPWD=", b"SHLVL=", b"_=")
+
+
+class DescriptorMark:
+    """
+    A pipe that all descendants of a hook inherit, for systems where a process cannot be marked.
+
+    Attributes:
+        passed: The descriptors that a hook inherits: this pipe, and those of the hooks around it.
+    """
+
+    def __init__(self) -> None:
+        self._number, passed = _HIGHEST, list[int]()
+        while (mode := _mode(self._number)) is not None:
+            passed += [self._number] if stat.S_ISFIFO(mode) else []
+            self._number -= 1
+        self.passed = (self._number, *reversed(passed))
+
+    def renew(self) -> None:
+        """Make the pipe of the hook that is started next."""
+        self.close()
+        ends = os.pipe()
+        try:
+            os.dup2(ends[1], self._number, inheritable=False)
+        finally:
+            for end in ends:
+                os.close(end)
+
+    def close(self) -> None:
+        """Close the pipe in this process."""
+        if _mode(self._number) is not None:
+            os.close(self._number)
+
+    def name(self) -> str:
+        """Return the name that the process table gives to the pipe."""
+        return _table.stream_name(self._number, socket=False)
+
+    def of(self, pid: int) -> str:
+        """Return the name of the pipe that a process has in this place; empty if it has none."""
+        return _table.link(pid, self._number)
+
+
+def _mode(descriptor: int) -> int | None:
+    """Return the mode of an open descriptor; ``None`` if it is not open."""
+    try:
+        return os.fstat(descriptor).st_mode
+    except OSError:
+        return None
 
 
 class Lineage:
@@ -33,7 +83,8 @@ class Lineage:
     group that a hook led. A mark consists of the mark of the process that starts the batch and of the hook's
     place. So hooks that a fake agent within a hook starts have marks that belong to that hook, and the mark
     of a hook is the same in each run, but where processes of the whole machine are looked through: there it
-    contains the number of the process that starts the batch.
+    contains the number of the process that starts the batch. Where the system has no marks, and orphans are
+    lost, the mark is a descriptor.
 
     Attributes:
         since: When the batch began, on the clock of the process table.
@@ -49,7 +100,7 @@ class Lineage:
         """
         # With one hook nothing is to be told apart.
         self._marks = count > 1 or whole_machine
-        self._everywhere = whole_machine
+        self._descriptor = DescriptorMark() if whole_machine and not _table.has_marks() else None
         self._own = _table.own_mark() if self._marks else 0
         self._base = (self._own or (_OF_MACHINE + os.getpid() if whole_machine else 1)) * _STEP
         self.since = _table.boot_clock() - 2 * _table.TICK if whole_machine else 0.0
@@ -60,7 +111,9 @@ class Lineage:
 
     def before_start(self, place: int) -> None:
         """Mark the hook that is started next; ``place`` is its place in the batch."""
-        if self._marks:
+        if self._descriptor is not None:
+            self._descriptor.renew()
+        elif self._marks:
             known = place + 1 < _STEP and self._base < _LARGEST // _STEP
             _table.mark_children(self._base + place + 1 if known else self._own)
 
@@ -79,14 +132,22 @@ class Lineage:
         self._pids.append(pid)
         self._by_mark[self._base + place + 1] = pid
         # A terminal has a path, and the next process may get it.
-        self._by_stream |= {name: pid for name in streams if not name.startswith("/")}
+        marks = () if self._descriptor is None else (self._descriptor.name(),)
+        self._by_stream |= {name: pid for name in (*streams, *marks) if not name.startswith("/")}
         own = frozenset(entry for entry in environment if not entry.startswith(_CHANGING))
         self._environment = self._environment & own if len(self._pids) > 1 else own
 
     def after_starts(self) -> None:
         """Take the mark of the last hook from this process."""
-        if self._marks:
+        if self._descriptor is not None:
+            self._descriptor.close()
+        elif self._marks:
             _table.mark_children(self._own)
+
+    @property
+    def passed(self) -> tuple[int, ...]:
+        """The descriptors that hooks inherit besides their streams."""
+        return () if self._descriptor is None else self._descriptor.passed
 
     def owner(self, pid: int) -> int:
         """Return the process of the hook that started a process; 0 if that is unknown."""
@@ -120,7 +181,8 @@ class Lineage:
 
     def has_environment(self, pid: int) -> bool:
         """Return whether a process that has no mark any more has the environment of the hooks."""
-        if not self._environment or _table.mark(pid):
+        marked = _table.mark(pid) if self._descriptor is None else self._descriptor.of(pid)
+        if not self._environment or marked:
             return False
         return self._environment <= _table.environment(pid)
 

@@ -69,11 +69,11 @@ class Sandbox(AbstractContextManager["Sandbox"]):
         if state != "ready":
             self.close()
             raise ExecutionError(f"the sandbox could not be opened: {answer[0]}")
-        tier, stubs, contained, refusals, reason, grouped = answer
+        tier, stubs, contained, refusals, reason, evidence = answer
         self.tier = Tier(tier)
         self.stubs: tuple[str, ...] = tuple(stubs)
         self.contained = "/" in contained and not refusals
-        self.notes = tuple(notes_of(self.tier, confinement, reason, contained, refusals, grouped))
+        self.notes = tuple(notes_of(self.tier, confinement, reason, contained, refusals, evidence))
 
     def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
         """

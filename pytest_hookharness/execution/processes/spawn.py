@@ -27,15 +27,21 @@ if TYPE_CHECKING:
 
 
 class Spawner:
-    """Starts processes in the fastest way that this interpreter offers."""
+    """
+    Starts processes in the fastest way that this interpreter offers.
+
+    Attributes:
+        passed: Descriptors that they inherit besides their streams.
+    """
 
     def __init__(self) -> None:
+        self.passed: tuple[int, ...] = ()
         # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
         # read at once; a pipe for each hook would cost four system calls.
         self._refusals, self._refuse = os.pipe()
         os.set_blocking(self._refusals, False)
         # The last argument allows vfork; not every version takes it.
-        self._start: Starter = _by_popen
+        self._start: Starter = self._by_popen
         self._fork_exec = _find_fork_exec()
         for self._last in ((True,), ()):
             if self._has_fork_exec():
@@ -79,7 +85,7 @@ class Spawner:
         try:
             pid = self._start(request, theirs, group)
         except OSError as problem:
-            if self._start is not _by_popen:
+            if self._start == self._by_fork_exec:
                 raise
             return 0, problem
         return pid, self._refusal(self._refusals)
@@ -101,10 +107,23 @@ class Spawner:
     def _by_fork_exec(self, request: ProcessRequest, streams: Streams, group: int) -> int:
         stdin, stdout, stderr = streams
         return int(self._fork_exec(
-            request.argv, request.executables, True, (self._refuse,), request.cwd, request.env,
+            request.argv, request.executables, True, tuple(sorted((self._refuse, *self.passed))), request.cwd, request.env,
             stdin, -1, -1, stdout, -1, stderr, self._refusals, self._refuse,
             True, request.own_session, group, None, None, None, -1, None, *self._last,
         ))  # fmt: skip
+
+    def _by_popen(self, request: ProcessRequest, streams: Streams, group: int) -> int:
+        """Start a process by the public class, which is slower."""
+        import subprocess
+
+        stdin, stdout, stderr = streams
+        process = subprocess.Popen(
+            request.argv, stdin=stdin, stdout=stdout, stderr=stderr, cwd=request.cwd,
+            env=dict(entry.split(b"=", 1) for entry in request.env), start_new_session=request.own_session,
+            process_group=None if group < 0 else group, pass_fds=self.passed,
+        )  # fmt: skip
+        process.returncode = 0  # it is waited for elsewhere
+        return process.pid
 
     def _by_fork(
         self, request: ProcessRequest, streams: Streams, tracer: Tracer | None, *, terminal: bool
@@ -135,6 +154,8 @@ class Spawner:
                 os.setpgid(0, 0)
             for descriptor, stream in enumerate(streams):
                 os.dup2(stream, descriptor)
+            for descriptor in self.passed:
+                os.set_inheritable(descriptor, True)
             if tracer is not None and gate is not None:
                 gate[0].close()
                 tracer.enter(gate[1], moved=bool(request.ahead))
@@ -178,20 +199,6 @@ def _exec(request: ProcessRequest, refuse: int) -> None:
     except OSError as problem:
         number = problem.errno or 0
     os.write(refuse, b"OSError:%x:%s" % (number, answer))
-
-
-def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
-    """Start a process by the public class, which is slower."""
-    import subprocess
-
-    stdin, stdout, stderr = streams
-    process = subprocess.Popen(
-        request.argv, stdin=stdin, stdout=stdout, stderr=stderr, cwd=request.cwd,
-        env=dict(entry.split(b"=", 1) for entry in request.env), start_new_session=request.own_session,
-        process_group=None if group < 0 else group,
-    )  # fmt: skip
-    process.returncode = 0  # it is waited for elsewhere
-    return process.pid
 
 
 def explain_refusal(request: ProcessRequest, problem: OSError) -> str:

@@ -72,7 +72,7 @@ def notes_of(
     reason: str,
     contained: Sequence[str],
     refusals: Sequence[tuple[str, str]],
-    grouped: bool = False,
+    evidence: Sequence[str] = (),
 ) -> Iterator[str]:
     """
     Yield what a tier cannot guarantee, in sentences.
@@ -83,7 +83,7 @@ def notes_of(
         reason: Why namespaces are not available, if the tier is the best one.
         contained: The folders below which no write reaches the machine.
         refusals: Where writes do although they should not, each with the reason.
-        grouped: Whether the hooks have a control group of their own.
+        evidence: What shows where a process comes from that left its group and its session.
     """
     if reason:
         yield f"namespaces are not available here: {reason}"
@@ -98,8 +98,8 @@ def notes_of(
         )
     if tier is Tier.GROUP:
         yield (
-            "a process that left its group and its session is only found by what it inherited: the limit on "
-            "file locks, streams, environment" + (", control group" if grouped else "")
+            "a process that left its group and its session is only found by what it inherited: "
+            + ", ".join(evidence)
         )
         yield "a process that lost all of that may survive and is not reported"
         yield "a process that a service starts for a hook may survive and is not reported"
