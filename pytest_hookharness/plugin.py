@@ -113,7 +113,7 @@ def _names_scenarios(config: pytest.Config) -> bool:
     return _wanted(config) or any(SUFFIX in named for named in config.args)
 
 
-def _require_linux() -> None:
+def _require_system() -> None:
     from pytest_hookharness.execution.platform import why_unsupported
 
     if why := why_unsupported():
@@ -146,7 +146,7 @@ def pytest_configure(config: pytest.Config) -> None:
     values = [config.getoption(f"--hook-{name}") for name in _OPTIONS]
     given = any(value is not None and value is not False for value in values)
     if given or _names_scenarios(config):
-        _require_linux()
+        _require_system()
     if given:
         from pytest_hookharness.frontends.pytest_plugin import registration
 
@@ -263,7 +263,7 @@ RESULTS = pytest.StashKey[Any]()
 
 @pytest.fixture(scope="session")
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
-    _require_linux()
+    _require_system()
     from pytest_hookharness.frontends.harness import Harness
     from pytest_hookharness.frontends.progress import open_line
     from pytest_hookharness.frontends.pytest_plugin import options

@@ -7,10 +7,10 @@ import pytest
 
 ELSEWHERE = """\
 import sys
-sys.platform = "darwin"
+sys.platform = "sunos5"
 sys.modules["termios"] = None
 """
-REFUSAL = "pytest-hookharness runs hooks only on Linux, and this is darwin; use a container or WSL"
+REFUSAL = "pytest-hookharness runs hooks only on Linux and macOS, and this is sunos5; use a container or WSL"
 
 
 def hookharness(*arguments):

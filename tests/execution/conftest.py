@@ -10,7 +10,6 @@ from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.processes.translation import Confinement
 from pytest_hookharness.model.processes import Tier
 
-
 STRONGER = (Tier.NAMESPACES, Tier.SUBREAPER)
 
 
@@ -32,7 +31,7 @@ _OTHER = pytest.param(Tier.SUBREAPER, marks=pytest.mark.slow)
 
 @pytest.fixture(params=[Tier.NAMESPACES, _OTHER], ids=lambda tier: tier.name.lower())
 def sandbox(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """A sandbox of each tier that guarantees that nothing survives; where there is none, one of process groups."""
+    """A sandbox of each tier in which nothing survives; where there is none, one of process groups."""
     tier = Tier.GROUP if all(map(supervisor.tiers().get, STRONGER)) else request.param
     _skip_if_missing(supervisor, tier)
     with supervisor.open(Confinement(tier=tier)) as opened:

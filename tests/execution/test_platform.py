@@ -13,7 +13,7 @@ from pytest_hookharness.execution import platform
 FOLDER = PurePath("execution/platform")
 # Names of the standard library and of the kernel that only the folder uses, as names or attributes.
 NAMES = re.compile(
-    r"prctl|ptrace|inotify\w*|ctypes|listxattr|[gs]etxattr|removexattr|pidfd_\w+|unshare|setns|mount"
+    r"prctl|ptrace|memfd_create|inotify\w*|ctypes|listxattr|[gs]etxattr|removexattr|pidfd_\w+|unshare|setns|mount"
 )
 ASKS_FOR_SYSTEM = {("sys", "platform"), ("os", "uname"), ("platform", "machine")}
 # A path below /proc, in Python or in a script that the package writes; not the word in a sentence.

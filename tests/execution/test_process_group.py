@@ -65,7 +65,7 @@ DAEMONS = {
     "unmarked": "ulimit -x unlimited; setsid sh -c 'sleep $0 & :' $TOY_SECONDS <$N >$N 2>&1 &",
     "streams": "ulimit -x unlimited; env -i setsid sh -c 'sleep $0 & :' $TOY_SECONDS <$N 2>$N &",
 }
-# Nothing is left of what it inherited but the control group.
+# Nothing is left of what it inherited but the control group; where no limit is the mark, the descriptor is.
 TRACELESS = DAEMONS["all of it"].replace("(", "(ulimit -x unlimited; exec 199>&-; ")
 
 

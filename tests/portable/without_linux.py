@@ -3,9 +3,9 @@ Run a command on a kernel that answers as if it had nothing that only Linux has.
 
     python tests/portable/without_linux.py pytest tests/execution
 
-A seccomp filter makes the calls below fail for the command and for all that it starts. What they need then
-is the portable tier, as on a Mac. The process table in /proc and /dev/fd stay, for ``ps`` and shells need them;
-the mark that only Linux has, the limit on file locks, is refused.
+A seccomp filter makes the calls below fail for the command and for all that it starts, so process groups
+isolate hooks, as on a Mac. The process table in /proc and /dev/fd stay, for ``ps`` and shells need them. The
+limit on file locks, a mark that only Linux has, is refused. Control groups are hidden, where that is allowed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from pytest_hookharness.execution.platform.linux import check, libc
 from pytest_hookharness.execution.platform.linux_ptrace import ARCHITECTURES, install_filter
@@ -72,8 +73,10 @@ def _hide_control_groups() -> None:
         return
     check(libc.unshare(_NEW_MOUNTS), "mounts of one's own")
     check(libc.mount(b"none", b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None), "private mounts")
-    if os.path.isdir(_CONTROL_GROUPS):
-        check(libc.mount(b"none", _CONTROL_GROUPS.encode(), b"tmpfs", ctypes.c_ulong(0), None), _CONTROL_GROUPS)
+    if Path(_CONTROL_GROUPS).is_dir():
+        check(
+            libc.mount(b"none", _CONTROL_GROUPS.encode(), b"tmpfs", ctypes.c_ulong(0), None), _CONTROL_GROUPS
+        )
 
 
 def main(*command: str) -> None:

@@ -3,8 +3,8 @@ The operating system, behind one small protocol.
 
 Only this folder knows which system it runs on and calls the kernel past the standard library; the rest of
 the package calls the functions below. Each returns the implementation of a class of ``protocol``,
-``confining`` or ``observation``; for Linux that is a module. Another system adds its modules here, and a
-choice to each function.
+``confining`` or ``observation``: a module for Linux or for macOS. For what macOS lacks altogether it is that
+for Linux there too, whose functions raise ``OSError`` where the kernel does not know a call.
 """
 
 from __future__ import annotations
@@ -22,30 +22,42 @@ if TYPE_CHECKING:
 
 def why_unsupported() -> str:
     """Return why hooks cannot be run on this system; empty if they can."""
-    if sys.platform == "linux":
+    if sys.platform in ("linux", "darwin"):
         return ""
-    return f"pytest-hookharness runs hooks only on Linux, and this is {sys.platform}; use a container or WSL"
+    return (
+        f"pytest-hookharness runs hooks only on Linux and macOS, and this is {sys.platform}; "
+        "use a container or WSL"
+    )
 
 
 def processes() -> protocol.Processes:
     """Return the process table."""
-    from pytest_hookharness.execution.platform import linux
+    if sys.platform == "darwin":
+        from pytest_hookharness.execution.platform import darwin as system
+    else:
+        from pytest_hookharness.execution.platform import linux as system
 
-    return linux
+    return system
 
 
 def spawning() -> protocol.Spawning:
     """Return what ties a process to its parent."""
-    from pytest_hookharness.execution.platform import linux
+    if sys.platform == "darwin":
+        from pytest_hookharness.execution.platform import darwin as system
+    else:
+        from pytest_hookharness.execution.platform import linux as system
 
-    return linux
+    return system
 
 
 def files() -> protocol.Files:
     """Return the file times and attributes that Python does not offer on every system."""
-    from pytest_hookharness.execution.platform import linux
+    if sys.platform == "darwin":
+        from pytest_hookharness.execution.platform import darwin as system
+    else:
+        from pytest_hookharness.execution.platform import linux as system
 
-    return linux
+    return system
 
 
 def isolation() -> confining.Isolation:

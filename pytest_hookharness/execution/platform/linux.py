@@ -2,8 +2,8 @@
 Linux: the process table, what ties a process to its parent, file times, and extended attributes.
 
 Loaded by the supervisor too, so it imports few modules. A process may end between two reads of /proc, so the
-functions of the process table answer "gone" instead of failing. On another system than Linux each function
-raises ``OSError``, returns nothing or does nothing, as the protocol allows.
+functions of the process table answer "gone" instead of failing. The other modules for Linux import this one
+on every system, so it can be imported where its functions cannot be used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import ctypes
 import errno
 import os
 import signal
-import sys
 import time
 
 TYPE_CHECKING = False
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 TICK = 1 / _TICKS
+MEMORY_UNIT: int = 1024
 _COMMAND_LIMIT = 300
 # The numbers of system calls in which a hook commonly waits, by machine.
 _CALLS = {
@@ -42,27 +42,22 @@ _NAMES = _CALLS.get(os.uname().machine, {})
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
 # CLOCK_REALTIME_COARSE, for which Python has no name: the kernel stamps files by it.
 _FILE_CLOCK = 5
-_IS_LINUX = sys.platform == "linux"
 _RLIMIT_LOCKS, _MARK_TITLE, _LIMITS = 10, b"Max file locks", "/proc/self/limits"
 # Those that a container has. All others are the machine's own.
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
-SHIFTS_TIME: bool = _IS_LINUX
-SHELL_STDIN: str = "/proc/self/fd/0" if _IS_LINUX else "/dev/fd/0"
+SHIFTS_TIME: bool = True
+SHELL_STDIN: str = "/proc/self/fd/0"
 # A script's standard input is its own if its parent has another one. The first process of a hook is an
 # exception: its parent is the harness, and field 5 of ``stat`` shows that it leads its process group.
-SHELL_HAS_OWN_STDIN: str = (
-    """\
+SHELL_HAS_OWN_STDIN: str = """\
 has_own_stdin() {
   { read -r status <"/proc/$$/stat"; } 2>/dev/null || return 1
   set -- ${status##*) }
   [ "$3" != "$$" ] && [ -e "/proc/$PPID/fd/0" ] && ! [ /proc/self/fd/0 -ef "/proc/$PPID/fd/0" ]
 }
 """
-    if _IS_LINUX
-    else ""
-)
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -137,7 +132,7 @@ def command_line(pid: int) -> str:
 
 
 def has_marks() -> bool:
-    return _IS_LINUX and libc.getrlimit(_RLIMIT_LOCKS, (ctypes.c_ulong * 2)()) == 0 and os.path.exists(_LIMITS)
+    return libc.getrlimit(_RLIMIT_LOCKS, (ctypes.c_ulong * 2)()) == 0 and os.path.exists(_LIMITS)
 
 
 def own_mark() -> int:
@@ -151,8 +146,6 @@ def mark_children(mark: int) -> None:
     The mark is the soft limit on file locks. Every process inherits it, and no kernel since Linux 2.4 applies
     it. An environment variable would be lost with a cleared environment, and hooks print their environment.
     """
-    if not _IS_LINUX:
-        return
     limit = (ctypes.c_ulong * 2)()
     if libc.getrlimit(_RLIMIT_LOCKS, limit) == 0:
         # A process may set the soft limit to anything up to the hard one.
@@ -179,8 +172,7 @@ def name(pid: int) -> str:
 
 
 def boot_clock() -> float:
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # only Linux has the first
-    return time.clock_gettime(clock)
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def open_files(pid: int) -> Iterator[str]:
@@ -239,8 +231,6 @@ def check(result: int, what: str) -> None:
 
 
 def _prctl(option: int, value: int, what: str) -> None:
-    if not hasattr(libc, "prctl"):
-        raise OSError(f"{what}: this system has no prctl")
     check(libc.prctl(option, ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3), what)
 
 
@@ -253,8 +243,7 @@ def die_with_parent() -> None:
 
 
 def allow_dumps(allowed: bool) -> None:
-    if _IS_LINUX:
-        _prctl(_PR_SET_DUMPABLE, int(allowed), "deciding who may look into this process")
+    _prctl(_PR_SET_DUMPABLE, int(allowed), "deciding who may look into this process")
 
 
 def give_up_privileges() -> None:
@@ -281,9 +270,13 @@ def devices() -> tuple[str, ...]:
     return tuple(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))
 
 
+def copy_file(source: str, target: str) -> None:
+    import shutil  # not by the supervisor
+
+    shutil.copy2(source, target)
+
+
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
-    if not _IS_LINUX:
-        return {}
     try:
         # Filtered before the values are read: some may be read by the system alone.
         names = filter(wanted, sorted(os.listxattr(path, follow_symlinks=False)))
@@ -303,7 +296,7 @@ def change_attributes(path: str, removed: Collection[str], changed: Mapping[str,
 
 def exchange(one: str, other: str) -> None:
     if not hasattr(libc, "renameat2"):
-        raise OSError(errno.ENOSYS, "this system has no renameat2")
+        raise OSError(errno.ENOSYS, "this C library has no renameat2")
     check(
         libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE),
         f"exchanging {one} and {other}",

@@ -76,6 +76,10 @@ def ptrace(request: int, pid: int, address: int, data: object) -> int:
     return done
 
 
+def memory_file(name: str) -> int:
+    return os.memfd_create(name)
+
+
 def filter_calls() -> None:
     machine = os.uname().machine
     numbers = sorted(_CALLS[machine])

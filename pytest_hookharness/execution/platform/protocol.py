@@ -38,6 +38,7 @@ class Processes(Protocol):
     """The process table. A process may end at any time, so functions answer "gone" instead of failing."""
 
     TICK: float  # seconds: the resolution of the table's times
+    MEMORY_UNIT: int  # bytes: the unit in which the system tells the most memory that a process had
 
     def row(self, pid: int) -> ProcessRow | None:
         """Look up one process; ``None`` if it is gone."""
@@ -159,6 +160,9 @@ class Files(Protocol):
         """List the devices that programs need and that change nothing on the machine."""
         ...
 
+    def copy_file(self, source: str, target: str) -> None:
+        """Copy a regular file with its times, mode and attributes, without its blocks where that works."""
+
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
         """
         Return the wanted extended attributes and access lists of a path itself, sorted by name.
@@ -185,6 +189,10 @@ class Tracing(Protocol):
     EXITING: int
     FILTERED: int
     STOPPED: int
+
+    def memory_file(self, name: str) -> int:
+        """Return a descriptor of a new file that has no path."""
+        ...
 
     def filter_calls(self) -> None:
         """Have the kernel stop this process, and all that it becomes and starts, before calls that write."""

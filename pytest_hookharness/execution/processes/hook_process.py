@@ -111,7 +111,7 @@ class HookProcess:
         """Record how the hook ended, and how much of its input it had read."""
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
-        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _table.MEMORY_UNIT
         self._channels.close_child_ends()
         self._drain()
         # Before closing: a closed input no longer shows how much was read.

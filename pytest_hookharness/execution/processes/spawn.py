@@ -106,8 +106,9 @@ class Spawner:
 
     def _by_fork_exec(self, request: ProcessRequest, streams: Streams, group: int) -> int:
         stdin, stdout, stderr = streams
+        kept = tuple(sorted((self._refuse, *self.passed)))
         return int(self._fork_exec(
-            request.argv, request.executables, True, tuple(sorted((self._refuse, *self.passed))), request.cwd, request.env,
+            request.argv, request.executables, True, kept, request.cwd, request.env,
             stdin, -1, -1, stdout, -1, stderr, self._refusals, self._refuse,
             True, request.own_session, group, None, None, None, -1, None, *self._last,
         ))  # fmt: skip

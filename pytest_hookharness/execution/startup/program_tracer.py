@@ -75,7 +75,7 @@ class Tracer:
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
         self._processes: dict[int, TracedProcess] = {}
-        self._streams = [os.memfd_create(name) for name in ("stdin", "stdout", "stderr")]
+        self._streams = [_tracing.memory_file(name) for name in ("stdin", "stdout", "stderr")]
         self._ended = 0
 
     def run(self) -> dict[str, Any]:
