@@ -140,6 +140,8 @@ _WORTH_KNOWING = frozenset(
         "LEFTOVER",
         "SLOW",
         "TIMEOUT-UNIT",
+        "UNQUOTED-PATH",
+        "RELATIVE-PATH",
     }
 )
 

@@ -6,6 +6,7 @@ A hook that cannot run has no other defect, and what is certain without a run ne
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -13,12 +14,19 @@ from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.evidence import with_evidence
-from pytest_hookharness.judging.checkup.symptoms import cut_by_us
-from pytest_hookharness.judging.findings.finding_catalogue import CONFIG_OFF, EVENT_UNKNOWN, NOT_RUN
-from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name
+from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
+from pytest_hookharness.judging.findings.finding_catalogue import (
+    CONFIG_OFF,
+    EVENT_UNKNOWN,
+    HUNG_HOOK,
+    NOT_RUN,
+)
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 
+# Programs that wait for the network, which sessions do not have, at the end of what a hook waits for.
+_NEEDS_NETWORK = re.compile(r"waits for its child (uvx?|npx|npm|pnpm|yarn|bunx|pip3?|curl|wget|ssh|gh) \(")
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -39,8 +47,15 @@ def independent(found: Sequence[SymptomEvidence], static: StaticResult) -> list[
     """Return the symptoms that do not follow from a static defect, or from a hook that did not run."""
     broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
     symptoms = [one for one in found if one.symptom.kind not in _STATIC and not _is_of(one.symptom, broken)]
+    symptoms = [one for one in symptoms if not network_program(one.symptom)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     return [one for one in symptoms if one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run)]
+
+
+def network_program(symptom: Symptom) -> str:
+    """Return the program that a hook that did not end waited for, if it needs the network; else empty."""
+    found = _NEEDS_NETWORK.findall(symptom.text) if symptom.kind == HUNG_HOOK.name else []
+    return str(found[-1]) if found else ""
 
 
 def _commands(symptoms: Iterator[Symptom]) -> Iterator[str]:
@@ -55,6 +70,11 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
     yield from static.untried
+    waited = (symptom for outcome in outcomes for symptom in find_symptoms(outcome))
+    for hook, program in {symptom.hook: network_program(symptom) for symptom in waited}.items():
+        if program:
+            name = hook_names(hook_set.hooks, hook)
+            yield f"{name} waited for {program}, which has no network here"
     cut = {run.hook.command: run for outcome in outcomes for run in cut_by_us(outcome)}
     for command, run in cut.items():
         seconds = run.run.wall if run.run is not None else 0.0

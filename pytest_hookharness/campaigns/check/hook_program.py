@@ -23,6 +23,8 @@ _COMPLEX = re.compile(r"[;&|<>()`\n*?\[\]!]|\$\(")
 _REDIRECTED = re.compile(r"\s[12]?>(?:>|&[12]|\s*/dev/null)(?=\s|$)|\s</dev/null(?=\s|$)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
+# What precedes a value that the shell does not split.
+_UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
 # What a shell or every system has, and commands that only start others.
 _BUILT_IN = re.compile(
     r":|\.|\[|alias|builtin|case|cd|command|echo|env|eval|exec|exit|export|false|for|if|nohup|printf|pwd|read"
@@ -99,6 +101,42 @@ def _known_variables(hook_set: HookSet) -> Mapping[str, str]:
     return known | {name: os.path.normpath(hook_set.root / path) for name, path in hook_set.env.items()}
 
 
+def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
+    """
+    Return the variables of the project's or the plugin's folder in a command that the shell splits at spaces.
+
+    Assignments, redirections and ``[[ ]]`` split nothing.
+    """
+    if hook.type != "command" or hook.args is not None:
+        return []
+    process, names = hosts.find(hook_set.host).process, _known_variables(hook_set)
+    command, quote, found, place = hook.command, "", list[re.Match[str]](), 0
+    while place < len(command):
+        letter, before = command[place], command[:place]
+        variable = None if quote else _VARIABLE.match(command, place)
+        if letter == "\\" and quote != "'":
+            place += 1
+        elif letter in "'\"" and quote in ("", letter):
+            quote = "" if quote else letter
+        elif letter == "#" and not quote and (not before or before[-1].isspace()):
+            place = command.find("\n", place) if "\n" in command[place:] else len(command)
+        elif variable and (variable[1] or variable[2]) in names and not _UNSPLIT.search(before):
+            # Some hosts put quoted paths for `$NAME`, and none for `${NAME}`.
+            found += [] if process.quotes_paths and variable[1] else [variable]
+        place += 1
+    return found
+
+
+def relative_script(hook_set: HookSet, hook: Hook) -> str:
+    """Return the script of a plain command that is found only from the project's folder; empty for none."""
+    words = _words(hook_set, hook)
+    if hook_set.plugin or hook.type != "command" or not hosts.find(hook_set.host).tools.keeps_folder:
+        return ""
+    named = words[1:2] if words and _INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]
+    relative = (word for word in named if "/" in word and not word.startswith(("/", "~", "$", "-")))
+    return next((word for word in relative if _place(hook_set, word).is_file()), "")
+
+
 def _place(hook_set: HookSet, word: str) -> Path:
     return Path(os.path.normpath(hook_set.root / word))
 
@@ -113,7 +151,7 @@ def _file_obstacle(hook_set: HookSet, word: str) -> Obstacle | None:
         return Obstacle(
             cause=f"relative {word}",
             text=f"{word} is looked up in the user's project, not in the plugin",
-            fix=f"Write `${{{variable}}}/{os.path.normpath(word)}`.",
+            fix=f'Write `"${{{variable}}}"/{os.path.normpath(word)}`.',
         )
     if place.exists():
         return None

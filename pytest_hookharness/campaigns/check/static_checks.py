@@ -11,14 +11,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.check.hook_program import Obstacle, find_obstacle
+from pytest_hookharness.campaigns.check.hook_program import (
+    Obstacle,
+    find_obstacle,
+    relative_script,
+    unquoted_paths,
+)
 from pytest_hookharness.campaigns.check.rewording import (
     known_tools,
     matched_tools,
     misnamed_tools,
     usual_tools,
 )
-from pytest_hookharness.judging.findings.codes import TIMEOUT_UNIT
+from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, TIMEOUT_UNIT, UNQUOTED_PATH
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
@@ -61,6 +66,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_settings(hook_set),
         *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
         *(symptom for hook in hook_set.hooks for symptom in _of_hook(hook_set, hook)),
+        *_of_paths(hook_set, [hook for hook, found in obstacles if not found.local]),
     ]
     unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
     return StaticResult(
@@ -99,6 +105,26 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
             text=f"{events}: {obstacle.text}.",
             advice=obstacle.fix,
         )
+
+
+def _of_paths(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
+    """Yield which paths hold only in some folders, each form once with all its hooks."""
+    unquoted = [(hook, found[0][0]) for hook in hook_set.hooks if (found := unquoted_paths(hook_set, hook))]
+    for variable in dict.fromkeys(variable for _, variable in unquoted):
+        text = f"{variable} is not quoted, so in a folder with a space in its path the hook is not found."
+        symptom = _together(UNQUOTED_PATH, [hook for hook, one in unquoted if one == variable], text)
+        yield replace(symptom, advice=f'Put the variable in double quotes: `"{variable}"`.')
+    relative = [hook for hook in hook_set.hooks if hook not in broken and relative_script(hook_set, hook)]
+    if relative:
+        script = relative_script(hook_set, relative[0])
+        text = f"{script} is looked up in the agent's current folder, so after a `cd` it is not found."
+        yield _together(RELATIVE_PATH, relative, text)
+
+
+def _together(code: FindingCode, hooks: Sequence[Hook], text: str) -> Symptom:
+    events = ", ".join(dict.fromkeys(hook.event for hook in hooks))
+    commands = ", ".join(dict.fromkeys(hook.command for hook in hooks))
+    return Symptom(kind=code.name, code=code.code, hook=commands, text=f"{events}: {text}", advice=code.fix)
 
 
 def _of_hook(hook_set: HookSet, hook: Hook) -> Iterator[Symptom]:

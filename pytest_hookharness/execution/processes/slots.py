@@ -28,6 +28,12 @@ def processors() -> int:
     return max(1, number // int(workers)) if workers.isdecimal() and int(workers) else number
 
 
+def competition() -> float:
+    """Return how many processes want each CPU of this machine, over the last minute; at least 1."""
+    load = getattr(os, "getloadavg", None)
+    return max(1.0, load()[0] / (os.cpu_count() or 1)) if load is not None else 1.0
+
+
 class CpuSlot:
     """
     The slot of a simulation that runs alone: it always has the CPU.

@@ -122,6 +122,7 @@ class ProcessRules:
             lower case, ``event_name`` as it is, and ``tool``. A variable is left out if its template is a
             single name without a value.
         kept_workspace: Variables among these that keep the value of the environment if they have one.
+        quotes_paths: Whether the host itself puts a quoted path where a command has ``$NAME``.
         removed: Variables that hooks do not get; ``*`` in a name stands for any characters.
         substituted: Prefix and suffix of variables whose value replaces ``${NAME}`` in a command that is
             started without a shell.
@@ -144,6 +145,7 @@ class ProcessRules:
     one_by_one: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
     kept_workspace: tuple[str, ...] = ()
+    quotes_paths: bool = False
     removed: tuple[str, ...] = ()
     substituted: tuple[tuple[str, str], ...] = ()
     env_file: tuple[str, str] = ("", "")

@@ -228,4 +228,29 @@ TIMEOUT_UNIT = FindingCode(
     "milliseconds stops every run.",
     "Write the timeout in the host's unit (`hookharness explain` names it).",
 )
-CHECK_CODES = (CARRIED_OUT, STAGED, BLOCKS_EVERYTHING, INERT_GUARD, SLOW, TIMEOUT_UNIT)
+UNQUOTED_PATH = FindingCode(
+    "HH307",
+    "UNQUOTED-PATH",
+    "A command contains the variable of the project's or the plugin's folder without quotes.",
+    "In a folder with a space in its path the shell makes two words of it: the script is not found, and a "
+    "guard hook is off, or refuses everything where an interpreter exits with 2.",
+    'Put the variable in double quotes, as in `"${CLAUDE_PLUGIN_ROOT}"/hooks/check.sh`.',
+)
+RELATIVE_PATH = FindingCode(
+    "HH308",
+    "RELATIVE-PATH",
+    "A command names its script by a relative path, and the host starts it in the agent's current folder.",
+    "After the agent's `cd` the script is not found: a guard hook is off, or refuses everything where an "
+    "interpreter exits with 2.",
+    'Begin the path with the project\'s folder: `"$CLAUDE_PROJECT_DIR"/hooks/check.sh`.',
+)
+CHECK_CODES = (
+    CARRIED_OUT,
+    STAGED,
+    BLOCKS_EVERYTHING,
+    INERT_GUARD,
+    SLOW,
+    TIMEOUT_UNIT,
+    UNQUOTED_PATH,
+    RELATIVE_PATH,
+)

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import scenario_files
+from pytest_hookharness.campaigns.check.causes import network_program
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.scenario_export import export
+from pytest_hookharness.model.checkup import Symptom
 
 UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 
@@ -87,3 +89,15 @@ def test_the_scenario_file_is_red(filed, examination):
     (found,) = filed.problems
     (scenario,) = scenario_files.load(found.file)
     assert examination.shows(scenario, found.symptom)
+
+
+@pytest.mark.parametrize(
+    ("kind", "child", "program"),
+    [("HUNG-HOOK", "uv", "uv"), ("HUNG-HOOK", "sleep", ""), ("HELD-OPEN", "curl", "")],
+)
+def test_a_program_that_waits_for_the_network(kind, child, program):
+    """A hook that does not end because a program of its has no network has no defect."""
+    text = (
+        f"Stop: cut: sh x.sh waits for its child bash (pid 3), bash y.sh waits for its child {child} (pid 4)."
+    )
+    assert network_program(Symptom(kind=kind, text=text)) == program

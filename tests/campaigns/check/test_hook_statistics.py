@@ -1,5 +1,7 @@
 """Claims about hook statistics: defects that show in all runs of a hook together."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,3 +90,10 @@ def test_hooks_that_do_something():
 def test_hooks_near_their_limit(times, wall, found):
     """A hook that takes more than half of its timeout is SLOW, if it ran often enough to say so."""
     assert kinds("", *[run(wall)] * times) == found
+
+
+def test_a_busy_machine_makes_no_hook_slow(monkeypatch):
+    """What a hook works takes longer on a busy machine, so only what it waits counts fully."""
+    monkeypatch.setattr("os.getloadavg", lambda: (4.0 * (os.cpu_count() or 1), 0.0, 0.0))
+    assert kinds("", *[replace(run(1.9), cpu=0.4)] * 5) == []
+    assert kinds("", *[replace(run(1.9), cpu=0.1)] * 5) == ["SLOW"]

@@ -57,7 +57,9 @@ def kinds(result):
         (None, 0, "hooks/x.sh does not exist"),
     ],
 )
-@pytest.mark.parametrize("command", ["hooks/x.sh", '"$CLAUDE_PROJECT_DIR"/hooks/x.sh -v 2>/dev/null'])
+@pytest.mark.parametrize(
+    "command", ['"$CLAUDE_PROJECT_DIR/hooks/x.sh"', '"$CLAUDE_PROJECT_DIR"/hooks/x.sh -v 2>/dev/null']
+)
 def test_a_script_that_cannot_run(tmp_path, found, text, mode, said, command):
     """A script without its executable bit, with line ends of Windows, or that is missing does not run."""
     if text is not None:
@@ -102,7 +104,9 @@ def test_a_program_that_this_machine_lacks(tmp_path, found):
     """A program that is not on PATH is one line for all hooks that need it, and no defect of theirs."""
     at(tmp_path, "x.zz", "#!/usr/bin/env -S no-such-shell -e\n", 0o755)
     result = found(
-        ("Stop", "no-such-runner run x.py"), ("PreToolUse", "no-such-runner y"), ("Stop", "./x.zz")
+        ("Stop", "no-such-runner run x.py"),
+        ("PreToolUse", "no-such-runner y"),
+        ("Stop", '"$CLAUDE_PROJECT_DIR"/x.zz'),
     )
     assert result.symptoms == ()
     assert result.untried == (
@@ -122,8 +126,53 @@ def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
     at(tmp_path, "hooks/x.sh", "#!/bin/sh\n", 0o755)
     (symptom,) = found(("Stop", "./hooks/x.sh"), place="plugin").symptoms
     assert "in the user's project" in symptom.text
-    assert "${CLAUDE_PLUGIN_ROOT}/hooks/x.sh" in symptom.advice
-    assert not found(("Stop", "${CLAUDE_PLUGIN_ROOT}/hooks/x.sh"), place="plugin").symptoms
+    assert '"${CLAUDE_PLUGIN_ROOT}"/hooks/x.sh' in symptom.advice
+    assert not found(("Stop", '"${CLAUDE_PLUGIN_ROOT}"/hooks/x.sh'), place="plugin").symptoms
+
+
+@pytest.mark.parametrize(
+    ("command", "variable"),
+    [
+        ("sh $CLAUDE_PROJECT_DIR/x.sh; exit", "$CLAUDE_PROJECT_DIR"),
+        ("env X=1 python3 ${CLAUDE_PROJECT_DIR}/x.py --now", "${CLAUDE_PROJECT_DIR}"),
+        ("# it's here\n[ -f $CLAUDE_PROJECT_DIR/x ] && exit 2", "$CLAUDE_PROJECT_DIR"),
+        ('echo "a" $CLAUDE_PROJECT_DIR', "$CLAUDE_PROJECT_DIR"),
+        ('cat "$CLAUDE_PROJECT_DIR"/x.txt', None),
+        ('cat "${CLAUDE_PROJECT_DIR}/x.txt" \\$CLAUDE_PROJECT_DIR', None),
+        ('at=$CLAUDE_PROJECT_DIR/x; sh "$at" >> $CLAUDE_PROJECT_DIR/log', None),
+        ("bash -c '[[ -f $CLAUDE_PROJECT_DIR/x ]]'", None),
+        ("[[ -f $CLAUDE_PROJECT_DIR/x ]] || exit 0", None),
+        ("echo $CLAUDE_PROJECT_DIRECTORY $HOME", None),
+    ],
+)
+def test_a_folder_that_is_not_quoted(found, command, variable):
+    """A variable of the project's folder that the shell splits at spaces is named, and no other one."""
+    result = found(("Stop", command), ("PreToolUse", command))
+    assert kinds(result) == ([] if variable is None else ["UNQUOTED-PATH"])
+    assert variable is None or result.symptoms[0].text.startswith(
+        f"Stop, PreToolUse: {variable} is not quoted"
+    )
+
+
+def test_a_host_that_quotes_paths_itself(found):
+    """Where the host puts a quoted path for `$NAME`, only `${NAME}` is left to the shell."""
+    assert not kinds(found(("AfterAgent", "cat $GEMINI_PROJECT_DIR/x.txt"), place="gemini-cli"))
+    assert kinds(found(("AfterAgent", "cat ${GEMINI_PROJECT_DIR}/x.txt"), place="gemini-cli")) == [
+        "UNQUOTED-PATH"
+    ]
+
+
+def test_a_script_that_only_the_projects_folder_leads_to(tmp_path, found):
+    """A host that starts hooks in the agent's folder does not find a relative script after a `cd`."""
+    at(tmp_path, "hooks/x.py", "")
+    (symptom,) = found(("Stop", "python3 hooks/x.py"), ("PreToolUse", "python3 -I hooks/x.py")).symptoms
+    assert (symptom.kind, symptom.hook) == ("RELATIVE-PATH", "python3 hooks/x.py")
+
+
+def test_a_relative_script_in_a_folder_that_stays(tmp_path, found):
+    """On a host whose commands all start in the project's folder, a relative script is found."""
+    at(tmp_path, "hooks/x.py", "")
+    assert not kinds(found(("AfterAgent", "python3 hooks/x.py"), place="gemini-cli"))
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("bash", "-c"),
     stdio=Stdio.SOCKET,
     pipe_wait=None,
+    quotes_paths=True,
     # No SIGKILL follows, so a hook that ignores SIGTERM blocks the host forever.
     kill=KillPolicy(signals=(15,), scope=KillScope.CHILD, close_wait=None),
     env={
