@@ -43,7 +43,8 @@ class WorkspaceError(Exception):
 
 def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
     """Return whether a path is one of some folders or lies below one, without resolving links."""
-    return any(os.path.commonpath((str(path), str(folder))) == str(folder) for folder in folders)
+    text = str(path)
+    return any(text == name or text.startswith(f"{name.rstrip('/')}/") for name in map(str, folders))
 
 
 def confine(path: str | Path, folders: Iterable[Path]) -> Path:

@@ -315,5 +315,12 @@ class Profile:
 
     def uses_value(self, name: str) -> bool:
         """Return whether an event has this value of the session in its standard input."""
-        fields = (field for event in self.events.values() for field in event.fields.fields)
-        return any(name == (field.source or field.name) for field in fields)
+        known = _VALUES.get(id(self))
+        if known is None or known[0] is not self:
+            fields = (field for event in self.events.values() for field in event.fields.fields)
+            known = _VALUES[id(self)] = self, frozenset(field.source or field.name for field in fields)
+        return name in known[1]
+
+
+# What the events of profiles have in their standard input, by identity: a profile has mappings, so no hash.
+_VALUES: dict[int, tuple[Profile, frozenset[str]]] = {}

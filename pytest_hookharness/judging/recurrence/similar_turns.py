@@ -163,12 +163,14 @@ def find_similar_periods(newest: int, signature: Callable[[int], TurnSignature |
     """
     Yield the periods after which the newest turn was similar twice, with all turns between; shortest first.
     """
-    for period in range(1, min(LONGEST_PERIOD, (newest - 1) // 2) + 1):
-        first, last = signature(newest - 2 * period), signature(newest)
+    longest = min(LONGEST_PERIOD, (newest - 1) // 2)
+    # From the newest back, and each looked up once, for this is done after every turn.
+    found = [signature(newest - back) for back in range(2 * longest + 1)]
+    for period in range(1, longest + 1):
+        first, last = found[2 * period], found[0]
         if first is None or last is None:
             return
-        turns = range(newest - period + 1, newest + 1)
-        if first.state == last.state and all(signature(turn) == signature(turn - period) for turn in turns):
+        if first.state == last.state and found[:period] == found[period : 2 * period]:
             yield period
 
 

@@ -133,6 +133,8 @@ class History:
         self._turns: dict[int, tuple[SessionPoint, Observation, list[Step]]] = {}
         self._signatures: dict[int, TurnSignature] = {}
         self._wording: dict[str, str] = {}
+        # What an agent saw, and the same reworded: with each turn it sees more.
+        self._reworded_seen: tuple[tuple[Observation, ...], tuple[Observation, ...]] = ((), ())
 
     def remember(
         self, turn: int, state: State, point: SessionPoint, seen: Observation, steps: list[Step]
@@ -276,9 +278,13 @@ class History:
 
     def _reworded(self, agent: agents.Agent) -> agents.Agent:
         """Return the agent as if messages with equal outlines had been equal."""
-        return replace(
-            agent, seen=tuple(Observation(tuple(map(self._reword, one.messages))) for one in agent.seen)
-        )
+        before, reworded = self._reworded_seen
+        if agent.seen[: len(before)] != before:
+            before, reworded = (), ()
+        more = agent.seen[len(before) :]
+        reworded = (*reworded, *(Observation(tuple(map(self._reword, one.messages))) for one in more))
+        self._reworded_seen = agent.seen, reworded
+        return replace(agent, seen=reworded)
 
     def _reword(self, message: Message) -> Message:
         outline = self.outlines.of(message.text)
