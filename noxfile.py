@@ -1,5 +1,6 @@
 """Development tasks for people and CI; ``nox --list`` describes them."""
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -18,6 +19,16 @@ TYPES = nox.project.dependency_groups(PROJECT, "types")
 
 # The published rules hook of DeepWork: the last version before its fix, and the first after it.
 REAL = {"HOOKHARNESS_REAL_BEFORE": "0.3.1", "HOOKHARNESS_REAL_AFTER": "0.4.0"}
+
+# Prints the name of each host whose real program is known, and the command that installs it.
+PROGRAMS = """
+import sys
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.wire.programs import find_program, known_programs
+for name in known_programs():
+    profile = hosts.find(name)
+    print(name, find_program(name).install_command(f"{sys.argv[1]}/{profile.id}", profile.version))
+"""
 
 WHERE = "import pytest_hookharness as package; print(package.__file__)"
 
@@ -87,7 +98,7 @@ def wheel(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Prove labels anew and judge 560 generated hooks, 60 of them blindly; arguments go to pytest."""
+    """Prove the labels of the corpus anew and judge five hundred generated hooks; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     session.run("pytest", "-m", "nightly", "-n", "auto", *session.posargs)
 
@@ -121,6 +132,21 @@ def real(session: nox.Session) -> None:
             session.run(*install, external=True)
             environment[name] = str(python)
         session.run("pytest", "tests/real", "-rs", *session.posargs, env=environment)
+
+
+@nox.session
+def live(session: nox.Session) -> None:
+    """Compare tests/live with real programs, installed with npm unless HOOKHARNESS_LIVE has them."""
+    session.install("-e", ".", *TEST)
+    with tempfile.TemporaryDirectory(prefix="live-") as made:
+        folder = os.environ.get("HOOKHARNESS_LIVE") or made
+        found = str(session.run("python", "-c", PROGRAMS, folder, silent=True)).splitlines()
+        programs = {name: command for name, _, command in (line.partition(" ") for line in found)}
+        for command in programs.values() if folder == made else ():
+            session.run(*command.split(), "--silent", "--no-audit", "--no-fund", external=True)
+        options = [f"--hook-live={name}" for name in programs]
+        env = {"HOOKHARNESS_LIVE": folder}
+        session.run("pytest", "tests/live", *options, "-n", "auto", "-rs", *session.posargs, env=env)
 
 
 @nox.session

@@ -40,6 +40,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "metavar": "HOST",
         "help": f"play scenarios on this host instead: {HOSTS.replace(' ', ', ')} or all",
     },
+    "live": {"action": "append", "metavar": "HOST", "help": "compare scenarios with the real program"},
     "stress": {"action": "store_true", "help": "also play every scenario with one thing different at a time"},
     "seed": {"type": int, "metavar": "N", "help": "seed of all generated values"},
     "keep": {"action": "store_true", "help": "keep the workspaces of failures and print where they are"},
@@ -80,6 +81,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--hook-{name}", **option)
     parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
     parser.addini("hook_scenario_paths", "folders with scenarios", type="args", default=["scenarios"])
+    parser.addini("hook_live_path", "folder of the real programs for --hook-live", default="")
     for name, usual in (("seed", "0"), ("turns", ""), ("timeout", "10s"), ("budget", "60s")):
         parser.addini(f"hook_{name}", f"as --hook-{name}", default=usual)
 

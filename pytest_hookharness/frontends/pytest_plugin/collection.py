@@ -68,10 +68,13 @@ class ScenarioFile(pytest.Module):
             from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
 
             scenarios = tuple(map(with_all_trials, scenarios))
+        play = _play
+        if self.config.getoption("--hook-live"):
+            from pytest_hookharness.frontends.pytest_plugin.live_items import play_live
+
+            play = play_live
         for scenario in scenarios:
-            item = ScenarioItem.from_parent(
-                self, name=scenario.id, callobj=_play(scenario), scenario=scenario
-            )
+            item = ScenarioItem.from_parent(self, name=scenario.id, callobj=play(scenario), scenario=scenario)
             item.add_marker(pytest.mark.hook_scenario(name=scenario.name, host=scenario.host))
             item.among_hosts = len({other.host for other in scenarios}) > 1
             yield item
@@ -147,6 +150,11 @@ class ScenarioItem(pytest.Function):
             text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)
             place = _line(self.scenario, broken.path if broken else "expect")
             return failure(self.path, place, first_line(outcome), text)
+        if self.config.getoption("--hook-live"):
+            from pytest_hookharness.frontends.pytest_plugin.live_items import LiveDiffers
+
+            if isinstance(problem, LiveDiffers):
+                return failure(self.path, _line(self.scenario, "name"), str(problem), problem.report)
         if isinstance(problem, harness.USER_ERRORS):
             message = plain(str(problem), 1000)
             place = _line(self.scenario, "name")

@@ -75,6 +75,12 @@ def _register(config: pytest.Config) -> None:
         from pytest_hookharness.frontends.pytest_plugin import check_items
 
         config.pluginmanager.register(check_items)
+    if config.getoption("--hook-live"):
+        from pytest_hookharness.frontends.pytest_plugin import live_items
+
+        live_items.check_option(config)
+        config.option.hook_scenarios = True
+        config.pluginmanager.register(live_items)
     if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
         from pytest_hookharness.frontends import coverage_data
 

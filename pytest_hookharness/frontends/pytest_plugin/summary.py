@@ -35,7 +35,7 @@ def enrich(
 ) -> None:
     """Add to the report of a test what the tables need and, if it failed, its stories."""
     # A scenario fails only by its expectations; any other exception is an error of the harness.
-    broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
+    broken = call.excinfo is not None and call.excinfo.typename in ("ScenarioFailed", "LiveDiffers")
     if hasattr(item, "scenario") and report.failed and not broken:
         report.user_properties.append(("hook_error", True))
     if seen.outcomes:

@@ -1,0 +1,245 @@
+"""
+The simulated and the real session side by side: what agrees, and which rule of the profile does not hold.
+
+Hook runs between two messages of the model are compared by number and, where the host orders them, in order.
+The inputs of the runs are compared run by run, as often as a hook ran on both sides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import groupby
+from typing import Literal, TypeAlias, get_args
+
+from pytest_hookharness.campaigns.live.normalisation import normalised, normalised_text
+from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Json, Rule
+
+Category: TypeAlias = Literal[
+    "turns",
+    "hook runs",
+    "order of events",
+    "payload keys",
+    "payload values",
+    "final newline",
+    "told",
+    "files",
+    "end",
+]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+_NOTHING = "nothing"
+_MOST_TOLD = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """
+    One item in which the simulation and the real host differ.
+
+    Attributes:
+        category: What was compared.
+        where: Where in the session.
+        simulated: The value in the simulation.
+        real: The value on the real host.
+        rule: The rule of the profile that does not hold; ``None`` if no single rule says it.
+    """
+
+    category: Category
+    where: str
+    simulated: str
+    real: str
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """
+    A scenario in the simulation and on the real host.
+
+    Attributes:
+        host: Name and version of the profile.
+        version: Version of the real program.
+        compared: Number of compared items by category.
+        differences: The items that differ, in the order of the session.
+    """
+
+    host: str
+    version: str
+    compared: Mapping[Category, int]
+    differences: tuple[Difference, ...] = field(default=())
+
+    def agreed(self, category: Category) -> int:
+        """Return how many items of a category agree."""
+        return self.compared.get(category, 0) - sum(one.category == category for one in self.differences)
+
+
+class _Tally:
+    def __init__(self) -> None:
+        self.compared: Counter[Category] = Counter()
+        self.differences: list[Difference] = []
+
+    def note(
+        self, category: Category, where: str, simulated: object, real: object, rule: Rule | None = None
+    ) -> None:
+        self.compared[category] += 1
+        if simulated != real:
+            difference = Difference(
+                category=category, where=where, simulated=_shown(simulated), real=_shown(real), rule=rule
+            )
+            self.differences.append(difference)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) and value else repr(value) if value is not None else _NOTHING
+
+
+def compare(
+    profile: Profile,
+    version: str,
+    simulated: SessionRecord,
+    real: SessionRecord,
+    *,
+    unordered: Sequence[frozenset[str]] = (),
+) -> Comparison:
+    """
+    Compare two records of one scenario.
+
+    Args:
+        profile: The simulated host.
+        version: The version of the real program.
+        simulated: The session in the simulation.
+        real: The session on the real host.
+        unordered: Sets of events that the host may run at the same time.
+    """
+    tally = _Tally()
+    for turn in range(max(len(simulated.runs), len(real.runs))):
+        where = f"after message {turn} of the model" if turn else "before the first message of the model"
+        mine, theirs = (side.runs[turn] if turn < len(side.runs) else () for side in (simulated, real))
+        _compare_runs(tally, where, profile, simulated, mine, theirs, unordered)
+    _compare_inputs(tally, profile, simulated, real)
+    for turn, (before, after) in enumerate(zip(simulated.told, real.told, strict=False), 1):
+        _compare_told(tally, f"before message {turn} of the model", simulated, before, real, after)
+    last = _last_rule(simulated)
+    tally.note("turns", "in the whole session", simulated.turns, real.turns, last)
+    for path in sorted({*simulated.files, *real.files}):
+        tally.note("files", path, _content(simulated, path), _content(real, path))
+    tally.note("end", "of the session", simulated.end, real.end, last)
+    return Comparison(
+        host=profile.id, version=version, compared=dict(tally.compared), differences=tuple(tally.differences)
+    )
+
+
+def _content(record: SessionRecord, path: str) -> str | None:
+    content = record.files.get(path)
+    return None if content is None else normalised_text(content, record.folders)
+
+
+def _last_rule(simulated: SessionRecord) -> Rule | None:
+    """Return the rule of the last event that the simulated host decided, before which both sides may part."""
+    events = [run.event for runs in simulated.runs for run in runs]
+    return simulated.rules.get(events[-1]) if events else None
+
+
+def _compare_runs(
+    tally: _Tally,
+    where: str,
+    profile: Profile,
+    simulated: SessionRecord,
+    mine: Sequence[RecordedRun],
+    theirs: Sequence[RecordedRun],
+    unordered: Sequence[frozenset[str]],
+) -> None:
+    counts = [Counter((run.event, run.command) for run in runs) for runs in (mine, theirs)]
+    for event, command in dict.fromkeys((run.event, run.command) for run in (*mine, *theirs)):
+        rule = simulated.rules.get(event) or (profile.events[event].rule if event in profile.events else None)
+        ours, real = (count[event, command] for count in counts)
+        tally.note("hook runs", f"{where}: {event} `{command}`", ours, real, rule)
+    if mine or theirs:
+        tally.note("order of events", where, _order(mine, unordered), _order(theirs, unordered))
+
+
+def _order(runs: Sequence[RecordedRun], unordered: Sequence[frozenset[str]]) -> list[str]:
+    """Return the events of some runs in order; those that may run at the same time as one word."""
+
+    def together(run: RecordedRun) -> str:
+        mixed = next((events for events in unordered if run.event in events), None)
+        return " and ".join(sorted(mixed)) if mixed else run.event
+
+    return [word for word, _ in groupby(runs, together)]
+
+
+def _pairs(
+    simulated: SessionRecord, real: SessionRecord
+) -> Iterator[tuple[str, RecordedRun, RecordedRun, Json, Json]]:
+    """
+    Yield the runs that belong together, each with its place and the normalised inputs of both.
+
+    A run belongs to the first one of the same hook after the same message of the model; of several calls in
+    one message, whose order is not fixed, to that of the same call.
+    """
+    numbers: Counter[tuple[str, str]] = Counter()
+    for mine, theirs in zip(simulated.runs, real.runs, strict=False):
+        left = [(run, normalised(run.payload, real.folders)) for run in theirs]
+        for run in mine:
+            numbers[run.event, run.command] += 1
+            payload = normalised(run.payload, simulated.folders)
+            same = [one for one in left if (one[0].event, one[0].command) == (run.event, run.command)]
+            other = next((one for one in same if _call(one[1]) == _call(payload)), same[0] if same else None)
+            if other is not None:
+                left.remove(other)
+                where = f"{run.event} `{run.command}`, run {numbers[run.event, run.command]}"
+                yield where, run, other[0], payload, other[1]
+
+
+def _call(payload: Json) -> Json:
+    return payload.get("tool_input") if isinstance(payload, Mapping) else None
+
+
+def _compare_inputs(tally: _Tally, profile: Profile, simulated: SessionRecord, real: SessionRecord) -> None:
+    for where, run, other, mine, theirs in _pairs(simulated, real):
+        rule = profile.events[run.event].fields.rule if run.event in profile.events else None
+        tally.note("final newline", where, run.stdin.endswith(b"\n"), other.stdin.endswith(b"\n"), rule)
+        if not isinstance(mine, Mapping) or not isinstance(theirs, Mapping):
+            tally.note("payload values", where, mine, theirs, rule)
+            continue
+        tally.note("payload keys", where, ", ".join(mine), ", ".join(theirs), rule)
+        for name in mine:
+            if name in theirs:
+                for path, ours, real_one in _leaves(name, mine[name], theirs[name]):
+                    tally.note("payload values", f"{where}: {path}", ours, real_one, rule)
+
+
+def _leaves(path: str, mine: Json, theirs: Json) -> Iterator[tuple[str, Json, Json]]:
+    if isinstance(mine, Mapping) and isinstance(theirs, Mapping) and [*mine] == [*theirs]:
+        for name in mine:
+            yield from _leaves(f"{path}.{name}", mine[name], theirs[name])
+    else:
+        yield path, mine, theirs
+
+
+def _compare_told(
+    tally: _Tally,
+    where: str,
+    simulated: SessionRecord,
+    mine: Sequence[Told],
+    real: SessionRecord,
+    theirs: Sequence[Told],
+) -> None:
+    """Compare what the model saw; a real host adds words of its own, so the simulated ones must be in it."""
+    whole = "\n".join(normalised_text(one.text, real.folders) for one in theirs)
+    for one in mine:
+        text = normalised_text(one.text, simulated.folders).strip()
+        if text:
+            nearest = next((other.text for other in theirs if other.event == one.event), whole)
+            shown = text if text in whole else normalised_text(nearest, real.folders)[:_MOST_TOLD]
+            tally.note("told", where, text, shown, one.rule)
+    known = [text for one in mine if (text := normalised_text(one.text, simulated.folders).strip())]
+    events = {one.event for one in mine}
+    for one in theirs:
+        text = normalised_text(one.text, real.folders)
+        if one.event and one.event not in events and not any(words in text for words in known):
+            tally.note("told", where, None, text[:_MOST_TOLD])

@@ -1,0 +1,276 @@
+"""One scenario on the installed real program, laid out as in the simulation, with a model on loopback."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.campaigns.live.comparison import Comparison, compare
+from pytest_hookharness.campaigns.live.live_agent import LiveAgent
+from pytest_hookharness.campaigns.live.live_scenario import check_recordable, live_form
+from pytest_hookharness.campaigns.live.session_record import (
+    CUT,
+    ENDED,
+    RecordedRun,
+    SessionRecord,
+    of_outcome,
+    read_tapped,
+)
+from pytest_hookharness.execution.processes.sandbox import python_program
+from pytest_hookharness.execution.real_program.model_server import ModelServer
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
+from pytest_hookharness.hosts.wire.programs import PORT, LiveProgram
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Tier, TimedOut
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.verdicts import Undecided
+from pytest_hookharness.simulation.simulate import Resources, run_once
+from pytest_hookharness.simulation.testbed.host_setup import is_settings, settings_paths
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+_LAUNCHER = "pytest_hookharness.execution.real_program.program_launcher"
+_TAP = "pytest_hookharness.execution.real_program.hook_tap"
+_SMALL = 10_000
+# Variables that the simulation sets and that make a real program behave otherwise.
+_UNSET = ("SHELL", "PWD")
+
+
+class NoProgram(Exception):
+    """The real program is missing, has another version, or cannot be isolated here; with what to do next."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledProgram:
+    """
+    A real program on this machine.
+
+    Attributes:
+        program: How it is started.
+        version: Its version, as it says itself.
+        folder: The folder of its installation.
+        command: The words that start it.
+    """
+
+    program: LiveProgram
+    version: str
+    folder: Path
+    command: tuple[str, ...]
+
+
+def find_installed(program: LiveProgram, version: str, path: Path | None) -> InstalledProgram:
+    """
+    Return a real program at a version, from its folder below a folder of installations.
+
+    Raises:
+        NoProgram: It is not there, or says that it is another version.
+    """
+    name = f"{program.host}@{version}"
+    if path is None:
+        raise NoProgram(
+            "no folder of real programs is known; set the ini key hook_live_path or HOOKHARNESS_LIVE to one, "
+            f"and run: {program.install_command(f'FOLDER/{name}', version)}"
+        )
+    folder = path / name
+    install = program.install_command(str(folder), version)
+    found = [
+        next(iter(sorted(folder.glob(one))), None) for one in (program.interpreter, program.binary) if one
+    ]
+    words = [str(one) for one in found if one is not None]
+    if len(words) < len(found):
+        raise NoProgram(f"{name} is not installed in {folder}; run: {install}")
+    seen = _installed_version(folder / "node_modules" / program.packages[0].rpartition("@")[0])
+    if seen != version:
+        raise NoProgram(
+            f"the program in {folder} has the version {seen or 'unknown'}, not {version}; run: {install}"
+        )
+    return InstalledProgram(program, version, folder, tuple(words))
+
+
+def _installed_version(package: Path) -> str:
+    """Return the installed version: without a word, npm installs an older one if node is too old."""
+    try:
+        return str(json.loads((package / "package.json").read_text(encoding="utf-8"))["version"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def play_both(
+    scenario: Scenario, installed: InstalledProgram, settings: Settings, resources: Resources
+) -> Comparison:
+    """
+    Play a scenario that has a live equivalent on both sides, and compare them.
+
+    Raises:
+        NoProgram: The program cannot be isolated here.
+        NoLiveEquivalent: What the agent does, or a hook, has no live equivalent.
+        SimulationError: One side did not come to an end within the budget, or the program does not work.
+    """
+    if reason := resources.supervisor.tiers()[Tier.NAMESPACES]:
+        raise NoProgram(f"real programs run only where their network can be cut off: {reason}")
+    played = live_form(scenario, installed.program, settings.turns)
+    settings = replace(settings, tier=Tier.NAMESPACES, probes=False, turns=None, keep=False)
+    simulated = _simulate(played, settings, resources)
+    real = _play_live(played, installed, settings, resources, simulated)
+    profile = hosts.find(scenario.host)
+    return compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
+
+
+def _simulate(scenario: Scenario, settings: Settings, resources: Resources) -> SessionRecord:
+    seen: list[tuple[dict[str, str], tuple[tuple[str, str], ...]]] = []
+
+    def note(testbed: Testbed, _outcome: Outcome) -> None:
+        testbed.scan()
+        seen.append((workspace_files(testbed), testbed.workspace.folders))
+
+    outcome = run_once(scenario, settings, resources, before_close=note).outcome
+    if isinstance(outcome.verdict, Undecided) and outcome.trace.turns < scenario.turns:
+        raise SimulationError(
+            f"the simulation is undecided, so nothing can be compared: {outcome.verdict.why}"
+        )
+    return of_outcome(outcome, *seen[0], limit=scenario.turns)
+
+
+def _play_live(
+    scenario: Scenario,
+    installed: InstalledProgram,
+    settings: Settings,
+    resources: Resources,
+    simulated: SessionRecord,
+) -> SessionRecord:
+    """Play a scenario on a real program; the simulation says which event a text for the model belongs to."""
+    reach = (*scenario.reach, str(installed.folder))
+    with resources.open(replace(scenario, reach=reach), settings) as (testbed, agent):
+        return _LiveRun(testbed, installed, agent, simulated).play()
+
+
+class _LiveRun:
+    def __init__(
+        self, testbed: Testbed, installed: InstalledProgram, agent: agents.Agent, simulated: SessionRecord
+    ) -> None:
+        self._testbed = testbed
+        self._installed = installed
+        workspace = testbed.workspace
+        self._folder = workspace.doubles.folder / "live"
+        self._log = self._folder / "hook-runs.jsonl"
+        check_recordable(testbed.configuration.hooks)
+        self._asks = any(hook.event == "PermissionRequest" for hook in testbed.configuration.hooks)
+        wrapped = self._wrapped()
+        self._write_settings(wrapped)
+        self._agent = LiveAgent(
+            agent,
+            testbed.profile,
+            installed.program.wire,
+            workspace=str(workspace.root),
+            limit=testbed.turn_limit,
+            known=simulated.words,
+            unwrapped={new: old for old, new in wrapped.items()},
+        )
+
+    def _wrapped(self) -> dict[str, str]:
+        tap = (*python_program(_TAP), str(self._log), *self._testbed.profile.process.shell)
+        commands = {hook.command for hook in self._testbed.configuration.hooks}
+        return {command: shlex.join([*tap, command]) for command in commands}
+
+    def _write_settings(self, wrapped: Mapping[str, str]) -> None:
+        testbed = self._testbed
+        keys = command_keys(testbed.profile.config)
+        for path in testbed.files:
+            if is_settings(settings_paths(testbed.scenario, testbed.profile), path):
+                text, _ = replace_commands(testbed.workspace.read(path) or "", keys, wrapped)
+                testbed.workspace.locate(path).write_text(text, encoding="utf-8")
+        home = testbed.workspace.home
+
+        def read(name: str) -> str:
+            return (home / name).read_text(encoding="utf-8") if (home / name).exists() else ""
+
+        for name, text in self._installed.program.settings(read, str(testbed.workspace.root)).items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text, encoding="utf-8")
+
+    def play(self) -> SessionRecord:
+        """Play every process of the session, and return its record."""
+        agent, end = self._agent, ENDED
+        with ModelServer(self._folder, agent.answer) as server:
+            while (upcoming := agent.next_prompt()) is not None:
+                result = self._run(*upcoming)
+                if server.problem is not None:
+                    raise server.problem
+                self._check(result)
+                if agent.cut:
+                    end = CUT
+                    break
+        self._testbed.scan()
+        return SessionRecord(
+            runs=self._runs_by_turn(),
+            told=tuple(agent.told),
+            files=workspace_files(self._testbed),
+            end=end,
+            folders=self._testbed.workspace.folders,
+        )
+
+    def _run(self, prompt: str | object, resumed: bool) -> ProcessResult:
+        installed, workspace = self._installed, self._testbed.workspace
+        text = str(getattr(prompt, "text", prompt))
+        arguments = installed.program.argv(text, resumed, self._asks)
+        started = (str(PORT), str(workspace.root), *installed.command, *arguments)
+        env = {name: value for name, value in workspace.environment.items() if name not in _UNSET}
+        limit = self._testbed.settings.wall
+        spec = ProcessSpec(
+            argv=(*python_program(_LAUNCHER), *started),
+            cwd=str(self._folder),
+            env={**env, **installed.program.env},
+            limit=limit,
+            hook_timeout=limit,
+        )
+        return self._testbed.run_processes([spec], limit)[0]
+
+    def _check(self, result: ProcessResult) -> None:
+        """Raise an error if the program was cut by our budget, or failed before it did anything."""
+        ending, name = result.own_ending, self._installed.program.host
+        if isinstance(ending, TimedOut):
+            budget = f"{self._testbed.settings.wall:g} s"
+            raise SimulationError(
+                f"{name} did not end within the budget of {budget}; --hook-budget sets another"
+            )
+        worked = self._log.exists() or self._agent.told or self._agent.cut
+        if not worked and ending != Exited(0):
+            said = (result.stderr.text + result.stdout.text).strip()[-400:]
+            raise SimulationError(
+                f"{name} ran no hook and asked its model nothing ({ending}); it said: {said}"
+            )
+
+    def _runs_by_turn(self) -> tuple[tuple[RecordedRun, ...], ...]:
+        lines = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
+        runs: list[list[RecordedRun]] = [[] for _ in range(len(self._agent.asked) + 1)]
+        for at, run in read_tapped(lines):
+            runs[sum(asked <= at for asked in self._agent.asked)].append(run)
+        return tuple(map(tuple, runs))
+
+
+def workspace_files(testbed: Testbed) -> dict[str, str]:
+    """Return the workspace's files by path, without settings of hooks and what Git keeps."""
+    return dict(_workspace_files(testbed))
+
+
+def _workspace_files(testbed: Testbed) -> Iterator[tuple[str, str]]:
+    paths = settings_paths(testbed.scenario, testbed.profile)
+    for path, entry in testbed.files.items():
+        kept = path.startswith("workspace/") and not path.startswith("workspace/.git/")
+        if kept and entry.kind != "folder" and not is_settings(paths, path):
+            yield path, f"{entry.kind} {entry.mode:o} {_content(testbed, path) or entry.content}"
+
+
+def _content(testbed: Testbed, path: str) -> str:
+    """Return the text of a small file; empty for any other, which its digest stands for."""
+    try:
+        text = testbed.workspace.read(path) or ""
+    except WorkspaceError:
+        return ""
+    return text if len(text) <= _SMALL else ""

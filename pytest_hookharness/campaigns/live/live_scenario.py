@@ -1,0 +1,164 @@
+"""Which scenarios have a live equivalent, and the form in which both sides play them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.settings.configuration import expand_short_form
+from pytest_hookharness.hosts.wire.programs import LiveProgram
+from pytest_hookharness.model.moves import (
+    Act,
+    Edit,
+    Prompt,
+    Read,
+    Resume,
+    RunCommand,
+    Stop,
+    Subagent,
+    ToolCall,
+    Tools,
+)
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
+
+# How many messages of the model a session has at most: some hosts would go on forever.
+MOST_TURNS = 30
+# Keys whose values a real host and its model server cannot follow.
+_SIMULATED_ONLY = (
+    *(
+        "answers",
+        "cap",
+        "company",
+        "cover",
+        "cwd",
+        "flags",
+        "full",
+        "home_folder",
+        "network",
+        "options",
+        "order",
+    ),
+    *(
+        "pace",
+        "payload",
+        "processes",
+        "readonly",
+        "relaunched",
+        "setup",
+        "shell",
+        "stdin",
+        "terminal",
+        "worktree",
+    ),
+)
+# What begins commands that do no harm if the hook that should refuse them does not.
+_HARMLESS = ("echo ", "true", ": ")
+
+
+class NoLiveEquivalent(Exception):
+    """A scenario asks for something that a real program cannot be made to do; the message says what."""
+
+
+def check_playable(scenario: Scenario) -> None:
+    """
+    Check that a scenario can be played on a real program.
+
+    Raises:
+        NoLiveEquivalent: It cannot.
+    """
+    for reason in _reasons(scenario):
+        raise NoLiveEquivalent(reason)
+
+
+def _reasons(scenario: Scenario) -> Iterator[str]:
+    usual = {field.name: getattr(Scenario(name=""), field.name) for field in fields(Scenario)}
+    for key in _SIMULATED_ONLY:
+        if getattr(scenario, key) != usual[key]:
+            yield f"`{key}` has no live equivalent"
+    if scenario.fake_agents:
+        yield "fake agents have no live equivalent"
+    if isinstance(scenario.hooks, str) and f"workspace/{scenario.hooks}" not in _own_paths(scenario):
+        yield f"the real host does not read hooks from {scenario.hooks}"
+    if scenario.plugin is not None:
+        yield "plugins are not played on real programs yet"
+    # A prompt begins a process of the program: at first, and after a resume.
+    before: Act = Resume()
+    for act in scenario.script.acts:
+        if isinstance(act, Prompt) and not isinstance(before, Resume):
+            yield "a second prompt in one session has no live equivalent"
+        before = act
+        yield from _of_act(act)
+    for act in (act for reaction in scenario.script.reactions for act in reaction.moves):
+        if isinstance(act, Prompt):
+            yield "a second prompt in one session has no live equivalent"
+        yield from _of_act(act)
+
+
+def _own_paths(scenario: Scenario) -> tuple[str, ...]:
+    return hosts.find(scenario.host).config.paths
+
+
+def _of_act(act: Act) -> Iterator[str]:
+    match act:
+        case Prompt() | Stop():
+            return
+        case Resume(fork=fork):
+            if fork:
+                yield "a copy of a session has no live equivalent"
+        case Tools(calls=calls):
+            for call in calls:
+                yield from _of_call(call)
+        case RunCommand() | Edit() | Read():
+            yield from _of_call(act)
+        case Subagent():
+            yield "subagents are not played on real programs yet"
+        case _:
+            yield f"`{type(act).__name__.lower()}` has no live equivalent"
+
+
+def _of_call(call: ToolCall | RunCommand | Edit | Read) -> Iterator[str]:
+    if call.given is not None:
+        yield "a call with a given result has no live equivalent"
+    if call.expect in ("deny", "ask") and not _is_harmless(call):
+        yield "the real program would carry out a call that hooks should refuse, if they do not"
+
+
+def _is_harmless(call: ToolCall | RunCommand | Edit | Read) -> bool:
+    command = call.input.get("command") if isinstance(call, ToolCall) else getattr(call, "command", None)
+    return isinstance(command, str) and command.startswith(_HARMLESS)
+
+
+def live_form(scenario: Scenario, program: LiveProgram, most: int | None = None) -> Scenario:
+    """
+    Return a scenario as both sides play it: without campaigns, with its hooks in the host's own file.
+
+    It ends at the host's cap or after ``most`` turns, because a real host knows of no proof.
+    """
+    profile = hosts.find(scenario.host)
+    files = dict(scenario.files)
+    if not isinstance(scenario.hooks, str) and scenario.hooks is not None:
+        content = expand_short_form(profile, scenario.hooks)
+        files[program.hooks_file.removeprefix("workspace/")] = json.dumps(content, indent=2)
+    turns = min(scenario.turns, most or MOST_TURNS)
+    return replace(
+        scenario, files=files, hooks=None, vary=(), explore=None, parallel=None, until="guard", turns=turns
+    )
+
+
+def check_recordable(found: tuple[Hook, ...]) -> None:
+    """
+    Check that the runs of all hooks can be recorded on the real host.
+
+    Raises:
+        NoLiveEquivalent: Some cannot.
+    """
+    for hook in found:
+        if hook.type != "command" or hook.args is not None:
+            raise NoLiveEquivalent(
+                f"a hook of {hook.event} is no command line, so its runs cannot be recorded"
+            )
+        if not hook.source.endswith(".json"):
+            raise NoLiveEquivalent(f"runs of hooks in {hook.source} cannot be recorded")

@@ -1,0 +1,73 @@
+"""What differs between two runs of the same session, and is made alike before a comparison."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Json
+
+_ISO = r"\d{4}-\d\d-\d\d(?:T|-| )\d\d[:-]\d\d[:-]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """
+    One row of the table of what is made alike.
+
+    Attributes:
+        what: What it is, in words.
+        pattern: What stands for it in a text; empty if it is a number.
+        put: What takes its place.
+        keys: The keys whose numbers it is; empty for a text.
+    """
+
+    what: str
+    pattern: str
+    put: str
+    keys: tuple[str, ...] = ()
+
+
+# In this order. Folders come first: the rest of a path stays.
+TABLE = (
+    Normalisation("folders of the run, also with dashes for slashes", "", "<folder>"),
+    Normalisation("UUIDs", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
+    Normalisation("identifiers of calls", r"\b(?:toolu_|call_)[0-9A-Za-z_]+", "<call>"),
+    Normalisation("times", rf"\b{_ISO}", "<time>"),
+    Normalisation("days in paths", r"\b\d{4}/\d\d/\d\d\b", "<day>"),
+    Normalisation("times that results contain", r"Wall time: [0-9.]+ seconds", "Wall time: <seconds>"),
+    Normalisation("durations", "", "<number>", ("duration_ms", "timestamp")),
+)
+
+
+def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -> Json:
+    """
+    Return a value in which everything in the table is made alike.
+
+    Args:
+        value: The value.
+        folders: Absolute folders of the run, each with its name.
+        key: The key under which it stands.
+    """
+    if isinstance(value, str):
+        return normalised_text(value, folders)
+    if isinstance(value, Mapping):
+        return {normalised_text(name, folders): normalised(one, folders, name) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [normalised(one, folders, key) for one in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        row = next((row for row in TABLE if key in row.keys), None)
+        return value if row is None else row.put
+    return value
+
+
+def normalised_text(text: str, folders: Sequence[tuple[str, str]]) -> str:
+    """Return a text in which everything in the table is made alike."""
+    # The longest first: one folder may lie in another, and their slugs likewise.
+    for folder, name in sorted(folders, key=lambda pair: -len(pair[0])):
+        text = text.replace(folder, f"<{name}>").replace(re.sub(r"[^0-9A-Za-z]", "-", folder), f"<{name}>")
+    for row in TABLE:
+        if row.pattern:
+            text = re.sub(row.pattern, row.put, text)
+    return text

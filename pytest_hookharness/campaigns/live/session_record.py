@@ -1,0 +1,161 @@
+"""What one session did, in the same form for the simulation and the real host."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Json, Rule
+from pytest_hookharness.model.trace import HookEvent, Moved
+from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
+
+ENDED, CUT, HUNG = "it ended by itself", "it went on until the limit of turns", "it did not go on"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun:
+    """
+    One run of one hook.
+
+    Attributes:
+        event: The host's name of the event.
+        command: The hook's command line.
+        stdin: What it was given.
+        exit: Its exit code, negative for a signal; ``None`` if that is unknown.
+    """
+
+    event: str
+    command: str
+    stdin: bytes
+    exit: int | None = None
+
+    @property
+    def payload(self) -> Json:
+        """Its input as JSON; a text if it is none."""
+        try:
+            value: Json = json.loads(self.stdin)
+        except ValueError:
+            return self.stdin.decode("utf-8", "replace")
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """
+    One text that the model saw.
+
+    Attributes:
+        text: The text.
+        event: The event whose hooks caused it; empty if none did.
+        rule: The rule of the profile behind it; ``None`` on the real host, and for texts of no hook.
+    """
+
+    text: str
+    event: str = ""
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRecord:
+    """
+    One session.
+
+    Attributes:
+        runs: The hook runs before the first message of the model, after the first, and so on.
+        told: What was new for the model before each of its messages.
+        files: Kind, mode and content of the files of the workspace at the end, by path.
+        end: How it ended.
+        folders: Its absolute folders, each with a name.
+        rules: The rules behind the decisions of the simulated host, by event; empty for the real one.
+        words: The events of what hooks said in the simulation, by text; empty for the real host.
+    """
+
+    runs: tuple[tuple[RecordedRun, ...], ...]
+    told: tuple[tuple[Told, ...], ...]
+    files: Mapping[str, str]
+    end: str
+    folders: tuple[tuple[str, str], ...]
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def turns(self) -> int:
+        """The number of messages of the model."""
+        return len(self.told)
+
+
+def of_outcome(
+    outcome: Outcome, files: Mapping[str, str], folders: Sequence[tuple[str, str]], limit: int
+) -> SessionRecord:
+    """Return the record of a simulated session."""
+    runs: list[list[RecordedRun]] = [[]]
+    told: list[tuple[Told, ...]] = []
+    rules: dict[str, Rule] = {}
+    words: dict[str, str] = {}
+    for step in outcome.trace.steps:
+        match step.exchange:
+            case Moved(saw=saw):
+                told.append(
+                    tuple(
+                        Told(text=one.text, event=one.event, rule=rules.get(one.event))
+                        for one in saw.messages
+                    )
+                )
+                runs.append([])
+            case HookEvent(event=event, hook_runs=made, decision=decision):
+                rules[event] = decision.rule
+                said = (text.strip() for run in made for text in (run.reason, run.reply.context))
+                words |= {text: event for text in said if text}
+                runs[-1] += [
+                    RecordedRun(
+                        event=event,
+                        command=run.hook.command,
+                        stdin=run.stdin,
+                        exit=getattr(run.run.own_ending, "code", None) if run.run else None,
+                    )
+                    for run in made
+                    if run.ran or run.run is not None
+                ]
+            case _:
+                continue
+    return SessionRecord(
+        runs=tuple(map(tuple, runs)),
+        told=tuple(told),
+        files=files,
+        end=_end(outcome, limit),
+        folders=tuple(folders),
+        rules=rules,
+        words=words,
+    )
+
+
+def _end(outcome: Outcome, limit: int) -> str:
+    match outcome.verdict:
+        case Terminated() | Capped():
+            return ENDED
+        case Hung():
+            return HUNG
+        case _:
+            return CUT if outcome.trace.turns >= limit else type(outcome.verdict).__name__.lower()
+
+
+def read_tapped(lines: Iterable[str]) -> list[tuple[float, RecordedRun]]:
+    """Return the hook runs that a tap noted, each with the time of its start, in this order."""
+    found: dict[tuple[int, float], tuple[float, RecordedRun]] = {}
+    for line in lines:
+        noted = json.loads(line)
+        stdin = str(noted["stdin"]).encode("latin-1")
+        run = RecordedRun(event=_event(stdin), command=noted["command"], stdin=stdin, exit=noted["exit"])
+        found[noted["pid"], noted["at"]] = (noted["at"], run)
+    return sorted(found.values(), key=lambda pair: pair[0])
+
+
+def _event(stdin: bytes) -> str:
+    try:
+        payload = json.loads(stdin)
+    except ValueError:
+        return ""
+    return str(payload.get("hook_event_name", "")) if isinstance(payload, Mapping) else ""

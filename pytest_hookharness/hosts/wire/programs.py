@@ -1,0 +1,144 @@
+"""
+How the real programs of hosts are installed and started against a model server on loopback.
+
+Observed with the versions of the profiles, on Linux, without an account and without a terminal. A program
+that asks for anything but its model finds no network.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+
+from pytest_hookharness.hosts.wire import anthropic_messages, openai_responses
+from pytest_hookharness.hosts.wire.model_exchange import WireFormat
+from pytest_hookharness.model.fast_dataclass import dataclass
+
+# The port of the model server. Each run has a network of its own, so the port is always free.
+PORT = 18080
+_SERVER = f"http://127.0.0.1:{PORT}"
+_KEY = "dummy-key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveProgram:
+    """
+    The real program of a host.
+
+    Attributes:
+        host: Name of the host, without a version.
+        packages: What npm installs; templates over ``version``.
+        binary: Where the program is below its folder, with ``*`` for the machine's part of a name.
+        interpreter: The same for the program that runs it; empty if it runs by itself.
+        argv: Returns the arguments of a session, given its prompt, whether it is resumed, and what hooks
+            leave to the host: ``asks`` if a hook decides about permissions.
+        env: Environment variables.
+        settings: Returns the files of the home folder that a session needs, by path, given their present
+            texts and the workspace.
+        hooks_file: The state path of the settings file of a project.
+        wire: The format in which it talks with its model.
+        unordered: Sets of events whose hooks may run at the same time, so that their order means nothing.
+    """
+
+    host: str
+    packages: tuple[str, ...]
+    binary: str
+    interpreter: str = ""
+    argv: Callable[[str, bool, bool], Sequence[str]]
+    env: Mapping[str, str]
+    settings: Callable[[Callable[[str], str], str], Mapping[str, str]] = lambda _read, _workspace: {}
+    hooks_file: str
+    wire: WireFormat
+    unordered: tuple[frozenset[str], ...] = field(default=())
+
+    def install_command(self, folder: str, version: str) -> str:
+        """Return the command that installs a version into a folder."""
+        packages = " ".join(package.format(version=version) for package in self.packages)
+        return f"npm install --prefix {folder} {packages}"
+
+
+def _claude_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+    tools = "Bash,Write,Edit,Read,Task,Agent"
+    allowed = [] if asks else [f"--allowedTools={tools}"]
+    resume = ["-c"] if resumed else []
+    return [*resume, "-p", prompt, "--model", "claude-sonnet-4-5", "--output-format", "json", *allowed]
+
+
+def _codex_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+    del asks
+    free = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+    resume = ["resume", "--last"] if resumed else []
+    # Without plugins it asks no server for new ones.
+    common = ["--json", "--skip-git-repo-check", *free, "--disable", "plugins"]
+    return ["exec", *common, *resume, prompt]
+
+
+_CODEX_HEAD = """model = "gpt-5.5"
+model_provider = "mock"
+check_for_update_on_startup = false
+"""
+_CODEX_TABLES = f"""
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[otel]
+exporter = "none"
+[model_providers.mock]
+name = "mock"
+base_url = "{_SERVER}/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+supports_websockets = false
+"""
+
+
+def _codex_settings(read: Callable[[str], str], workspace: str) -> dict[str, str]:
+    # Hooks of a project are read only if it is trusted.
+    trusted = f'[projects.{json.dumps(workspace)}]\ntrust_level = "trusted"\n'
+    name = ".codex/config.toml"
+    return {name: f"{_CODEX_HEAD}{read(name)}\n{_CODEX_TABLES}{trusted}"}
+
+
+_PROGRAMS = (
+    LiveProgram(
+        host="claude-code",
+        packages=("@anthropic-ai/claude-code@{version}",),
+        binary="node_modules/@anthropic-ai/claude-code-linux-*/claude",
+        argv=_claude_arguments,
+        env={
+            "ANTHROPIC_BASE_URL": _SERVER,
+            "ANTHROPIC_API_KEY": _KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        },
+        hooks_file="workspace/.claude/settings.json",
+        wire=anthropic_messages.FORMAT,
+        unordered=(frozenset({"CwdChanged", "PostToolUse"}),),
+    ),
+    LiveProgram(
+        host="codex",
+        packages=("@openai/codex@{version}",),
+        binary="node_modules/@openai/codex-linux-*/vendor/*/bin/codex",
+        argv=_codex_arguments,
+        env={"MOCK_KEY": _KEY, "RUST_LOG": "error"},
+        settings=_codex_settings,
+        hooks_file="workspace/.codex/hooks.json",
+        wire=openai_responses.FORMAT,
+    ),
+)
+
+
+def find_program(host: str) -> LiveProgram | None:
+    """Return the program of a host, by its name without a version; ``None`` if it is not known."""
+    return next((program for program in _PROGRAMS if program.host == host), None)
+
+
+def known_programs() -> tuple[str, ...]:
+    """Return the names of the hosts whose program is known."""
+    return tuple(program.host for program in _PROGRAMS)

@@ -1,0 +1,86 @@
+"""Claims about ``pytest --hook-live``: what it skips and refuses, and a session on each installed program."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness import hosts
+
+SCENARIO = """\
+name: polite
+host: {host}
+hooks: {{Stop: "grep -q finished notes.txt || {{ echo finish it >&2; exit 2; }}"}}
+files: {{notes.txt: "begun"}}
+agent: [{{prompt: Go.}}, {{stop: Done.}}]
+when: [{{event: Stop, reason: finish, do: [{{run: echo finished > notes.txt}}]}}]
+"""
+
+
+@pytest.fixture
+def run_live(project, monkeypatch):
+    """Compare a scenario for a host, with the option and a folder of programs; returns the result."""
+
+    def run(option, host="codex", folder=None):
+        monkeypatch.delenv("HOOKHARNESS_LIVE", raising=False)
+        if folder is not None:
+            monkeypatch.setenv("HOOKHARNESS_LIVE", str(folder))
+        project.write("scenarios/polite.scenario.yaml", SCENARIO.format(host=host))
+        return project.run("-rs", f"--hook-live={option}")
+
+    return run
+
+
+def test_without_a_folder_of_programs(run_live):
+    """Without a program the item is skipped, with the command that installs the version of the profile."""
+    result = run_live("codex")
+
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(
+        ["*hook_live_path*npm install --prefix *codex@0.169.0 @openai/codex@0.169.0*"]
+    )
+
+
+def test_a_host_that_is_not_named(run_live):
+    """Scenarios of other hosts are skipped with the option that would play them."""
+    result = run_live("codex", host="claude-code")
+
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*--hook-live does not name claude-code; --hook-host *"])
+
+
+def test_an_unknown_program(run_live):
+    """A host whose program is not known is a usage error that names the known ones."""
+    result = run_live("cursor")
+
+    result.stderr.fnmatch_lines(
+        ["ERROR: --hook-live: no program of 'cursor' is known; expected claude-code, codex*"]
+    )
+
+
+def test_another_version(run_live, tmp_path):
+    """A program of another version than its profile's is not compared, for npm may install an older one."""
+    place = tmp_path / "codex@0.169.0/node_modules/@openai"
+    binary = place / "codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
+    binary.parent.mkdir(parents=True)
+    binary.touch(0o755)
+    (place / "codex").mkdir()
+    (place / "codex/package.json").write_text(json.dumps({"version": "0.99.0"}))
+    result = run_live("codex", folder=tmp_path)
+
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*has the version 0.99.0, not 0.169.0; run: npm install *"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_the_real_program(run_live, host):
+    """A session on the installed program is the simulated one, with the agent's reaction to the hook."""
+    folder = os.environ.get("HOOKHARNESS_LIVE", "")
+    if not Path(folder, hosts.find(host).id).is_dir() or not folder:
+        pytest.skip(f"HOOKHARNESS_LIVE names no folder with {hosts.find(host).id}; nox -s live installs it")
+    result = run_live(host, host=host, folder=folder)
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"{host}@* and program *: turns 1/1, hook runs 2/2, *, files 1/1, end 1/1"])

@@ -1,0 +1,169 @@
+"""Claims about the comparison of a simulated and a real session, on plain values."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.live.comparison import compare
+from pytest_hookharness.campaigns.live.listed_differences import LISTED, ListedDifference
+from pytest_hookharness.campaigns.live.normalisation import normalised, normalised_text
+from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told, read_tapped
+
+PROFILE = hosts.find("codex")
+
+
+def run(event="Stop", command="./check.sh", newline="", **keys):
+    """One recorded run with these keys in its input."""
+    return RecordedRun(
+        event=event,
+        command=command,
+        stdin=f"{json.dumps({'hook_event_name': event, **keys})}{newline}".encode(),
+    )
+
+
+def session(base="/a", **changes):
+    """A session of two messages of the model."""
+    record = SessionRecord(
+        runs=(
+            (run("UserPromptSubmit", cwd=f"{base}/workspace"),),
+            (run("PreToolUse"), run("PostToolUse")),
+            (run(),),
+        ),
+        told=((Told(text="Go."),), (Told(text=f"wrote {base}/workspace/a.txt"),)),
+        files={"workspace/a.txt": "file 644 one"},
+        end="it ended by itself",
+        folders=((f"{base}/workspace", "workspace"), (f"{base}/home", "home")),
+    )
+    return replace(record, **changes)
+
+
+def differences(real, **options):
+    """What differs from the simulated session, by category and in both values."""
+    found = compare(PROFILE, "0.169.0", session(), real, **options).differences
+    return [(one.category, one.simulated, one.real) for one in found]
+
+
+def test_the_same_session_in_other_folders():
+    """Two runs that differ in their folders alone agree in every item."""
+    comparison = compare(PROFILE, "0.169.0", session(), session("/some/where"))
+
+    assert comparison.differences == ()
+    assert comparison.compared["payload keys"] == 4
+    assert comparison.agreed("payload keys") == 4
+
+
+RUNS = session().runs
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"runs": (*RUNS[:2], ())}, [("hook runs", "1", "0"), ("order of events", "['Stop']", "[]")]),
+        (
+            {"runs": (RUNS[0], RUNS[1][::-1], RUNS[2])},
+            [("order of events", "['PreToolUse', 'PostToolUse']", "['PostToolUse', 'PreToolUse']")],
+        ),
+        (
+            {"runs": (*RUNS[:2], (run(more=1),))},
+            [("payload keys", "hook_event_name", "hook_event_name, more")],
+        ),
+        (
+            {"runs": ((run("UserPromptSubmit", cwd="/elsewhere"),), *RUNS[1:])},
+            [("payload values", "<workspace>", "/elsewhere")],
+        ),
+        ({"runs": (*RUNS[:2], (run(newline="\n"),))}, [("final newline", "False", "True")]),
+        (
+            {"told": (session().told[0], (Told(text="wrote nothing"),))},
+            [("told", "wrote <workspace>/a.txt", "wrote nothing")],
+        ),
+        (
+            {"told": ((*session().told[0], Told(text="look", event="Stop")), session().told[1])},
+            [("told", "nothing", "look")],
+        ),
+        ({"told": session().told[:1]}, [("turns", "2", "1")]),
+        ({"files": {"workspace/a.txt": "file 600 one"}}, [("files", "file 644 one", "file 600 one")]),
+        ({"files": {}}, [("files", "file 644 one", "nothing")]),
+        ({"end": "it went on"}, [("end", "it ended by itself", "it went on")]),
+    ],
+)
+def test_one_difference(change, found):
+    """Each change of the real session is one difference, of its own category, with both values."""
+    assert differences(session(**change)) == found
+
+
+def test_events_that_run_at_the_same_time():
+    """The order of events that the host may run at the same time is not compared, that of others is."""
+    swapped = session(runs=(RUNS[0], RUNS[1][::-1], RUNS[2]))
+    together = (frozenset({"PreToolUse", "PostToolUse"}),)
+
+    assert differences(swapped, unordered=together) == []
+    assert differences(swapped, unordered=(frozenset({"Stop", "SessionEnd"}),)) != []
+
+
+def test_the_same_calls_in_another_order():
+    """Runs for several calls of one message are paired by the call, not by their order."""
+    one, two = (run("PreToolUse", tool_input={"command": f"echo {n}"}) for n in "12")
+    simulated, real = (session(runs=((), made, ())) for made in ((one, two), (two, one)))
+
+    assert compare(PROFILE, "0.169.0", simulated, real).differences == ()
+
+
+def test_the_rule_behind_a_difference():
+    """A difference in an input names the rule of the profile about the keys of that event."""
+    (found,) = compare(PROFILE, "0", session(), session(runs=(*RUNS[:2], (run(more=1),)))).differences
+
+    assert found.rule == PROFILE.events["Stop"].fields.rule
+
+
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ("/base/workspace/a and -base-workspace", "<workspace>/a and <workspace>"),
+        ("id 0190aaaa-bbbb-4ccc-8ddd-eeeeffff0000.", "id <uuid>."),
+        ("toolu_000001 and call_3_1", "<call> and <call>"),
+        ("at 2026-01-05T09:00:01.000Z, in 2026/01/05/", "at <time>, in <day>/"),
+        ("version 2.1.329", "version 2.1.329"),
+    ],
+)
+def test_what_is_made_alike(text, alike):
+    """Folders, identifiers and times become words; anything else stays."""
+    assert normalised_text(text, [("/base/workspace", "workspace")]) == alike
+
+
+def test_numbers_that_are_made_alike():
+    """Durations are made alike by their key; other numbers, and truth values, stay."""
+    value = {"duration_ms": 3, "count": 3, "timestamp": True, "list": [{"duration_ms": 0.5}]}
+
+    assert normalised(value, []) == {
+        "duration_ms": "<number>",
+        "count": 3,
+        "timestamp": True,
+        "list": [{"duration_ms": "<number>"}],
+    }
+
+
+def test_a_listed_difference():
+    """A known difference belongs to one version, category and value; another one is new."""
+    known = ListedDifference(host="codex@0.169.0", category="files", where="a", real="nothing", reason="so")
+    (found,) = compare(PROFILE, "0", session(), session(files={})).differences
+
+    assert known.covers("codex@0.169.0", found)
+    assert not known.covers("codex@0.170.0", found)
+    assert not known.covers("codex@0.169.0", replace(found, real="other"))
+    assert not known.covers("codex@0.169.0", replace(found, category="told"))
+    assert all(one.reason and one.host in hosts.names() for one in LISTED)
+
+
+def test_runs_as_the_tap_notes_them():
+    """Of several lines about one run the last counts, and runs come in the order of their starts."""
+    lines = [
+        {"pid": 2, "at": 2.0, "command": "b", "stdin": "", "exit": None},
+        {"pid": 1, "at": 1.0, "command": "a", "stdin": "", "exit": None},
+        {"pid": 2, "at": 2.0, "command": "b", "stdin": '{"hook_event_name": "Stop"}', "exit": 2},
+    ]
+    (_, first), (_, second) = read_tapped(map(json.dumps, lines))
+
+    assert (first.command, first.exit, first.event) == ("a", None, "")
+    assert (second.command, second.exit, second.event) == ("b", 2, "Stop")

@@ -1,0 +1,133 @@
+"""Claims about the formats in which real programs talk with their models, as plain values."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.hosts.wire import anthropic_messages, openai_responses
+from pytest_hookharness.hosts.wire.model_exchange import ModelReply, WireCall
+from pytest_hookharness.hosts.wire.programs import find_program, known_programs
+
+SHELL = WireCall(id="c1", name="Bash", input={"command": "echo hi"})
+
+
+def data_of(stream):
+    """The data of each event of a stream."""
+    return [json.loads(line[6:]) for line in stream.decode().splitlines() if line.startswith("data: ")]
+
+
+def test_a_message_with_a_call_for_claude_code():
+    """A reply is streamed block by block, and its calls are the reason why it stops."""
+    events = data_of(anthropic_messages.FORMAT.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
+
+    assert [event["type"] for event in events if "block" in event["type"]] == [
+        *("content_block_start", "content_block_delta", "content_block_stop") * 2
+    ]
+    assert events[4]["content_block"] == {"type": "tool_use", "id": "c1", "name": "Bash", "input": {}}
+    assert json.loads(events[5]["delta"]["partial_json"]) == {"command": "echo hi"}
+    assert events[-2]["delta"]["stop_reason"] == "tool_use"
+
+
+def test_a_stop_for_claude_code():
+    """A reply without calls ends the turn, also if its text is empty."""
+    events = data_of(anthropic_messages.FORMAT.write(ModelReply(number=0)))
+
+    assert events[-2]["delta"]["stop_reason"] == "end_turn"
+    assert sum(event["type"] == "content_block_start" for event in events) == 1
+
+
+def test_calls_for_codex():
+    """A shell command and a patch have other names on the wire than for hooks."""
+    patch = WireCall(id="c2", name="apply_patch", input={"command": "*** Begin Patch"})
+    *_, last = data_of(openai_responses.FORMAT.write(ModelReply(number=0, calls=(SHELL, patch))))
+    shell, custom = last["response"]["output"]
+
+    assert (shell["type"], shell["name"], json.loads(shell["arguments"])) == (
+        "function_call",
+        "exec_command",
+        {"cmd": "echo hi"},
+    )
+    assert (custom["type"], custom["input"]) == ("custom_tool_call", "*** Begin Patch")
+
+
+CLAUDE = {
+    "tools": [{}, {}],
+    "messages": [
+        {"role": "user", "content": "Old."},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1"}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "hi"}]},
+                {"type": "text", "text": "a note"},
+            ],
+        },
+    ],
+}
+CODEX = {
+    "tools": [{}],
+    "input": [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Old."}]},
+        {"type": "function_call", "call_id": "c1"},
+        {"type": "function_call_output", "call_id": "c1", "output": "hi"},
+        {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "a note"}]},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [(anthropic_messages.FORMAT, CLAUDE), (openai_responses.FORMAT, CODEX)],
+    ids=["claude-code", "codex"],
+)
+def test_what_is_new_in_a_request(wire, body):
+    """New are the texts behind the model's last message; before its first one, everything is."""
+    request = wire.read(body)
+
+    assert request.main
+    assert request.texts_since(["c1"]) == ("hi", "a note")
+    first = {name: value[:1] if name != "tools" else value for name, value in body.items()}
+    assert wire.read(first).texts_since([]) == ("Old.",)
+
+
+def test_results_between_the_calls_of_one_message():
+    """If a host writes each result behind its call, the results of all calls of the last message are new."""
+    items = [
+        {"type": "function_call", "call_id": "old"},
+        {"type": "function_call_output", "call_id": "old", "output": "old"},
+        {"type": "function_call", "call_id": "a"},
+        {"type": "function_call_output", "call_id": "a", "output": "one"},
+        {"type": "function_call", "call_id": "b"},
+        {"type": "function_call_output", "call_id": "b", "output": "two"},
+    ]
+    request = openai_responses.FORMAT.read({"input": items, "tools": [{}]})
+
+    assert request.texts_since(["a", "b"]) == ("one", "two")
+    assert request.texts_since(["b"]) == ("two",)
+
+
+def test_a_side_request():
+    """A request without the agent's tools does not ask for its next move."""
+    assert not anthropic_messages.FORMAT.read({**CLAUDE, "tools": [{}]}).main
+    assert not openai_responses.FORMAT.read({**CODEX, "tools": []}).main
+
+
+@pytest.mark.parametrize("host", known_programs())
+def test_a_program_is_told_only_of_the_loopback(host):
+    """The only address in arguments, variables and settings is on loopback, and the key is none."""
+    program = find_program(host)
+    words = [
+        *program.argv("Go.", False, False),
+        *program.env.values(),
+        *program.settings(lambda _: "", "/w").values(),
+    ]
+    addresses = [word for text in words for word in text.split('"') if "://" in word]
+
+    assert all(address.startswith("http://127.0.0.1:18080") for address in addresses)
+    assert "dummy-key" in program.env.values()
+
+
+def test_a_resumed_session():
+    """The second prompt goes to the last session, and comes behind the options of the command."""
+    assert find_program("claude-code").argv("Go.", True, False)[:3] == ["-c", "-p", "Go."]
+    assert find_program("codex").argv("Go.", True, False)[-3:] == ["resume", "--last", "Go."]
