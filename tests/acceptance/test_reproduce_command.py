@@ -180,6 +180,48 @@ def test_a_subagent_that_may_not_stop(reproduce, project, tmp_path):
 
 
 @pytest.mark.nightly
+def test_a_loop_that_came_to_an_end(reproduce, project, tmp_path):
+    """A hook that refused often and then allowed is reproduced; the scenario passes once it refuses less."""
+    counts = "n=$(cat .n 2>/dev/null || echo 0); echo $((n + 1)) > .n; [ $n -gt 3 ] || {\n"
+    (project / "check.sh").write_text(f"#!/bin/sh\n{counts}  echo '{WHY}' >&2; exit 2; }}\n")
+    git(project, "commit", "-qam", "Count")
+    allowed = [*claude(project, stops=5)][-2:]
+    allowed[1]["hookErrors"] = []
+    status, printed = reproduce([*claude(project), *allowed])
+
+    assert (status, "4 of 4 refusals as recorded" in printed) == (0, True), printed
+    small = tmp_path / "reproduced" / "claude-code-stop-01234567.scenario.yaml"
+    assert "blocks: {Stop: {max: 2}}" in small.read_text()
+    assert main.main(["run", str(small)]) == 1
+    small.write_text(small.read_text().replace("-gt 3", "-gt 0"))
+    assert main.main(["run", str(small)]) == 0
+
+
+@pytest.mark.nightly
+def test_hooks_that_refuse_together(reproduce, project):
+    """Two hooks that refuse the same stops are compared in any order."""
+    both = [{"hooks": [{"type": "command", "command": f"echo {word} >&2; exit 2"}]} for word in "ab"]
+    (project / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": both}}))
+    git(project, "commit", "-qam", "Two")
+    records = [*claude(project)]
+    for number, record in enumerate(one for one in records if one.get("subtype")):
+        errors = [f"[echo {word} >&2; exit 2]: {word}\n" for word in "ab"]
+        record["hookErrors"] = errors if number % 2 else errors[::-1]
+    status, printed = reproduce(records, "--no-shrink")
+    assert (status, "8 of 8 refusals as recorded" in printed) == (0, True), printed
+
+
+@pytest.mark.nightly
+def test_a_project_with_many_files_is_shrunk(reproduce, project, tmp_path):
+    """Of a project with a binary file, the small scenario has the settings and what they name."""
+    (project / "logo").write_bytes(b"\xff\x00")
+    status, printed = reproduce(codex(project))
+
+    assert status == 0, printed
+    assert set(load(tmp_path, "codex-stop-01234567").files) == {".codex/hooks.json", "check.sh", "src.txt"}
+
+
+@pytest.mark.nightly
 def test_a_project_that_does_not_fit_into_a_scenario(reproduce, project):
     """A project with binary files is copied beside the scenario, without ignored files, and played."""
     (project / "logo").write_bytes(b"\xff\x00")

@@ -7,24 +7,15 @@ session shows again is not reported as a problem.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
-from pytest_hookharness.campaigns.shrinking.delta_debugging import minimise
+from pytest_hookharness.campaigns.shrinking.scenario_shrinker import Shrinker
 from pytest_hookharness.campaigns.stress.plan import RACE
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
 from pytest_hookharness.model.checkup import Symptom
-from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import (
-    FIRST_PROMPT,
-    Act,
-    Behaviour,
-    Edit,
-    Prompt,
-    RunCommand,
-    Script,
-    Stop,
-)
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Script
 from pytest_hookharness.model.mutations import VARY_FAMILIES
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -46,36 +37,8 @@ _SHOWN_BY: Mapping[str, tuple[str, ...]] = {
     "LOST-UPDATES": (RACE,),
     "TORN-STATE": (RACE,),
 }
-_SHORT = 12
-
-
-@dataclass(slots=True)
-class _Search:
-    """
-    A search for a small scenario that still shows the problem.
-
-    Attributes:
-        look: Plays a scenario.
-        best: The smallest so far, with its symptom; ``None`` if none has shown the problem yet.
-        left: How many more may be played.
-    """
-
-    look: Look
-    best: tuple[Scenario, Symptom] | None = None
-    left: int = _MOST
-    _seen: list[Scenario] = field(default_factory=list[Scenario])
-
-    def try_out(self, scenario: Scenario) -> bool:
-        """Play a scenario, and keep it if it shows the problem."""
-        if self.left <= 0 or scenario in self._seen:
-            return False
-        self.left -= 1
-        self._seen.append(scenario)
-        symptom = self.look(scenario)
-        if symptom is None:
-            return False
-        self.best = (scenario, symptom)
-        return True
+# Turns that a session may take beyond its acts.
+_MORE_TURNS = 24
 
 
 def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tuple[Scenario, Symptom] | None:
@@ -88,13 +51,25 @@ def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tu
         trace: The trace of that scenario.
         look: Plays a scenario; returns the symptom if it shows the problem.
     """
-    search = _Search(look, left=_MOST_VARIED if _is_varied(scenario) else _MOST)
-    if not any(map(search.try_out, _first_guesses(scenario, symptom, trace))):
+    seen = symptom
+
+    def shows(some: Scenario) -> bool:
+        nonlocal seen
+        found = look(some)
+        seen = found or seen
+        return found is not None
+
+    varied = _is_varied(scenario)
+    most = _MOST_VARIED if varied else _MOST
+    # The sessions are limited by the budget of the check.
+    shrinker = Shrinker(shows=shows, best=scenario, most=most, more_turns=_MORE_TURNS, until=math.inf)
+    if not any(map(shrinker.try_out, _first_guesses(scenario, symptom, trace))):
         return None
-    assert search.best is not None  # noqa: S101 - one of the guesses has shown it
-    _drop_acts(search, search.best[0])
-    _shorten_texts(search)
-    return search.best
+    shrinker.drop_acts(least=int(_is_varied(shrinker.best)))
+    if not _is_varied(shrinker.best):
+        shrinker.shorten_texts()
+    shrinker.drop_environment()
+    return shrinker.best, seen
 
 
 def _first_guesses(scenario: Scenario, symptom: Symptom, trace: Trace) -> Iterator[Scenario]:
@@ -135,53 +110,4 @@ def _single(scenario: Scenario, families: Sequence[str]) -> Iterator[Scenario]:
 
 def _with(scenario: Scenario, acts: Sequence[Act], script: Script | None = None) -> Scenario:
     script = replace(script or scenario.script, acts=tuple(acts))
-    return replace(scenario, script=script, turns=min(scenario.turns, len(acts) + 24))
-
-
-def _drop_acts(search: _Search, scenario: Scenario) -> None:
-    """Remove ever smaller groups of acts, but keep the first act."""
-    first, *acts = scenario.script.acts or (FIRST_PROMPT,)
-    least = int(_is_varied(scenario))
-    minimise(acts, lambda fewer: search.try_out(_with(scenario, [first, *fewer])), least)
-
-
-def _shorten_texts(search: _Search) -> None:
-    assert search.best is not None  # noqa: S101 - it is called when something was found
-    acts = search.best[0].script.acts if not _is_varied(search.best[0]) else ()
-    for position, act in enumerate(acts):
-        if position and isinstance(act, RunCommand | Edit | Prompt | Stop):
-            _shorten(search, position)
-
-
-def _shorten(search: _Search, position: int) -> None:
-    """Halve the text of one act, at its end or its beginning, as long as the problem shows."""
-    going = True
-    while going and search.left and search.best is not None:
-        scenario = search.best[0]
-        acts = list(scenario.script.acts)
-        text = _text(acts[position])
-        going = len(text) > _SHORT and any(
-            search.try_out(
-                _with(scenario, [*acts[:position], _with_text(acts[position], half), *acts[position + 1 :]])
-            )
-            for half in (text[: len(text) // 2].rstrip(), text[len(text) // 2 :].lstrip())
-            if half
-        )
-
-
-def _text(act: Act) -> str:
-    match act:
-        case RunCommand(command=text) | Prompt(text=text) | Stop(text=text) | Edit(text=text):
-            return text
-        case _:
-            return ""
-
-
-def _with_text(act: Act, text: str) -> Act:
-    match act:
-        case RunCommand():
-            return replace(act, command=text)
-        case Prompt() | Stop() | Edit():
-            return replace(act, text=text)
-        case _:
-            return act
+    return replace(scenario, script=script, turns=min(scenario.turns, len(acts) + _MORE_TURNS))

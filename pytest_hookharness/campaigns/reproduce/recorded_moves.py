@@ -3,19 +3,27 @@ The moves of a recorded agent as acts of a script.
 
 A call that failed, that the host or a person refused, that has no result, or that reaches out of the project
 is not carried out again: hooks see it with its recorded result. Calls that hooks refused are made as they
-were, because the hooks shall refuse them again.
+were, because the hooks shall refuse them again. A simulated subagent makes no calls, so the main agent makes
+those of a subagent just before it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from pytest_hookharness.campaigns.reproduce.outside_world import find_reach, is_outside
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
-from pytest_hookharness.judging.detectors.signatures import ActionKind, command_of, file_of, kind_of
-from pytest_hookharness.model.actions import Action, ActionResult, Break
+from pytest_hookharness.judging.detectors.signatures import (
+    ActionKind,
+    command_of,
+    file_of,
+    kind_of,
+    mask_numbers,
+)
+from pytest_hookharness.model.actions import Action, ActionResult, Break, DetectedLoop, StreamItem
+from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -55,35 +63,107 @@ class RecordedMoves:
         performs: Whether shell commands are carried out at all.
         acts: The acts of the main agent.
         left_out: What the replay does not do, in words.
-        positions: Position in ``acts`` of the first act of an item, by the item's place.
+        positions: Position in ``acts`` of the first act of an item, by the item's identity.
+        played: The items that became acts, in the order of the acts; ends of subagents are not among them.
     """
 
     stream: SessionStream
     performs: bool = True
     acts: list[Act] = field(default_factory=list[Act])
     left_out: list[str] = field(default_factory=list[str])
-    positions: dict[str, int] = field(default_factory=dict[str, int])
+    positions: dict[int, int] = field(default_factory=dict[int, int])
+    played: list[StreamItem] = field(default_factory=list[StreamItem])
 
     def read(self) -> None:
         """Turn the items of the session into acts."""
-        before, agents, message = 0.0, dict[str, int](), ""
-        first = next((item for item in self.stream.items if not item.agent), None)
-        if not isinstance(first, Break) or first.why != "prompt":
+        main = [item for item in self.stream.items if not item.agent]
+        owners = self._find_owners(main)
+        before, message = 0.0, ""
+        if not main or not isinstance(main[0], Break) or main[0].why != "prompt":
             self.acts.append(FIRST_PROMPT)
-        for item in self.stream.items:
-            if item.agent:
-                agents[item.agent] = agents.get(item.agent, 0) + isinstance(item, Action)
-                continue
+            self._play_unowned(owners)
+        for item in main:
             if before and item.at - before > _LONG:
                 self.acts.append(Wait(seconds=float(round(item.at - before))))
             before = item.at or before
             if isinstance(item, Action) and item.message and item.message == message:
                 self._note("calls of one message are made one after the other")
             message = item.message if isinstance(item, Action) else ""
-            self.positions[item.place] = len(self.acts)
-            self.acts += self._acts(item)
-        for agent, calls in agents.items():
-            self._note(f"{calls} calls of the subagent {agent}: a simulated subagent only stops")
+            if _is_task(item):
+                self._play_subagent(owners.get(id(item), ""), item)
+            else:
+                self._play(item)
+            if item is main[0] and isinstance(item, Break) and item.why == "prompt":
+                self._play_unowned(owners)
+
+    def refused_act(self, acts: Sequence[Act], loop: DetectedLoop) -> Act:
+        """Return the act that a loop refuses: the last stop, the task of the subagent, or the first call."""
+        event = loop.refusal.event if loop.refusal else ""
+        if event in ("Stop", "AfterAgent"):
+            return next((act for act in reversed(acts) if isinstance(act, Stop)), acts[-1])
+        key = event, mask_numbers(loop.error)
+        places = (
+            self.positions.get(id(item), -1)
+            for item in self.stream.items
+            if any((one.event, mask_numbers(one.reason)) == key for one in item.refusals)
+        )
+        return acts[next(places, -1)]
+
+    def _find_owners(self, main: Sequence[StreamItem]) -> dict[int, str]:
+        """Return the subagent of each task, by the task's identity: named in its result, or in order."""
+        free = [*dict.fromkeys(item.agent for item in self.stream.items if item.agent)]
+        owners: dict[int, str] = {}
+        tasks = [item for item in main if _is_task(item)]
+        for task in tasks:
+            said = task.result if isinstance(task, Action) else ""
+            named = next((agent for agent in free if agent in said), "")
+            if named:
+                owners[id(task)] = named
+                free.remove(named)
+        for task in tasks:
+            if free and id(task) not in owners:
+                owners[id(task)] = free.pop(0)
+        return owners
+
+    def _play_unowned(self, owners: Mapping[int, str]) -> None:
+        """Play the subagents whose task is not in the transcript."""
+        agents = dict.fromkeys(item.agent for item in self.stream.items if item.agent)
+        for agent in agents:
+            if agent not in owners.values():
+                self._play_subagent(agent)
+
+    def _play_subagent(self, agent: str, task: StreamItem | None = None) -> None:
+        below = [item for item in self.stream.items if agent and item.agent == agent]
+        calls = [item for item in below if isinstance(item, Action)]
+        if calls:
+            number = counted(len(calls), "call")
+            self._note(f"the main agent makes {number} of the subagent {agent}: hooks see no agent_id")
+        for call in calls:
+            self._play(call)
+        arguments = task.arguments if isinstance(task, Action) else {}
+        kind, prompt = (str(arguments.get(key) or "") for key in ("subagent_type", "prompt"))
+        first = next((item.text for item in below if isinstance(item, Break) and item.why == "prompt"), "")
+        texts = tuple(
+            item.text or Stop().text for item in below if isinstance(item, Break) and item.why == "stop"
+        )
+        if task is not None:
+            self.played.append(task)
+            below.append(task)
+        for item in below:
+            self.positions.setdefault(id(item), len(self.acts))
+        self.acts.append(
+            Subagent(
+                kind=kind or Subagent().kind,
+                prompt=prompt or first,
+                texts=texts or (Stop().text,),
+                say=task.say if isinstance(task, Action) else "",
+            )
+        )
+
+    def _play(self, item: StreamItem) -> None:
+        self.positions[id(item)] = len(self.acts)
+        self.played.append(item)
+        self.acts += self._acts(item)
 
     def _note(self, text: str) -> None:
         if text not in self.left_out:
@@ -101,11 +181,7 @@ class RecordedMoves:
 
     def _calls(self, action: Action) -> Iterator[Act]:
         arguments = within(action.arguments, self.stream.cwd)
-        given = self._result(action, arguments)
-        if action.tool in _SUBAGENT and not action.refusals:
-            yield self._subagent(arguments, action.say)
-            return
-        yield from _moves(action, arguments, given)
+        yield from _moves(action, arguments, self._result(action, arguments))
 
     def _result(self, action: Action, arguments: Payload) -> ToolResult | None:
         """Return the recorded result of a call that is not carried out again; ``None`` if it is."""
@@ -126,13 +202,9 @@ class RecordedMoves:
             return ToolResult(text="")
         return None
 
-    def _subagent(self, arguments: Payload, say: str) -> Subagent:
-        kind, prompt = (str(arguments.get(key) or "") for key in ("subagent_type", "prompt"))
-        stops = (item for item in self.stream.items if item.agent and isinstance(item, Break))
-        ends = [stop.text for stop in stops if stop.why == "stop" and stop.text]
-        return Subagent(
-            kind=kind or Subagent().kind, prompt=prompt, texts=(ends[-1] if ends else Stop().text,), say=say
-        )
+
+def _is_task(item: StreamItem) -> bool:
+    return isinstance(item, Action) and item.tool in _SUBAGENT and not item.refusals
 
 
 def _reach(kind: ActionKind, arguments: Payload) -> str:

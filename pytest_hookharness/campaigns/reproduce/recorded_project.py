@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from pytest_hookharness.campaigns.shrinking.scenario_parts import named_files
 from pytest_hookharness.execution.workspace.committed_project import find_commit, write_commit
-from pytest_hookharness.execution.workspace.project_files import IgnoredFiles
+from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, copy_folder
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.signatures import file_of
 from pytest_hookharness.model.actions import Action
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.redaction import Secrets, redacted
 from pytest_hookharness.scenario_files.json_records import UnreadableRecords
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _HASH = re.compile(r"\A[0-9a-f]{7,64}\Z")
 # A project with more is not written into a scenario file.
 _MOST_FILES, _MOST_BYTES = 100, 256 * 1024
+# More are not searched for names.
+_MOST_LOOKED_AT = 5000
 _SESSION_ID = "{{session_id}}"
 
 
@@ -33,6 +40,7 @@ class RecordedProject:
         folder: Where they are.
         told: Which state of the project they are, in words.
         files: Texts of all files, by path, if they are few; ``None`` if they are not.
+        named: If they are not few, the texts of the settings, and of the files that these or each other name.
         modes: Permission bits of files that a scenario would not give them by itself.
         git: Whether the project is in a repository.
     """
@@ -40,6 +48,7 @@ class RecordedProject:
     folder: Path
     told: str
     files: Mapping[str, str] | None
+    named: Mapping[str, str]
     modes: Mapping[str, int]
     git: bool
 
@@ -78,14 +87,21 @@ def find_project(
     if commit and (at or stream.commit):
         inside = write_commit(folder, commit, scratch)
         files, modes = _few_files(inside, frozenset())
+        named = _named_files(inside, frozenset(), stream.form) if files is None else {}
         told = f"{folder} at commit {commit[:12]}"
-        return RecordedProject(folder=inside, told=told, files=files, modes=modes, git=True)
+        return RecordedProject(folder=inside, told=told, files=files, named=named, modes=modes, git=True)
     with TemporaryDirectory(prefix="hookharness-git-") as home:
         ignored = IgnoredFiles.of(folder, Path(home))
     files, modes = (None, {}) if ignored.folders else _few_files(folder, ignored.paths)
+    named = _named_files(folder, ignored.paths, stream.form) if files is None else {}
     why = f"it has no commit {stream.commit[:12]}" if stream.commit else "the transcript names no commit"
     return RecordedProject(
-        folder=folder, told=f"{folder} as it is now ({why})", files=files, modes=modes, git=git
+        folder=folder,
+        told=f"{folder} as it is now ({why})",
+        files=files,
+        named=named,
+        modes=modes,
+        git=git,
     )
 
 
@@ -99,6 +115,25 @@ def infer_folder(stream: SessionStream, project: Path) -> str:
             places = (n for n in parts if os.path.lexists(project.joinpath(*path.parts[n:])))
             found.update(str(PurePosixPath(*path.parts[:n])) for n in [*places][:1])
     return found.most_common(1)[0][0] if found else ""
+
+
+def _named_files(folder: Path, without: frozenset[Path], host: str) -> Mapping[str, str]:
+    """Return the texts of a host's settings in a project, and of the files that these or each other name."""
+    texts: dict[str, str] = {}
+    for path in islice(_walk(folder, without), _MOST_LOOKED_AT):
+        text = _text(path) if path.stat().st_size <= _MOST_BYTES else None
+        if text is not None and _SESSION_ID not in text:
+            texts[str(path.relative_to(folder))] = text
+    named = named_files(Scenario(name="named", host=host, files=texts))
+    return {path: texts[path] for path in named}
+
+
+def _walk(folder: Path, without: frozenset[Path]) -> Iterator[Path]:
+    """Yield the files of a folder that git does not ignore, without those of links."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != ".git" and Path(place, name) not in without)
+        paths = (Path(place, name) for name in sorted(names) if name != ".git")
+        yield from (path for path in paths if path not in without and not path.is_symlink())
 
 
 def _few_files(folder: Path, without: frozenset[Path]) -> tuple[Mapping[str, str] | None, Mapping[str, int]]:
@@ -132,3 +167,20 @@ def _text(path: Path) -> str | None:
     except (OSError, UnicodeDecodeError):
         return None
     return None if "\r" in text or "\0" in text else text
+
+
+def copy_project(source: Path, target: Path, secrets: Secrets) -> None:
+    """Copy a project beside its scenarios, without secrets in its texts."""
+    with TemporaryDirectory(prefix="hookharness-copy-") as scratch:
+        home, fresh = Path(scratch, "home"), Path(scratch, "project")
+        home.mkdir()
+        fresh.mkdir()
+        # The scenarios may lie in the project.
+        copy_folder(source, fresh, {*IgnoredFiles.of(source, home).paths, target.parent})
+        for path in fresh.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                data = path.read_bytes()
+                kept = redacted(data, secrets)
+                if kept != data:
+                    path.write_bytes(kept)
+        shutil.move(fresh, target)

@@ -5,15 +5,16 @@ Recorded refusals beside those of a replay, one by one, and the likely cause of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
-from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.signatures import mask_numbers
-from pytest_hookharness.model.actions import HookRefusal
+from pytest_hookharness.judging.findings.finding_catalogue import MANGLED
+from pytest_hookharness.model.actions import HookRefusal, StreamItem
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import HookRun
+from pytest_hookharness.model.trace import HookRun, Trace
 from pytest_hookharness.model.verdicts import Undecided
 
 _MISSING = re.compile(
@@ -45,30 +46,36 @@ class Comparison:
 
 
 SUBAGENT_STOP = "SubagentStop"
+# What the hooks of one event said: several may have refused it, and not in the same order each time.
+_Refused: TypeAlias = tuple[HookRefusal, ...]
 
 
-def recorded_refusals(stream: SessionStream, agent: str = "") -> tuple[HookRefusal, ...]:
-    """Return the refusals of an agent's calls and stops, in order; of a subagent's those of its stops."""
-    found = (refusal for item in stream.items if item.agent == agent for refusal in item.refusals)
-    return tuple(one for one in found if not agent or one.event == SUBAGENT_STOP)
+def recorded_refusals(items: Iterable[StreamItem]) -> list[_Refused]:
+    """Return the refusals of each refused item, by event, in order."""
+    return [
+        tuple(one for one in item.refusals if one.event == event)
+        for item in items
+        for event in dict.fromkeys(one.event for one in item.refusals)
+    ]
 
 
-def replayed_refusals(outcome: Outcome, agent: str = "") -> tuple[HookRefusal, ...]:
-    """Return the refusals of an agent in a replay, in order; those that the host overrides too."""
-    found = (
-        HookRefusal(event=hooked.event, hook=run.hook.command, reason=run.reason.strip())
-        for _, hooked in outcome.trace.hooked()
+def replayed_refusals(trace: Trace) -> list[_Refused]:
+    """Return the refusals of each refused event in a replay, in order; those that the host overrides too."""
+    return [
+        tuple(
+            HookRefusal(event=hooked.event, hook=run.hook.command, reason=run.reason.strip())
+            for run in hooked.deciding
+        )
+        for _, hooked in trace.hooked()
         if hooked.decision.refused or hooked.decision.overridden or hooked.decision.ruling is Ruling.DENY
-        for run in hooked.deciding
-    )
-    return tuple(one for one in found if (one.event == SUBAGENT_STOP) == bool(agent))
+    ]
 
 
-def alike(recorded: HookRefusal, replayed: HookRefusal, cwd: str, outcome: Outcome) -> bool:
+def alike(recorded: HookRefusal, replayed: HookRefusal, cwd: str, folders: Iterable[tuple[str, str]]) -> bool:
     """Return whether two refusals have the same event and text, without numbers and the project's path."""
     if recorded.event != replayed.event:
         return False
-    here = next((path for path, name in outcome.folders if name.startswith("workspace")), "")
+    here = next((path for path, name in folders if name.startswith("workspace")), "")
     return not recorded.reason or _bare(recorded.reason, cwd) == _bare(replayed.reason, here)
 
 
@@ -76,21 +83,29 @@ def _bare(reason: str, project: str) -> str:
     return mask_numbers(reason.replace(project, "<project>") if project else reason).strip()
 
 
-def compare(stream: SessionStream, outcome: Outcome, agent: str = "") -> Comparison:
-    """Return how far an agent's refusals in a replay are those of the transcript."""
-    recorded, replayed = recorded_refusals(stream, agent), replayed_refusals(outcome, agent)
-    pairs = zip(recorded, replayed, strict=False)
-    same = 0
-    for one, other in pairs:
-        if not alike(one, other, stream.cwd, outcome):
-            break
-        same += 1
-    if same == len(recorded):
-        return Comparison(recorded=len(recorded), same=same, more=len(replayed) - same)
-    told = _describe(replayed[same]) if same < len(replayed) else "no further refusal"
-    difference = f"refusal {same + 1}: recorded {_describe(recorded[same])}; here {told}"
-    cause = next(_causes(outcome, recorded[same]), "")
-    return Comparison(recorded=len(recorded), same=same, difference=difference, cause=cause)
+def compare(recorded: Sequence[_Refused], outcome: Outcome, cwd: str, *, of_subagent: bool) -> Comparison:
+    """
+    Return how far the refusals of a replay are those of the transcript.
+
+    Args:
+        recorded: The refusals of the transcript.
+        outcome: The replay.
+        cwd: Folder of the recorded session.
+        of_subagent: Whether they are about the stops of subagents; all others are left out then.
+    """
+    every = (one for one in replayed_refusals(outcome.trace) if one)
+    replayed = [one for one in every if (one[0].event == SUBAGENT_STOP) == of_subagent]
+    whole, same = sum(map(len, recorded)), 0
+    for number, group in enumerate(recorded):
+        here = replayed[number] if number < len(replayed) else ()
+        for one in group:
+            if not any(alike(one, other, cwd, outcome.folders) for other in here):
+                told = " and ".join(map(_describe, here)) or "no further refusal"
+                difference = f"refusal {same + 1}: recorded {_describe(one)}; here {told}"
+                cause = next(_causes(outcome, one), "")
+                return Comparison(recorded=whole, same=same, difference=difference, cause=cause)
+            same += 1
+    return Comparison(recorded=whole, same=same, more=len(replayed) - len(recorded))
 
 
 def _describe(refusal: HookRefusal) -> str:
@@ -109,6 +124,9 @@ def _causes(outcome: Outcome, wanted: HookRefusal) -> Iterator[str]:
     for run in runs:
         if line := _MISSING.search(_stderr(run)):
             yield f"`{run.hook.command}` says {_short(line[0])!r}: a tool or file is missing here"
+    for finding in outcome.findings:
+        if finding.name == MANGLED.name:
+            yield finding.text
     if not any(run.hook.event == wanted.event for run in runs):
         yield (
             f"no hook ran on {wanted.event}: these files configure none for it; settings that git ignores, "

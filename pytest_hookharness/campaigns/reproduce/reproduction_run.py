@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +19,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
 from pytest_hookharness.campaigns.reproduce.recorded_project import (
     RecordedProject,
+    copy_project,
     find_project,
     infer_folder,
 )
@@ -31,22 +31,24 @@ from pytest_hookharness.campaigns.reproduce.refusal_comparison import (
     replayed_refusals,
 )
 from pytest_hookharness.campaigns.reproduce.reproduction import Reproduction
+from pytest_hookharness.campaigns.reproduce.resumed_plays import open_resumed_plays
 from pytest_hookharness.campaigns.reproduce.session_files import read_session
-from pytest_hookharness.campaigns.reproduce.shrunk_scenario import MOST_SECONDS, Shrinker
 from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.campaigns.shrinking.scenario_shrinker import MOST_SECONDS, Shrinker
 from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.user_files import create_file
-from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, copy_folder
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
+from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.refusal_rows import detect_all
-from pytest_hookharness.model.actions import DetectedLoop, HookRefusal
-from pytest_hookharness.model.expectations import Expectation, counted
+from pytest_hookharness.model.actions import Break, DetectedLoop, HookRefusal
+from pytest_hookharness.model.expectations import Expectation, Range, counted
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.moves import Act, Prompt, Script, Stop, Subagent, Wait
+from pytest_hookharness.model.moves import Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.reports.redaction import Secrets, find_secrets, redact, redacted
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.reports.trace import schema
@@ -91,6 +93,7 @@ class ReproductionRun:
     shrinks: bool = True
     _plays: int = 0
     _hooks: set[str] = field(default_factory=set[str])
+    _secrets: Secrets = Secrets()
     _began: float = field(default_factory=time.monotonic)
 
     def run(self) -> Reproduction:
@@ -113,7 +116,7 @@ class ReproductionRun:
         with TemporaryDirectory(prefix="hookharness-commit-") as scratch:
             project = find_project(stream, self.source, self.project, self.at, Path(scratch))
             stream.note(cwd=infer_folder(stream, project.folder))
-            secrets = find_secrets(os.environ, words=schema.words())
+            secrets = self._secrets = find_secrets(os.environ, words=schema.words())
             found = self._reproduce(replace(result, loop=loop.text), stream, loop, project, secrets)
             return redacted(found, secrets)
 
@@ -136,11 +139,19 @@ class ReproductionRun:
         moves = RecordedMoves(stream, performs=tier is Tier.NAMESPACES)
         moves.read()
         scenario = redacted(self._compose(stream, loop, project, moves), secrets)
-        comparison = compare(stream, self._play(_all_moves(scenario, loop)), loop.agent)
+        of_subagent = loop.refusal is not None and loop.refusal.event == SUBAGENT_STOP
+        stops = (item for item in stream.items if item.agent == loop.agent and isinstance(item, Break))
+        recorded = recorded_refusals(stops if of_subagent else moves.played)
+        whole = self._play(_all_moves(scenario, stream))
+        comparison = compare(recorded, whole, stream.cwd, of_subagent=of_subagent)
         outcome = self._play(scenario)
-        shown = self._shows(outcome, loop, stream)
-        self._hooks = {one.hook for one in self._alike(outcome, loop, stream)}
         complete = comparison.same == comparison.recorded > 0
+        if complete and outcome.passed and scenario.expect.verdict:
+            # The real session went on in the end too; the hook should not have refused as often.
+            scenario = replace(scenario, expect=_fewer_blocks(loop))
+            outcome = self._play(scenario)
+        shown = self._shows(outcome, loop, stream)
+        self._hooks = {one.hook for one in self._alike(outcome.trace, outcome.folders, loop, stream)}
         missing = [part for part in (_MISSING[stream.form], _MISSING_EVERYWHERE) if part]
         result = replace(
             result,
@@ -158,7 +169,7 @@ class ReproductionRun:
         )
         if not result.reproduced:
             return replace(result, plays=self._plays, seconds=time.monotonic() - self._began)
-        small = self._shrink(scenario, loop, stream, moves) if shown and self.shrinks else None
+        small = self._shrink(scenario, loop, stream, moves, project) if shown and self.shrinks else None
         files = [*self._write(result, scenario, small.best if small else None, project, secrets)]
         return replace(
             result,
@@ -186,36 +197,59 @@ class ReproductionRun:
 
     def _play(self, scenario: Scenario, wall: float = 0.0) -> Outcome:
         self._plays += 1
-        return simulate(scenario, replace(self.settings, wall=wall or self.settings.wall), self.resources)
+        # What changes a decision is only looked for where the verdict is about a loop without an end.
+        probes = self.settings.probes and _is_endless(scenario)
+        settings = replace(self.settings, wall=wall or self.settings.wall, probes=probes)
+        return simulate(scenario, settings, self.resources)
 
     def _shows(self, outcome: Outcome, loop: DetectedLoop, stream: SessionStream) -> bool:
-        """Return whether an outcome shows the loop: the same text, and no end, or calls not allowed."""
-        seen = [
-            one for one in self._alike(outcome, loop, stream) if not self._hooks or one.hook in self._hooks
-        ]
-        endless = outcome.verdict_name in _ENDLESS or bool(outcome.scenario.expect.decisions)
+        """Return whether an outcome shows the loop: the same hook and text, and no end or too many blocks."""
+        seen = self._alike(outcome.trace, outcome.folders, loop, stream)
+        endless = outcome.verdict_name in _ENDLESS or not _is_endless(outcome.scenario)
         return bool(seen) and endless and not outcome.passed
 
-    def _alike(self, outcome: Outcome, loop: DetectedLoop, stream: SessionStream) -> list[HookRefusal]:
-        """Return the refusals of a play that have the event and the text of the loop."""
-        wanted, replayed = loop.refusal, replayed_refusals(outcome, loop.agent)
-        return [one for one in replayed if wanted is not None and alike(wanted, one, stream.cwd, outcome)]
+    def _alike(
+        self, trace: Trace, folders: Sequence[tuple[str, str]], loop: DetectedLoop, stream: SessionStream
+    ) -> list[HookRefusal]:
+        """Return the refusals of a play that have the event, the text and, once known, a hook of the loop."""
+        wanted, replayed = loop.refusal, (one for group in replayed_refusals(trace) for one in group)
+        return [
+            one
+            for one in replayed
+            if wanted is not None
+            and alike(wanted, one, stream.cwd, folders)
+            and (not self._hooks or one.hook in self._hooks)
+        ]
 
     def _shrink(
-        self, scenario: Scenario, loop: DetectedLoop, stream: SessionStream, moves: RecordedMoves
+        self,
+        scenario: Scenario,
+        loop: DetectedLoop,
+        stream: SessionStream,
+        moves: RecordedMoves,
+        project: RecordedProject,
     ) -> Shrinker:
-        kept = _refused_act(scenario, loop, moves)
-
         def shows(some: Scenario) -> bool | None:
             try:
                 outcome = self._play(some, MOST_SECONDS)
             except (SimulationError, WorkspaceError):
                 return False
-            undecided = outcome.verdict_name == "undecided" and not some.expect.decisions
+            undecided = outcome.verdict_name == "undecided" and _is_endless(some)
             return None if undecided else self._shows(outcome, loop, stream)
 
-        shrinker = Shrinker(shows=shows, best=scenario, kept=kept)
-        shrinker.shrink()
+        shrinker = Shrinker(shows=shows, best=scenario, kept=moves.refused_act(scenario.script.acts, loop))
+        if scenario.project is not None:
+            shrinker.try_out(replace(scenario, project=None, files=redacted(project.named, self._secrets)))
+        with open_resumed_plays(
+            shrinker.best,
+            self.settings,
+            self.resources,
+            seen=lambda trace, folders: bool(self._alike(trace, folders, loop, stream)),
+            endless=_is_endless(scenario),
+            remaining=lambda: max(0.0, shrinker.until - time.monotonic()),
+        ) as plays:
+            shrinker.rules_out = plays.rules_out if plays is not None else shrinker.rules_out
+            shrinker.shrink()
         return shrinker
 
     def _write(
@@ -231,7 +265,7 @@ class ReproductionRun:
         folder = ""
         if full.project is not None:
             folder = f"{full.name}-project"
-            _copy(project.folder, (self.output / folder).resolve(), secrets)
+            copy_project(project.folder, (self.output / folder).resolve(), secrets)
         why = redact(f"{result.loop} Recorded by {result.host}, played on {result.project}.", secrets)
         for scenario, suffix in ((small, ""), (full, "-full")):
             if scenario is None:
@@ -244,6 +278,10 @@ class ReproductionRun:
 
     def _expectation(self, scenario: Scenario) -> str:
         """Return the expectation as text: of calls, that the hooks allow each of those that are made."""
+        blocks = scenario.expect.blocks
+        if isinstance(blocks, Mapping):
+            limits = ", ".join(f"{event}: {{max: {limit.max}}}" for event, limit in blocks.items())
+            return f"expect: {{verdict: terminated, blocks: {{{limits}}}}}\n"
         if not scenario.expect.decisions:
             return "expect: {verdict: terminated}\n"
         (event,) = scenario.expect.decisions
@@ -252,7 +290,7 @@ class ReproductionRun:
 
 
 def _describe_rest(stream: SessionStream, loops: tuple[DetectedLoop, ...]) -> str:
-    count = len(recorded_refusals(stream))
+    count = sum(map(len, recorded_refusals(stream.items)))
     number, others = counted(count, "refusal"), counted(len(loops), "loop")
     refused = f"{number}, no three in a row with one text" if count else "no refusals by hooks"
     own = f"; {others} of the agent's own moves, see `hookharness analyze`" if loops else ""
@@ -282,36 +320,20 @@ def _expectation(loop: DetectedLoop) -> Expectation:
     return Expectation(decisions={event: ("allow",) * loop.count})
 
 
-def _all_moves(scenario: Scenario, loop: DetectedLoop) -> Scenario:
+def _fewer_blocks(loop: DetectedLoop) -> Expectation:
+    """Return what holds once a hook is fixed that refused often and then allowed: no loop is reported."""
+    event = loop.refusal.event if loop.refusal else ""
+    return Expectation(verdict="terminated", blocks={event: Range(max=Limits().repetitions - 1)})
+
+
+def _is_endless(scenario: Scenario) -> bool:
+    """Return whether only a session without an end shows the loop."""
+    return not scenario.expect.decisions and scenario.expect.blocks is None
+
+
+def _all_moves(scenario: Scenario, stream: SessionStream) -> Scenario:
     """Return a scenario that plays all of its moves and no more, whatever repeats."""
     turns = sum(not isinstance(act, Prompt | Wait) for act in scenario.script.acts)
     # The stops of a subagent are no acts.
-    return replace(scenario, until="guard", turns=max(1, turns) + (loop.count if loop.agent else 0))
-
-
-def _refused_act(scenario: Scenario, loop: DetectedLoop, moves: RecordedMoves) -> Act:
-    """Return the act that the loop refuses: the last stop, the task of the subagent, or the first call."""
-    acts = scenario.script.acts
-    event = loop.refusal.event if loop.refusal else ""
-    if event == SUBAGENT_STOP:
-        return next((act for act in acts if isinstance(act, Subagent)), acts[-1])
-    if event in ("Stop", "AfterAgent"):
-        return next((act for act in reversed(acts) if isinstance(act, Stop)), acts[-1])
-    return acts[moves.positions.get(loop.first, -1)]
-
-
-def _copy(source: Path, target: Path, secrets: Secrets) -> None:
-    """Copy the project beside the scenarios, without secrets in its texts."""
-    with TemporaryDirectory(prefix="hookharness-copy-") as scratch:
-        home, fresh = Path(scratch, "home"), Path(scratch, "project")
-        home.mkdir()
-        fresh.mkdir()
-        # The scenarios may lie in the project.
-        copy_folder(source, fresh, {*IgnoredFiles.of(source, home).paths, target.parent})
-        for path in fresh.rglob("*"):
-            if path.is_file() and not path.is_symlink():
-                data = path.read_bytes()
-                kept = redacted(data, secrets)
-                if kept != data:
-                    path.write_bytes(kept)
-        shutil.move(fresh, target)
+    below = sum(bool(item.agent and item.refusals and isinstance(item, Break)) for item in stream.items)
+    return replace(scenario, until="guard", turns=max(1, turns) + below)

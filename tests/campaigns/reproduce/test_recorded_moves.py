@@ -141,14 +141,36 @@ def test_long_gaps_become_waits():
 
 
 def test_subagents_are_read_from_their_files():
-    """A task ends with the subagent's own last words; its calls are listed as left out."""
+    """The calls of each subagent are made just before its task, which ends with its own last words."""
     below = [
-        Action(tool="Bash", arguments={"command": "ls"}, agent="a1"),
+        Action(tool="Bash", arguments={"command": "ls"}, agent="a1", outcome=ActionResult.DONE),
         Break(why="stop", text="Found it.", agent="a1"),
+        Break(why="stop", text="First.", agent="b2"),
+        Break(why="stop", text="Second.", agent="b2"),
     ]
-    recorded = moves(call("Task", subagent_type="explorer", prompt="Look."), *below)
-    assert recorded.acts[1] == Subagent(kind="explorer", prompt="Look.", texts=("Found it.",))
-    assert "1 calls of the subagent a1: a simulated subagent only stops" in recorded.left_out
+    tasks = (
+        call("Task", result="agentId: b2", prompt="Lint."),
+        call("Task", subagent_type="x", prompt="Look."),
+    )
+    recorded = moves(*tasks, *below)
+    assert recorded.acts[1:] == [
+        Subagent(prompt="Lint.", texts=("First.", "Second.")),
+        RunCommand(command="ls"),
+        Subagent(kind="x", prompt="Look.", texts=("Found it.",)),
+    ]
+    assert recorded.left_out == ["the main agent makes 1 call of the subagent a1: hooks see no agent_id"]
+
+
+def test_a_transcript_of_a_subagent_alone():
+    """A subagent whose task is not in the transcript is played after a prompt."""
+    stream = SessionStream("claude-code")
+    stream.items = [
+        Break(why="prompt", text="Look.", agent="a1"),
+        Break(why="stop", text="Here.", agent="a1"),
+    ]
+    recorded = RecordedMoves(stream)
+    recorded.read()
+    assert recorded.acts == [FIRST_PROMPT, Subagent(prompt="Look.", texts=("Here.",))]
 
 
 def test_patches_of_several_files_are_split():

@@ -1,9 +1,10 @@
-"""Claims about shrinking a reproduced session, with a judge that looks at scenarios and plays none."""
+"""Claims about shrinking a scenario, with a judge that looks at scenarios and plays none."""
 
 import json
 
-from pytest_hookharness.campaigns.reproduce.shrunk_scenario import MOST_PLAYS, Shrinker, named_files
-from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Script, Stop
+from pytest_hookharness.campaigns.shrinking.scenario_parts import named_files
+from pytest_hookharness.campaigns.shrinking.scenario_shrinker import MOST_PLAYS, Shrinker
+from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Prompt, RunCommand, Script, Stop
 from pytest_hookharness.model.scenario import Scenario
 
 HOOK = {"hooks": [{"type": "command", "command": "./check.sh"}]}
@@ -19,8 +20,8 @@ LAST = Stop(text="Really done.")
 ACTS = (Prompt(text="Clean up."), *(RunCommand(command=f"echo {n}") for n in range(12)), LAST)
 
 
-def shrink(shows, files=FILES):
-    scenario = Scenario(name="n", files=files, script=Script(acts=ACTS))
+def shrink(shows, files=FILES, **more):
+    scenario = Scenario(name="n", files=files, script=Script(acts=ACTS), **more)
     shrinker = Shrinker(shows=shows, best=scenario, kept=LAST)
     shrinker.shrink()
     return shrinker
@@ -49,13 +50,54 @@ def test_a_move_that_matters_is_left():
     assert [type(act) for act in small.best.script.acts] == [Prompt, RunCommand, Stop]
 
 
+def test_texts_that_matter_are_shortened():
+    """A prompt that the loop needs stays, and half a text is enough where the rest does not matter."""
+    long = Edit(file="src.txt", text="some words before TODO and many more behind it")
+
+    def shows(some):
+        return some.script.acts[0] == ACTS[0] and "TODO" in str(some.script.acts)
+
+    scenario = Scenario(name="n", script=Script(acts=(*ACTS[:3], long, LAST)))
+    shrinker = Shrinker(shows=shows, best=scenario, kept=LAST)
+    shrinker.shrink()
+    prompt, edit, stop = shrinker.best.script.acts
+    assert (prompt, stop) == (ACTS[0], Stop())
+    assert "TODO" in edit.text
+    assert len(edit.text) < len(long.text) / 2
+
+
+def test_hooks_and_environment_that_do_not_matter_are_left_out():
+    """Of several hooks, variables and commands only those without which the loop does not show stay."""
+    other = {"type": "command", "command": "./other.sh"}
+    settings = {"hooks": {"Stop": [{"hooks": [other, HOOK["hooks"][0]]}], "PreToolUse": [HOOK]}}
+
+    def shows(some):
+        text = some.files.get(".claude/settings.json", "")
+        return text.count("check.sh") > 0 and "Stop" in text and "NEEDED" in some.env
+
+    files = {".claude/settings.json": json.dumps(settings)}
+    environment = {"env": {"NEEDED": "1", "OTHER": "2"}, "git": True, "hidden": ("jq",)}
+    best = shrink(shows, files, **environment).best
+    assert json.loads(best.files[".claude/settings.json"]) == {"hooks": {"Stop": [HOOK]}}
+    assert (best.env, best.git, best.hidden) == ({"NEEDED": "1"}, False, ())
+
+
+def test_what_is_ruled_out_is_not_played():
+    """A scenario that cannot show the loop takes none of the plays."""
+    scenario = Scenario(name="n", script=Script(acts=ACTS))
+    small = Shrinker(shows=lambda _: True, best=scenario, kept=LAST, rules_out=lambda _: True)
+    small.shrink()
+    assert (small.best, small.plays) == (scenario, 0)
+    assert "1-minimal" in small.describe()
+
+
 def test_result_is_1_minimal():
     """Without any one part of a result that is called 1-minimal, the loop is not seen."""
     shows = needs("check.sh", command="echo 3")
     small = shrink(shows)
 
     assert "1-minimal" in small.describe()
-    assert not any(shows(some) for some in small._smaller())
+    assert not any(shows(some) for some in small.smaller())
 
 
 def test_few_plays_and_no_claim_beyond_them():
