@@ -8,33 +8,129 @@ careful side: what is left out has its recorded result.
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 
-_COMMAND = r"(?:^|[;&|(\n]|\b(?:do|then|else|sudo|env|time)\s)\s*(?:\w+=\S*\s+)*"
-_NETWORK = re.compile(
-    _COMMAND + r"(?:curl|wget|ssh|scp|sftp|rsync|nc|telnet|ftp|gh|aws|gcloud|az|kubectl|"
-    r"git\s+(?:push|pull|fetch|clone|ls-remote|submodule\s+update)|docker\s+(?:pull|push|login))\b"
+_NETWORK = frozenset(
+    {
+        "curl",
+        "wget",
+        "ssh",
+        "scp",
+        "sftp",
+        "rsync",
+        "nc",
+        "telnet",
+        "ftp",
+        "gh",
+        "glab",
+        "aws",
+        "gcloud",
+        "az",
+        "kubectl",
+        "helm",
+        "terraform",
+    }
 )
-_INSTALL = re.compile(
-    _COMMAND + r"(?:python[\d.]*\s+-m\s+)?(?:pip[\d.]*\s+(?:install|download)|pipx\s+\w|uvx\s|"
-    r"uv\s+(?:pip|add|sync|tool)|poetry\s+(?:install|add|update)|npm\s+(?:i|ci|install|add|update)|npx\s|"
-    r"(?:yarn|pnpm|bun)\s+(?:add|install|dlx|x)|(?:apt|apt-get|dnf|yum|apk|brew|pacman|conda)\s+\S|"
-    r"cargo\s+(?:install|add|fetch|update)|go\s+(?:get|install|mod\s+download)|gem\s+install|"
-    r"bundle\s+(?:install|update)|composer\s+(?:install|require))"
+# Programs that install with any argument, and those that do so with one of these words, or without a word.
+_INSTALLERS = frozenset(
+    {
+        "apt",
+        "apt-get",
+        "dnf",
+        "yum",
+        "apk",
+        "brew",
+        "pacman",
+        "conda",
+        "mamba",
+        "pipx",
+        "uvx",
+        "npx",
+        "pip-sync",
+        "pip-compile",
+        "easy_install",
+    }
 )
+_WORDS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "git": ("network", ("push", "pull", "fetch", "clone", "ls-remote", "submodule", "remote", "lfs")),
+    "docker": ("network", ("pull", "push", "login", "run", "build", "compose")),
+    "pip": ("installs packages", ("install", "download", "wheel")),
+    "uv": ("installs packages", ("pip", "add", "sync", "tool", "lock")),
+    "poetry": ("installs packages", ("install", "add", "update", "lock")),
+    "npm": ("installs packages", ("i", "ci", "install", "add", "update", "exec")),
+    "pnpm": ("installs packages", ("i", "install", "add", "update", "dlx", "exec")),
+    "yarn": ("installs packages", ("", "install", "add", "upgrade", "dlx")),
+    "bun": ("installs packages", ("install", "i", "add", "x", "update")),
+    "cargo": ("installs packages", ("install", "add", "fetch", "update")),
+    "go": ("installs packages", ("get", "install", "mod")),
+    "gem": ("installs packages", ("install", "update")),
+    "bundle": ("installs packages", ("", "install", "update")),
+    "composer": ("installs packages", ("install", "require", "update")),
+    "dotnet": ("installs packages", ("restore", "add")),
+    "setup.py": ("installs packages", ("install", "develop")),
+}
+# Words before a command, and options of programs, that have a value behind them.
+_BEFORE = frozenset(
+    {
+        "do",
+        "then",
+        "else",
+        "elif",
+        "if",
+        "while",
+        "until",
+        "!",
+        "{",
+        "sudo",
+        "env",
+        "time",
+        "nohup",
+        "timeout",
+        "nice",
+        "command",
+        "exec",
+        "xargs",
+        "stdbuf",
+    }
+)
+_VALUED = frozenset(
+    {
+        "-C",
+        "-c",
+        "-n",
+        "-u",
+        "-k",
+        "-s",
+        "-I",
+        "--prefix",
+        "--cwd",
+        "--dir",
+        "--directory",
+        "--git-dir",
+        "--work-tree",
+        "--project",
+    }
+)
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+_INNER = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
+_ENDS = frozenset("();|&\n`")
 # The first folder of a path outside, as systems have it. A pattern such as `/x/` in a command has none.
 _PATH = re.compile(
     r"(?<![\w./~-])(?P<path>(?:~|\$HOME|\$\{HOME\}|/(?:etc|home|root|tmp|var|opt|usr|mnt|srv|media|Users|"
-    r"private|Volumes|Library|boot|run|data|workspace|app))(?:/[\w.@+~-]*)*|(?:\.\./)+[\w.-]*)"
+    r"private|Volumes|Library|boot|run|data|workspace|app))(?:/[\w.@+~-]*)*|(?:\.\./)+[\w.-]*|"
+    r"\.\.(?![\w./]))"
 )
 _HARMLESS = re.compile(r"\A/(?:usr/(?:local/)?)?s?bin/")
+_DEEPEST, _LONGEST = 5, 50_000
 
 
 def find_reach(command: str) -> str:
     """Return why a shell command is not carried out; empty if it stays within the project."""
-    if _NETWORK.search(command):
-        return "network"
-    if _INSTALL.search(command):
-        return "installs packages"
+    reach = next(filter(None, map(_reach_of, _simple_commands(command))), "")
+    if reach:
+        return reach
     paths = (found["path"] for found in _PATH.finditer(command))
     path = next((path for path in paths if not _HARMLESS.match(path)), "")
     return f"names {path}, outside of the project" if path else ""
@@ -43,3 +139,79 @@ def find_reach(command: str) -> str:
 def is_outside(path: str) -> bool:
     """Return whether a path, relative where it lies in the project, leads out of the project."""
     return path.startswith(("/", "~")) or ".." in path.split("/")
+
+
+def _reach_of(words: Sequence[str]) -> str:
+    program, *rest = words
+    name = re.sub(r"(?<=[a-z])[\d.]+\Z", "", PurePath(program).name)
+    if name == "python" and rest[:1] == ["-m"] and len(rest) > 1:
+        name, rest = rest[1], rest[2:]
+    elif name == "python" and rest and PurePath(rest[0]).name == "setup.py":
+        name, rest = "setup.py", rest[1:]
+    if name in _NETWORK:
+        return "network"
+    if name in _INSTALLERS:
+        return "installs packages"
+    reach, needed = _WORDS.get(name, ("", ()))
+    return reach if next(_without_options(rest), "") in needed else ""
+
+
+def _without_options(words: Sequence[str]) -> Iterator[str]:
+    skipped = False
+    for word in words:
+        if not skipped and not word.startswith("-"):
+            yield word
+        skipped = word in _VALUED
+
+
+def _simple_commands(text: str, depth: int = 0) -> Iterator[list[str]]:
+    """Yield the words of each command of a line, without what stands before it; those within it too."""
+    lexer = shlex.shlex(text[:_LONGEST], posix=True, punctuation_chars="();<>|&\n`")
+    lexer.whitespace, lexer.commenters = " \t\r", ""
+    words: list[str] = []
+    try:
+        tokens = [*lexer]
+    except ValueError:
+        # A quote is open, as in a here-document.
+        tokens = re.findall(r"[^\s;|&()]+|[;|&()\n]", text)
+    for token in [*tokens, "\n"]:
+        if depth < _DEEPEST:
+            for found in _INNER.finditer(token):
+                yield from _simple_commands(found[1] or found[2] or "", depth + 1)
+        if token and not _ENDS.issuperset(token):
+            words.append(token)
+            continue
+        command = [*_bare(words)]
+        if command:
+            yield command
+            yield from _inner_commands(command, depth)
+        words = []
+
+
+def _inner_commands(command: Sequence[str], depth: int) -> Iterator[list[str]]:
+    """Yield the commands that a shell gets as text."""
+    name = PurePath(command[0]).name
+    flag = next((n for n, word in enumerate(command) if re.fullmatch(r"-\w*c", word)), 0)
+    if depth < _DEEPEST and name in _SHELLS and 0 < flag < len(command) - 1:
+        yield from _simple_commands(command[flag + 1], depth + 1)
+    elif depth < _DEEPEST and name == "eval":
+        yield from _simple_commands(" ".join(command[1:]), depth + 1)
+
+
+def _bare(words: Sequence[str]) -> Iterator[str]:
+    """Yield a command without keywords, assignments and programs that start it."""
+    begun, skips, before = False, False, False
+    for word in words:
+        if begun:
+            yield word
+        elif skips:
+            skips = False
+        elif word in _BEFORE:
+            before = True
+        elif before and word.startswith("-"):
+            skips = word in _VALUED
+        elif re.match(r"\w+=", word) or (before and re.fullmatch(r"[\d.]+[smhd]?", word)):
+            continue
+        else:
+            begun = True
+            yield word
