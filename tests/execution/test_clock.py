@@ -1,6 +1,7 @@
 """The hooks' clock: the time that real programs see, and the times of files."""
 
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import time
 
 import pytest
 
-from pytest_hookharness.execution.clock.clock import Clock
+from pytest_hookharness.execution.clock.clock import Clock, next_tick
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
 
@@ -175,6 +176,33 @@ def test_each_advance_holds_for_what_is_written_after_it(clock, place):
     clock.settle()
 
     assert abs(second.stat().st_mtime - first.stat().st_mtime - AHEAD) < NEAR
+
+
+def test_a_short_shift_is_made_once(clock, place):
+    """A file that the machine's clock has caught up with since it was shifted is not shifted again."""
+    clock.advance(0.05)
+    file = place / "file"
+    file.write_text("")
+    clock.settle()
+    kept = file.stat().st_mtime_ns
+    while time.time_ns() <= kept:
+        select.select([], [], [], 0.01)
+
+    clock.settle()
+
+    assert file.stat().st_mtime_ns == kept
+
+
+def test_a_fine_time_stamp_is_before_the_next_tick(place):
+    """Files written before are older than the next tick, also where the kernel stamps finer than that."""
+    file = place / "file"
+    for _ in range(50):
+        # A file whose times were read since it was written gets a finer time stamp next.
+        file.write_text("")
+        file.stat()
+        file.write_text("x")
+
+        assert file.stat().st_ctime_ns < next_tick()
 
 
 def test_restored_times_are_not_shifted_again(clock, place):

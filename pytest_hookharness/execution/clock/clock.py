@@ -131,11 +131,14 @@ class Clock:
         # What changed after ``since`` was written since the clock was moved. A time of modification outside
         # of the two moments was set by the writer.
         since, until = self._since, time.time_ns()
-        self._since = platform.files().file_clock()
-        for place, status in self._files():
+        written = [(place, status) for place, status in self._files() if status.st_ctime_ns >= since]
+        for place, status in written:
             # A time that the writer of a file chose, by this clock, is right already.
-            if status.st_ctime_ns >= since and since <= status.st_mtime_ns <= until:
+            if since <= status.st_mtime_ns <= until:
                 _shift(place, status, self.seconds)
+        if written:
+            # Else they are shifted again once the machine's clock has reached the times they have now.
+            self._since = next_tick()
 
     def accept(self) -> None:
         """Take the present times of all files as times of this clock."""
@@ -166,8 +169,9 @@ def _shift(place: str, status: os.stat_result, seconds: float) -> None:
 
 def next_tick() -> int:
     """Return a time that files written from now on have or exceed, and files written before do not reach."""
-    # Within one tick the kernel gives the same time to what came before and after.
-    before = platform.files().file_clock()
+    # Within one tick the kernel gives the same time to what came before and after. A file may also be stamped
+    # more finely, and then be ahead of the tick (Linux 6.13); it is never ahead of the time itself.
+    before = time.time_ns()
     while (now := platform.files().file_clock()) <= before:
         time.sleep(_TICK)
     return now

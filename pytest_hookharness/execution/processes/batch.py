@@ -39,7 +39,7 @@ _table = platform.processes()
 
 _FIRST, _INTERVAL = 0.05, 0.1
 _IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
-_BUSY = "RDt"  # the last one: its tracer works for it
+_BUSY = "RDtZ"  # the last ones: its tracer works for it, or its parent is about to
 _NO_REACH = "a process may outlive the hook run where only process groups isolate"
 
 
@@ -60,12 +60,15 @@ class Load:
 
     def look(self, now: float) -> str | None:
         """Return the new state if it has changed: they work, or they wait."""
-        rows = [found for pid in process_tree.descendants(os.getpid()) if (found := _table.row(pid))]
+        pids = process_tree.descendants(os.getpid())
+        rows = [found for pid in pids if (found := _table.row(pid))]
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows) + self._tracer.seconds, self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
-        # On an overloaded machine a process that wants to work may get almost no CPU time.
-        state = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
+        # On an overloaded machine a process that wants to work may get almost no CPU time. Where one has ended
+        # meanwhile, another one that was seen waiting for it works by now.
+        busy = len(rows) < len(pids) or any(each.state in _BUSY for each in rows)
+        state = WAITS if idle and not busy else WORKS
         self._cpu_time, self._looked, self.due = spent, now, now + _INTERVAL
         change = None if state == self._state else state
         self._state = state
