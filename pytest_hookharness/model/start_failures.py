@@ -14,19 +14,20 @@ class StartFailure:
 
     Attributes:
         kind: ``missing`` or ``unreadable``: the program itself; ``syntax``: its text; ``module``: another
-            program that it loads; ``tool``: a command that it calls. After the last one the hook did run.
+            program that it loads; ``tool`` or ``called``: a command or a program that it calls. After the
+            last two the hook did run.
         name: The program, the module or the tool.
         program: The program that names it; empty if the command line does.
     """
 
-    kind: Literal["missing", "unreadable", "syntax", "module", "tool"]
+    kind: Literal["missing", "unreadable", "syntax", "module", "tool", "called"]
     name: str
     program: str = ""
 
     @property
     def prevents(self) -> bool:
         """Whether the hook itself did not run."""
-        return self.kind != "tool"
+        return self.kind not in ("tool", "called")
 
     def __str__(self) -> str:
         match self.kind:
@@ -40,3 +41,5 @@ class StartFailure:
                 return f"the module {self.name}{f' of {self.program}' if self.program else ''} was not found"
             case "tool":
                 return f"the command {self.name} was not found"
+            case "called":
+                return f"{self.name}, which it calls, does not exist"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 
 import pytest
 
@@ -87,6 +88,7 @@ LANGUAGES = {
     ),
     "awk -f": ("awk", 'BEGIN { print "guard.awk:1 no rm" > "/dev/stderr"; exit 2 }\n', "BEGIN { (\n", None),
     "jq -f": ("jq", '"guard.jq:1 no rm" | halt_error(2)\n', ". |\n", None),
+    "make -f": ("mk", "all:\n\t@echo 'guard.mk:2: no rm' >&2; exit 2\n", None, None),
     "./toy": (
         "toy",
         "(read)\n(say guard.toy @ 2 : no rm)\n(exit 2)\n",
@@ -181,6 +183,8 @@ AS_TYPED = [
     pytest.param("./run.sh", {"run.sh": "#!/bin/sh\npython3 gaurd.py\n"}, id="by a wrapper"),
     pytest.param("python3 ./gaurd.py || exit 2", {}, id="with its code repeated"),
     pytest.param(". ./gaurd.py", {}, id="by a shell that reads it"),
+    pytest.param("sh -c 'python3 <./gaurd.py'", {}, id="on standard input"),
+    pytest.param("python3 -c \"exec(open('gaurd.py').read())\"", {}, id="by a program that executes it"),
     pytest.param("bash ./gaurd.py", {}, id="by a shell"),
     pytest.param("./gaurd.py", {}, id="alone"),
 ]
@@ -198,6 +202,84 @@ def test_a_missing_module_on_the_command_line_is_found(guard, module):
     outcome = guard(f"python3 -m {module}", {"tools/__init__.py": ""})
 
     assert is_caught(outcome, module)
+
+
+# An interpreter of a language that has nothing in common with any other one.
+STRANGE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int count, char **words) {
+    char line[99];
+    FILE *file = count > 1 ? fopen(words[1], "r") : NULL;
+    if (!file) return 2;
+    while (fgets(line, 99, file))
+        if (strncmp(line, "WRITE|", 6) && strncmp(line, "STOPWITH|", 9)) return fputs("?! 1\n", stderr), 2;
+    rewind(file);
+    while (fgets(line, 99, file))
+        if (*line == 'W') fputs(line + 6, stderr); else return atoi(line + 9);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def strange(tmp_path):
+    """An interpreter outside of the project."""
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler here")
+    place = tmp_path / "strange"
+    subprocess.run(["cc", "-x", "c", "-o", place, "-"], input=STRANGE, text=True, check=True)
+    return str(place)
+
+
+def test_an_unknown_language_needs_no_probe(guard, strange):
+    """A guard whose program is missing is NOT-RUN also in a language that nobody knows."""
+    assert is_caught(guard(f"{strange} ./${{NOWHERE}}gaurd.st"), "./gaurd.st does not exist")
+
+
+def test_a_guard_in_an_unknown_language_counts(guard, strange):
+    """A guard in a language that nobody knows refuses; if it looks like nonsense, an assumption says so."""
+    refusing = guard(f"{strange} ./guard.st", {"guard.st": "WRITE|guard.st 1: no rm\nSTOPWITH|2\n"})
+    broken = guard(f"{strange} ./guard.st", {"guard.st": "WRITE|no rm\nSTOP WITH 2\n"})
+
+    assert refusing.passed
+    assert not any("itself ran" in text for text in refusing.assumptions)
+    assert any("nonsense in the place of ./guard.st has the same end" in text for text in broken.assumptions)
+
+
+INLINE = [
+    ("if [ -f x ; then", "`if [ -f x ; then` does not compile"),
+    ('echo "no rm >&2; exit 2', '`echo "no rm >&2; exit 2` does not compile'),
+    ("awk '/rm/ { exit 2'", "`/rm/ { exit 2` does not compile"),
+    ("perl -MNomod::Deep -e 'exit 2'", "the module Nomod::Deep was not found"),
+    ("make gaurd", "GNUmakefile or makefile or Makefile does not exist"),
+]
+
+
+@pytest.mark.parametrize(("command", "why"), INLINE)
+def test_a_program_that_no_file_of_the_command_line_names(guard, command, why):
+    """A guard whose text on the command line does not compile or lacks its program or module is NOT-RUN."""
+    if command.startswith(("awk", "perl", "make")) and not shutil.which(command.split()[0]):
+        pytest.skip(f"no {command.split()[0]} here")
+    assert is_caught(guard(command), why)
+
+
+CALLING = [
+    "python3 ./gaurd.py 2>/dev/null || { echo no guard, no call >&2; exit 2; }",
+    "python3 ./gaurd.py; [ $? = 0 ] || { echo 'guard.sh:2: no' >&2; exit 2; }",
+]
+
+
+@pytest.mark.parametrize("command", CALLING)
+def test_a_missing_program_behind_a_refusal_is_named(guard, command):
+    """A hook that refuses because a program which it calls is missing did run, and the program is named."""
+    outcome = guard(command)
+
+    (finding,) = outcome.findings
+    assert finding.name == "CRASHED"
+    assert "./gaurd.py, which it calls, does not exist" in finding.text
+    assert not any(broken.path.endswith("expect") for broken in outcome.violations)
 
 
 def test_a_link_to_nothing_is_a_program_that_cannot_be_read(play):
@@ -244,10 +326,10 @@ REAL = {
     "a program that must exist": ("[ -x ./deploy.sh ] || { echo ./deploy.sh is missing >&2; exit 2; }", {}),
     "a checked program": ("bash -n ./deploy.sh", {"deploy.sh": "if\n"}),
     "a compiled program": ("python3 -m py_compile ./app.py || exit 2", {"app.py": "if\n"}),
-    "a checked data file": ("jq . ./settings.json", {}),
-    "a reason after a failure": (
-        "python3 ./gaurd.py 2>/dev/null || { echo no guard, no call >&2; exit 2; }",
-        {},
+    "a checked data file": ("jq . ./settings.json", {"settings.json": "{"}),
+    "a rules file of a program": (
+        "python3 ./guard.py ./rules.txt",
+        {"guard.py": "import sys; print(open(sys.argv[1]).read().index('<')) or sys.exit('rules.txt: no')"},
     ),
     "a program that is looked for and executed": (
         "test -f ./deploy.sh || { echo write ./deploy.sh first >&2; exit 2; }; sh ./deploy.sh",

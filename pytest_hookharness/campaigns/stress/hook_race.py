@@ -22,12 +22,14 @@ from pytest_hookharness.judging.comparison.lost_updates import (
     weigh,
 )
 from pytest_hookharness.judging.comparison.run_endings import (
+    REFUSE,
     EndingKey,
     RunEndings,
     count_endings,
     more_often,
 )
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Parallel
@@ -150,7 +152,7 @@ class Race(ABC, Generic[Measure]):
             if (command, how) in again:
                 runs = sum(hooks[place].command == command for hooks, place, _ in self._runs)
                 text = f"{self._setup.event}: of {runs} runs side by side {words}."
-                yield LOST_UPDATES.found(text, hook=command)
+                yield (LOST_UPDATES if how == REFUSE else CRASHED).found(text, hook=command)
 
     def _worse(
         self, alone: Sequence[Sequence[_Wave[Measure]]], together: Sequence[_Wave[Measure]]

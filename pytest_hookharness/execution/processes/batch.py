@@ -65,7 +65,7 @@ class Load:
         # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows) + self._tracer.seconds, self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
-        # On an overloaded machine a process that wants to work may get almost no CPU time. Where one has ended
+        # On an overloaded machine a process that wants to work may get almost no CPU time. If one has ended
         # meanwhile, another one that was seen waiting for it works by now.
         busy = len(rows) < len(pids) or any(each.state in _BUSY for each in rows)
         state = WAITS if idle and not busy else WORKS

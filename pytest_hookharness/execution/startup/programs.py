@@ -7,11 +7,13 @@ interpreter is known by what it does, and by no name, message or exit code of it
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 PROBE_CODE = 77
+PROBE_SIGNAL = int(signal.SIGUSR2)
 # Text that is no program in any language.
 GARBAGE = "<?php )\n"
 
@@ -61,6 +63,9 @@ PROBES: tuple[Probe, ...] = (
     Probe("(exit 77)\n"),
     Probe("quit(status = 77)\n"),
     Probe('("" | halt_error(77)) |\n', nothing=".\n"),
+    Probe("q77\n"),
+    # What cannot choose an exit code ends itself by a signal that nobody else sends.
+    Probe("$(shell kill -s USR2 $$PPID)\n", nothing=".DEFAULT:;\nall:;\n"),
 )
 
 # The ends of the paths at which languages look for a module, and what a module of that kind holds.

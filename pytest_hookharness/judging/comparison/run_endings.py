@@ -14,7 +14,8 @@ from pytest_hookharness.model.processes import Exited, NotStarted, ProcessResult
 from pytest_hookharness.model.protocol import Reply, Ruling
 
 _LONGEST = 80
-# What a hook does, by its command: "refuse", or how its runs end.
+REFUSE = "refuse"
+# What a hook does, by its command: that it refuses, or how its runs end.
 EndingKey: TypeAlias = tuple[str, str]
 
 
@@ -48,7 +49,7 @@ def count_endings(runs: Iterable[tuple[str, Reply, ProcessResult]]) -> RunEnding
 def _describe(reply: Reply, result: ProcessResult) -> str:
     """Return what a run does besides ending well, as a verb of several; empty if it does nothing else."""
     if reply.ruling is Ruling.DENY:
-        return "refuse"
+        return REFUSE
     match result.own_ending:
         case Exited(code) if code:
             return f"end with exit code {code}"
@@ -65,5 +66,5 @@ def more_often(alone: Sequence[RunEndings], together: RunEndings) -> Iterator[tu
     for key, times in together.times.items():
         usual = {one.times.get(key, 0) for one in alone}
         if len(usual) == 1 and times > max(usual):
-            said = f' ("{together.said[key]}")' if together.said[key] and key[1] != "refuse" else ""
+            said = f' ("{together.said[key]}")' if together.said[key] and key[1] != REFUSE else ""
             yield key, f"{times} {key[1]}{said}, one after the other {max(usual)}"

@@ -89,11 +89,10 @@ ORDER = FindingCode(
 LOST_UPDATES = FindingCode(
     "HH105",
     "LOST-UPDATES",
-    "Hook runs in parallel leave less in a file than the same runs in sequence, refuse more often, or fail.",
-    "Each run reads, changes and rewrites the file on its own, or uses the same temporary name. If tools are "
-    "called in parallel, one run overwrites the change of another or removes its file.",
-    "Hold a lock (`flock`) from before the read until after the write, or append one line in one write; take "
-    "a temporary name of its own from `mktemp`.",
+    "Hook runs in parallel leave less in a file than the same runs in sequence, or refuse more often.",
+    "Each run reads, changes and rewrites the file on its own. If tools are called in parallel, one run "
+    "overwrites the change of another, or takes it for its own.",
+    "Hold a lock (`flock`) from before the read until after the write, or append one line in one write.",
 )
 RAW_JSON = FindingCode(
     "HH107",

@@ -52,10 +52,12 @@ NOT_RUN = FindingCode(
 CRASHED = FindingCode(
     "HH005",
     "CRASHED",
-    "A hook failed, and its host ignores the failure.",
-    "The host continues as if the hook had agreed, so it allows what the hook should have refused.",
+    "A hook failed, or a program that it calls: alone, or beside other runs of it.",
+    "Most hosts continue as if the hook had agreed, so they allow what it should have refused; some refuse "
+    "everything.",
     "Decide what a failure of the hook means: catch it and exit with the code for a refusal, or with 0. "
-    "A final `exit 0` hides the status of the last command.",
+    "A final `exit 0` hides the status of the last command. Runs in parallel need temporary names of their "
+    "own (`mktemp`).",
 )
 MANGLED = FindingCode(
     "HH006",

@@ -7,18 +7,21 @@ import re
 import secrets
 import shutil
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, confine, lies_in, make_folders, write_bytes
 from pytest_hookharness.execution.startup.process_trace import TracedProcess
-from pytest_hookharness.execution.startup.programs import GARBAGE, PROBE_CODE, PROBES, Probe
+from pytest_hookharness.execution.startup.programs import GARBAGE, PROBE_CODE, PROBE_SIGNAL, PROBES, Probe
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Tier
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Tier
+from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _LIMIT = 5.0
+# A shell passes on the end of its child by a signal as a code of its own.
+_PROBED = (PROBE_CODE, -PROBE_SIGNAL, 128 + PROBE_SIGNAL)
 _EXECUTABLE = 0o755
 _LONGEST_PROGRAM = 1 << 20
 _OWN = "\N{SYMBOL FOR NULL}"
@@ -36,7 +39,7 @@ class Trial:
     The end of one run.
 
     Attributes:
-        code: Its exit code; ``None`` if it ended otherwise.
+        code: Its exit code, negative for a signal; ``None`` if it ended otherwise.
         stderr: What it wrote on standard error.
     """
 
@@ -46,13 +49,22 @@ class Trial:
     @classmethod
     def of(cls, run: ProcessResult) -> Trial:
         """Return the end of a run."""
-        ending = run.own_ending
-        return cls(ending.code if isinstance(ending, Exited) else None, run.stderr.text)
+        match run.own_ending:
+            case Exited(code):
+                return cls(code, run.stderr.text)
+            case Signaled(number):
+                return cls(-number, run.stderr.text)
+            case _:
+                return cls(None, run.stderr.text)
 
     @property
     def probed(self) -> bool:
         """Whether a probe program was executed."""
-        return self.code == PROBE_CODE
+        return self.code in _PROBED
+
+    def differs_from(self, other: Trial) -> bool:
+        """Return whether a run that ended by itself has another code than one before."""
+        return self.code is not None and self.code != other.code
 
     def renamed(self, names: Mapping[str, str]) -> Trial:
         """Return the same end with some names in its text replaced."""
@@ -129,9 +141,11 @@ class Bench:
         ]
         return [Trial.of(run) for run in self._testbed.sandbox.run(specs)]
 
-    def run_hook(self, *, env: Mapping[str, str] | None = None) -> Trial:
-        """Run the whole hook again."""
-        spec = replace(self._bounded, env={**self.spec.env, **(env or {})})
+    def run_hook(self, *, env: Mapping[str, str] | None = None, argv: Sequence[str] = ()) -> Trial:
+        """Run the whole hook again, perhaps with other arguments."""
+        spec = replace(
+            self._bounded, env={**self.spec.env, **(env or {})}, argv=tuple(argv) or self.spec.argv
+        )
         return Trial.of(self._testbed.sandbox.run([spec])[0])
 
     @property
@@ -146,21 +160,25 @@ class Bench:
             return [other if each == word else each for each in argv]
         return [" ".join(other if part == word else part for part in each.split(" ")) for each in argv]
 
-    def languages(self, word: str) -> tuple[tuple[Probe, ...], tuple[Probe, ...]]:
+    def languages(self, word: str, *, inline: bool = False) -> tuple[tuple[Probe, ...], tuple[Probe, ...]]:
         """
         Return the probes that the deciding program executes in the place of a word.
+
+        Args:
+            word: The path of a program.
+            inline: Whether the word is the text of a program itself.
 
         Returns:
             All of them, and those that it executes only if it can read the whole of their text.
         """
-        ending = Path(word).suffix
-        key = (self._program, *self.with_word(word, _OWN)[1:], ending)
+        ending = "" if inline else Path(word).suffix
+        key = (self._program, *self.with_word(word, _OWN)[1:], ending, str(inline))
         if key not in _known:
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
-            alone = [self.write(f"probe{ending}", probe.holding()) for probe in PROBES]
-            broken = [self.write(f"probe{ending}", probe.holding(GARBAGE)) for probe in PROBES]
-            ends = self.run([self.with_word(word, path) for path in (*alone, *broken)])
+            texts = [probe.holding(program) for program in ("", GARBAGE) for probe in PROBES]
+            given = texts if inline else [self.write(f"probe{ending}", text) for text in texts]
+            ends = self.run([self.with_word(word, each) for each in given])
             executed = [probe for probe, end in zip(PROBES, ends, strict=False) if end.probed]
             strict = [
                 probe
@@ -175,6 +193,22 @@ class Bench:
         first = self.decider.argv[0]
         found = shutil.which(first, path=self.decider.environment.get("PATH")) if "/" not in first else None
         return os.path.realpath(Path(self.decider.folder, found or first))
+
+    def is_of_project(self) -> bool:
+        """Return whether the deciding program itself is a file of the throw-away folders."""
+        return self.may_write(Path(self._program))
+
+    def looked_for(self, *kinds: LookKind) -> list[Path]:
+        """Return the files that programs of the hook looked for in vain in one of some ways, last first."""
+        (run,) = self._testbed.sandbox.run([replace(self._bounded, observed=True)])
+        looks = [look for program in run.reads.programs for look in program.looks] if run.reads else []
+        missing = (look for look in looks if look.kind in kinds and not look.existed and not look.own)
+        paths = dict.fromkeys(Path(look.path) for look in missing)
+        return [path for path in reversed(paths) if self.may_write(path)]
+
+    def shown(self, path: Path) -> str:
+        """Return a path as the hook would write it, from its folder."""
+        return os.path.relpath(path, self.spec.cwd)
 
     def path(self, word: str) -> Path:
         """Return the path that an argument of the deciding program means."""
@@ -208,6 +242,7 @@ class Bench:
         """
         # Looked up once: only the files of this block are written between two of them.
         folders = self._real_folders()
+        made = {above for path in files for above in path.parents if not os.path.lexists(above)}
         written = [
             path
             for path, text in files.items()
@@ -218,6 +253,10 @@ class Bench:
         finally:
             for path in written:
                 path.unlink(missing_ok=True)
+            # A folder may be a target of make, or a package.
+            for folder in sorted(made, reverse=True):
+                with suppress(OSError):
+                    folder.rmdir()
 
     def put(self, path: Path, text: str) -> bool:
         """Write a file of the throw-away folders; return whether that was possible."""

@@ -13,13 +13,18 @@ import os
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness.execution.startup.programs import GARBAGE, Probe, modules, search_paths
+from pytest_hookharness.execution.startup.programs import GARBAGE, PROBES, Probe, modules, search_paths
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.reads import LookKind
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.startup.bench import Bench, Trial
 
 _MOST_NAMES = 12
+_MOST_FILES = 8
+_SHOWN = 60
 _NAME = re.compile(r"[\w@./][\w@./:+-]*\w")
 _NO_NAMES: Mapping[str, str] = {}
 _MODULE = re.compile(r"\w+(\.\w+)*")
@@ -34,88 +39,211 @@ def find_failure(bench: Bench, seen: Trial) -> StartFailure | None:
         bench: Where it is run again.
         seen: How the hook ended.
     """
-    files = bench.decider.files
-    words = [word for word in files if word and not word.startswith("-")]
-    for word in words:
-        if files.get(word) in ("missing", "unreadable") and _is_cause(bench, word, seen):
-            return StartFailure(kind="missing" if files[word] == "missing" else "unreadable", name=word)
-    for word in words:
-        if files.get(word) == "file" and (text := bench.read(bench.path(word))) is not None:
-            executed, strict = bench.languages(word)
-            if not executed:
-                continue
-            # First what is more exact: some languages load modules while they compile.
-            module = _find_missing_module(bench, word, text, seen)
-            if module:
-                return StartFailure(kind="module", name=module, program=word)
-            if _is_unreadable_text(bench, word, text, strict, seen):
-                return StartFailure(kind="syntax", name=word)
-    for word in words:
+    files, arguments = bench.decider.files, bench.decider.argv[1:]
+    if missing := find_missing(bench, seen.code, seen):
+        return missing
+    words = [word for word, kind in files.items() if kind == "file" and not word.startswith("-")]
+    read = {word: bench.read(bench.path(word)) for word in words}
+    programs = [Program(word, text, bench.path(word)) for word, text in read.items() if text is not None]
+    programs += (Program(word, word) for word in arguments if files.get(word) == "missing")
+    known = [(each, *bench.languages(each.word, inline=each.path is None)) for each in programs]
+    executed = [each for each in known if each[1]]
+    if unopened := _find_unopened(bench, seen, alone=not executed):
+        return unopened
+    for program, probes, strict in executed:
+        if broken := _find_broken(bench, replace(program, nothing=probes[0].nothing), probes, strict, seen):
+            return broken
+    for word in arguments:
         if files.get(word) == "missing" and _is_missing_module_name(bench, word, seen):
             return StartFailure(kind="module", name=word)
+    options = " ".join(word for word in arguments if word.startswith("-"))
+    module = _find_missing_module(bench, Program("", ""), seen, PROBES[0], within=options)
+    return StartFailure(kind="module", name=module) if module else None
+
+
+def find_missing(bench: Bench, code: int | None, seen: Trial) -> StartFailure | None:
+    """
+    Return the program that a process could not open, if the hook ends as it does for that reason.
+
+    Args:
+        bench: Where that process is run again.
+        code: Its exit code.
+        seen: How the hook ended.
+    """
+    for word, kind in bench.decider.files.items():
+        if not word or word.startswith("-") or kind not in ("missing", "unreadable"):
+            continue
+        # A text with spaces is rather a program itself, which may name other ones.
+        if " " in word and bench.languages(word, inline=True)[0]:
+            continue
+        executed, _ = bench.languages(word)
+        program = Program(word, "", bench.path(word), executed[0].nothing if executed else "")
+        if _is_cause(bench, program, Trial(code, ""), known=bool(executed)) and _decides(
+            bench, program, seen
+        ):
+            return StartFailure(kind="missing" if kind == "missing" else "unreadable", name=word)
     return None
 
 
-def _is_cause(bench: Bench, word: str, seen: Trial) -> bool:
-    """Return whether a file that cannot be opened is a program, and the hook ends as it does without it."""
-    (empty,) = bench.run([bench.with_word(word, bench.write(f"empty{Path(word).suffix}", ""))])
-    if empty.code == seen.code or not bench.languages(word)[0]:
-        return False
-    return _decides(bench, bench.path(word), seen)
+def _is_cause(bench: Bench, program: Program, ended: Trial, *, known: bool) -> bool:
+    """Return whether a file that cannot be opened is a program, and a process ends otherwise with it."""
+    nothing = bench.write(f"empty{program.place.suffix}", program.nothing)
+    (empty,) = bench.run([bench.with_word(program.word, nothing)])
+    return empty.differs_from(ended) and (known or is_read_as_program(bench, program.word))
 
 
-def _decides(bench: Bench, path: Path, seen: Trial) -> bool:
+def find_doubt(bench: Bench, seen: Trial) -> str:
+    """Return what makes it doubtful that a program ran whose language has no probe; empty if nothing does."""
+    for word, kind in bench.decider.files.items():
+        if kind == "file" and not bench.is_of_project() and not bench.languages(word)[1]:
+            program = Program(word, "", bench.path(word))
+            empty, garbage = (_run_copy(bench, program, text) for text in ("", GARBAGE))
+            if garbage.ends_like(seen) and not empty.is_same(garbage):
+                return f"nonsense in the place of {word} has the same end"
+    return ""
+
+
+def is_read_as_program(bench: Bench, word: str) -> bool:
     """
-    Return whether the whole hook ends otherwise with an empty program at a path.
+    Return whether a command reads a missing file as a text with a syntax, in a language without a probe.
+
+    The command must be no program of the project and execute no file beside it, else the file is data.
+    """
+    others = (each for each, kind in bench.decider.files.items() if kind == "file")
+    if bench.is_of_project() or any(bench.languages(each)[0] for each in others):
+        return False
+    texts = [bench.write(f"text{Path(word).suffix}", text) for text in ("", GARBAGE)]
+    empty, garbage = bench.run([bench.with_word(word, path) for path in texts])
+    return empty.code == 0 and bool(garbage.code)
+
+
+def _find_unopened(bench: Bench, seen: Trial, *, alone: bool) -> StartFailure | None:
+    """
+    Return the program that some process of the hook looked for in vain.
+
+    Args:
+        bench: Where the hook is run again.
+        seen: How it ended.
+        alone: Whether the deciding program was given no program, so that it looks for one by itself, as make
+            does. Else only files count that were opened, and whose names are shown; others are optional.
+    """
+    shown = " ".join((*bench.spec.argv, seen.stderr))
+    kinds = (LookKind.OPENED, LookKind.STATUS, LookKind.ACCESS) if alone else (LookKind.OPENED,)
+    paths = [path for path in bench.looked_for(*kinds) if alone or path.name in shown][:_MOST_FILES]
+
+    def ends(places: Sequence[Path], text: str) -> Trial:
+        with bench.present(dict.fromkeys(places, text)):
+            return bench.run_hook()
+
+    for probe in PROBES if paths else ():
+        if ends(paths, probe.holding()).probed:
+            found = [
+                path
+                for path in reversed(paths)
+                if ends([path], probe.holding()).probed and ends([path], probe.nothing).differs_from(seen)
+            ]
+            names = " or ".join(map(bench.shown, found))
+            return StartFailure(kind="missing", name=names) if found else None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """
+    A program that may not have run.
+
+    Attributes:
+        word: The argument that names it, or that is its text.
+        text: Its text.
+        path: Its file; ``None`` for a text on the command line.
+        nothing: A program of its language that does nothing.
+    """
+
+    word: str
+    text: str
+    path: Path | None = None
+    nothing: str = ""
+
+    @property
+    def place(self) -> Path:
+        """Its file, or a name for a text on the command line."""
+        return self.path or Path("inline")
+
+
+def _find_broken(
+    bench: Bench, program: Program, executed: Sequence[Probe], strict: Sequence[Probe], seen: Trial
+) -> StartFailure | None:
+    """Return the module that a program lacks, or that it does not compile; ``None`` for neither."""
+    # First what is more exact: some languages load modules while they compile.
+    if module := _find_missing_module(bench, program, seen, executed[0]):
+        named = program.path is not None and module in program.text
+        return StartFailure(kind="module", name=module, program=program.word if named else "")
+    if _is_unreadable_text(bench, program, executed, strict, seen):
+        shown = program.word if len(program.word) <= _SHOWN else f"{program.word[:_SHOWN]}..."
+        return StartFailure(kind="syntax", name=shown if program.path else f"`{shown}`")
+    return None
+
+
+def _decides(bench: Bench, program: Program, seen: Trial) -> bool:
+    """
+    Return whether the whole hook ends otherwise with a program that does nothing in the place of another.
 
     A program outside of the throw-away folders is never touched; the trials of the deciding program alone
     must do.
     """
+    path = program.path
+    if path is None:
+        argv = [each.replace(program.text, program.nothing) for each in bench.spec.argv]
+        return argv != [*bench.spec.argv] and bench.run_hook(argv=argv).differs_from(seen)
     if not bench.may_write(path):
         return True
     before = bench.read(path)
-    if not bench.put(path, ""):
+    if not bench.put(path, program.nothing):
         return True
     ended = bench.run_hook()
     if before is None:
         path.unlink()
     else:
         bench.put(path, before)
-    return ended.code != seen.code
+    return ended.differs_from(seen)
 
 
-def _is_unreadable_text(bench: Bench, word: str, text: str, strict: tuple[Probe, ...], seen: Trial) -> bool:
+def _is_unreadable_text(
+    bench: Bench, program: Program, executed: Sequence[Probe], strict: Sequence[Probe], seen: Trial
+) -> bool:
     """Return whether the interpreter cannot read a program to its end."""
     for probe in strict:
-        end = _run_copy(bench, word, probe.holding(text))
+        end = _run_copy(bench, program, probe.holding(program.text))
         if end.probed:
             return False
         if end.ends_like(seen):
-            return _decides(bench, bench.path(word), seen)
-    return _is_unfinished(bench, word, text, seen) and _decides(bench, bench.path(word), seen)
+            return _decides(bench, program, seen)
+    by_line = [probe for probe in executed if probe not in strict and not probe.after]
+    return _is_unfinished(bench, program, by_line, seen) and _decides(bench, program, seen)
 
 
-def _is_unfinished(bench: Bench, word: str, text: str, seen: Trial) -> bool:
+def _is_unfinished(bench: Bench, program: Program, by_line: Sequence[Probe], seen: Trial) -> bool:
     """
     Return whether a program that is executed while it is read lacks its end.
 
     Then a probe at its end is not executed, and other text there gives another message. Of a program that
     ended before its last line neither is true.
     """
-    executed, strict = bench.languages(word)
-    probe = next((each for each in executed if each not in strict and not each.after), None)
-    if probe is None:
+    if not by_line:
         return False
-    last = _run_copy(bench, word, f"{text}\n{probe.before}")
+    last = _run_copy(bench, program, f"{program.text}\n{by_line[0].before}")
     if last.probed or not last.ends_like(seen):
         return False
-    other, again = (_run_copy(bench, word, f"{text}\n{GARBAGE}") for _ in range(2))
+    other, again = (_run_copy(bench, program, f"{program.text}\n{GARBAGE}") for _ in range(2))
     return other.code == seen.code and other.ends_like(again) and not other.ends_like(last)
 
 
-def _run_copy(bench: Bench, word: str, text: str, names: Mapping[str, str] = _NO_NAMES) -> Trial:
+def _run_copy(bench: Bench, program: Program, text: str, names: Mapping[str, str] = _NO_NAMES) -> Trial:
     """Run a copy with another text, beside the original; return its end in the names of the original."""
-    place = bench.path(word)
+    word, place = program.word, program.place
+    if program.path is None:
+        (end,) = bench.run([bench.with_word(word, text)])
+        return end.renamed(names)
     name = f"{place.stem}-{new_name()}{place.suffix}"
     copy = place.with_name(name)
     if bench.may_write(copy) and bench.put(copy, text):
@@ -127,33 +255,37 @@ def _run_copy(bench: Bench, word: str, text: str, names: Mapping[str, str] = _NO
     return end.renamed({path: word, **names})
 
 
-def _find_missing_module(bench: Bench, word: str, text: str, seen: Trial) -> str:
-    """Return the module that a program loads and that does not exist; empty if there is none."""
-    place = bench.path(word)
+def _find_missing_module(
+    bench: Bench, program: Program, seen: Trial, probe: Probe, *, within: str | None = None
+) -> str:
+    """Return the module that a program, or a text, names and that does not exist; empty if there is none."""
     found: Iterator[str] = (one[0].rstrip(".:") for one in _NAME.finditer(seen.stderr))
-    names = [name for name in reversed(dict.fromkeys(found)) if name in text and name != place.name][
-        :_MOST_NAMES
-    ]
-    probe = bench.languages(word)[0][0]
-    if not names or not _loads(bench, place, text, names, probe):
+    names = [name for name in reversed(dict.fromkeys(found)) if name != program.place.name]
+    # What the program names itself first: what it loads may load others.
+    names.sort(key=lambda name: name not in program.text)
+    # A file that a text on the command line names may be looked for first, as by `test -f`.
+    names = [name for name in names if program.path or "/" not in name]
+    names = [name for name in names if within is None or name in within][:_MOST_NAMES]
+    if not names or not _loads(bench, program, names, probe):
         return ""
     for name in names:
-        if _loads(bench, place, text, [name], probe) and _fails_without(bench, word, text, name, seen):
+        if _loads(bench, program, [name], probe) and _fails_without(bench, program, name, seen):
             return name
     return ""
 
 
-def _loads(bench: Bench, place: Path, text: str, names: Sequence[str], probe: Probe) -> bool:
+def _loads(bench: Bench, program: Program, names: Sequence[str], probe: Probe) -> bool:
     """Return whether a program executes one of some modules if they are provided."""
     files: dict[str, str] = {}
     beside: dict[Path, str] = {}
     for name in names:
-        lines = "\n".join(line for line in text.splitlines() if name in line)
+        lines = "\n".join(line for line in program.text.splitlines() if name in line)
         exports = "".join(f"exports.{each} = 0;\n" for each in dict.fromkeys(_IDENTIFIER.findall(lines)))
-        for path, content in modules(name, extension=place.suffix, probe=probe, exports=exports):
+        for path, content in modules(name, extension=program.place.suffix, probe=probe, exports=exports):
             if ".." not in path.split("/"):
                 files[path] = content
-            folders = [place.parent / "node_modules", place.parent, Path(bench.decider.folder)]
+            beside_it = program.path.parent if program.path else Path(bench.decider.folder)
+            folders = [beside_it / "node_modules", beside_it, Path(bench.decider.folder)]
             beside |= {Path(os.path.normpath(folder / path)): content for folder in folders}
     folder = bench.folder(files)
     known = bench.decider.environment
@@ -165,14 +297,24 @@ def _loads(bench: Bench, place: Path, text: str, names: Sequence[str], probe: Pr
         return bench.run([bench.decider.argv], env=env)[0].probed
 
 
-def _fails_without(bench: Bench, word: str, text: str, name: str, seen: Trial) -> bool:
-    """Return whether a module of a name that nobody uses gives the end that was seen."""
+def _fails_without(bench: Bench, program: Program, name: str, seen: Trial) -> bool:
+    """Return whether the hook ends as it does because a module does not exist."""
+    if name not in program.text:
+        # Another program loads it, or an option names it: then an empty one must make the difference.
+        return _ends_otherwise_with(bench, name, seen)
     head, stem, end = _split(name)
     other = new_name()
     pattern = rf"(?<![\w@]){re.escape(name)}(?!\w)"
-    changed = re.sub(pattern, lambda _: head + other + end, text)
-    without = _run_copy(bench, word, changed, {other: stem})
-    return without.ends_like(seen) and _decides(bench, bench.path(word), seen)
+    changed = re.sub(pattern, lambda _: head + other + end, program.text)
+    without = _run_copy(bench, program, changed, {other: stem})
+    return without.ends_like(seen) and _decides(bench, program, seen)
+
+
+def _ends_otherwise_with(bench: Bench, name: str, seen: Trial) -> bool:
+    """Return whether the whole hook ends otherwise with empty modules of a name in its folder."""
+    folder = Path(bench.decider.folder)
+    with bench.present({folder / path: "" for path, _ in modules(name)}):
+        return bench.run_hook(env=search_paths(str(folder))).differs_from(seen)
 
 
 def _split(name: str) -> tuple[str, str, str]:
@@ -194,7 +336,7 @@ def _is_missing_module_name(bench: Bench, word: str, seen: Trial) -> bool:
         return False
     empty = {Path(bench.decider.folder, path): "" for path, _ in modules(word)}
     with bench.present(empty) as provided:
-        return not provided or bench.run_hook().code != seen.code
+        return not provided or bench.run_hook().differs_from(seen)
 
 
 def new_name() -> str:

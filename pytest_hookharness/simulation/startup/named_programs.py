@@ -103,11 +103,16 @@ def _executes(testbed: Testbed, spec: ProcessSpec, words: list[str], word: str) 
     """Return whether the first of some words executes the file that another one names."""
     from pytest_hookharness.execution.startup.process_trace import TracedProcess
     from pytest_hookharness.simulation.startup.bench import Bench
+    from pytest_hookharness.simulation.startup.experiments import is_read_as_program
     from pytest_hookharness.simulation.testbed.undo import undone
 
-    decider = TracedProcess(parent=0, argv=tuple(words), environment=dict(spec.env), folder=spec.cwd)
+    files = {each: "file" for each in words[1:] if Path(spec.cwd, each).is_file()}
+    decider = TracedProcess(
+        parent=0, argv=tuple(words), environment=dict(spec.env), folder=spec.cwd, files=files
+    )
     with undone(testbed):
-        return bool(Bench(testbed, spec, decider).languages(word)[0])
+        bench = Bench(testbed, spec, decider)
+        return bool(bench.languages(word)[0]) or is_read_as_program(bench, word)
 
 
 def _names_beside(path: Path) -> list[str]:

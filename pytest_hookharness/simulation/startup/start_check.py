@@ -26,10 +26,13 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 NOT_FOUND = (126, 127)
 _ENOUGH = 3
 _MOST_KNOWN = 500
+_MOST_PROCESSES = 5
 _WORD = re.compile(r"[^\s\"'`;|&<>(){}=]+")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 # What looks like a file: a path, or a name with an extension.
 _FILE = re.compile(r"[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b")
+# Where a shell decides something, the command is not a simple one.
+_DECIDES = re.compile(r"[;|&\n(){}`<>]")
 _LONGEST_INPUT = 1 << 16
 _Key: TypeAlias = tuple[object, ...]
 
@@ -41,7 +44,7 @@ class _Finding:
 
     Attributes:
         failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
-        doubt: Why that is unknown; empty if it is known.
+        doubt: What makes that doubtful; empty if it is known.
     """
 
     failure: StartFailure | None = None
@@ -77,7 +80,7 @@ def explain_failures(
         if isinstance(run, ProcessResult) and (code := _failed(run)):
             spec = prepare_launch(testbed, hooks, place, payload)
             words = _words(hooks[place], spec)
-            if _is_doubtful(run, code, words, spec.cwd):
+            if _is_doubtful(run, code, hooks[place].command, words, spec.cwd):
                 found = _look_up(testbed, hooks[place], spec, run, code, words)
                 checked[place] = replace(run, failure=found.failure, doubt=found.doubt)
     return tuple(checked)
@@ -133,16 +136,19 @@ def _words(hook: Hook, spec: ProcessSpec) -> list[str]:
     return _WORD.findall(filled)
 
 
-def _is_doubtful(run: ProcessResult, code: int, words: Sequence[str], folder: str) -> bool:
+def _is_doubtful(run: ProcessResult, code: int, command: str, words: Sequence[str], folder: str) -> bool:
     """Return whether a hook run may have ended before its program ran; quick, and rather too often true."""
     printed = run.stderr.text + run.stdout.text
     if code in NOT_FOUND or _FILE.search(printed):
         return True
+    # A simple command that is given no file may look for a program by itself, as make does.
+    if not _DECIDES.search(command) and not any(Path(folder, word).is_file() for word in words):
+        return True
     files = [word for word in words if _FILE.fullmatch(word)]
     if not all(Path(folder, word).exists() for word in files):
         return True
-    # An interpreter that does not name the file names at least a line of it.
-    if any(word in words[1:] for word in files) and any(sign.isdigit() for sign in printed):
+    # An interpreter that does not name the file, or was given a text, names at least a line of it.
+    if any(sign.isdigit() for sign in printed):
         return True
     values = {after for before, after in pairwise(words) if before.startswith("-")}
     return any(len(word) > 1 and word in printed for word in values)
@@ -165,7 +171,7 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
     from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
     from pytest_hookharness.execution.startup.process_trace import trace
     from pytest_hookharness.simulation.startup.bench import Bench, Trial
-    from pytest_hookharness.simulation.startup.experiments import find_failure
+    from pytest_hookharness.simulation.startup.experiments import find_doubt, find_failure, find_missing
     from pytest_hookharness.simulation.startup.missing_tool import find_missing_tool
     from pytest_hookharness.simulation.testbed.undo import undone
 
@@ -177,10 +183,17 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
                 return _Finding(doubt="processes cannot be traced here")
             if not Trial(traced.code, traced.stderr).is_same(seen):
                 return _Finding(doubt="it ended otherwise when it ran again")
-            bench = Bench(testbed, spec, traced.find_decider())
+            decider = traced.find_decider()
+            bench = Bench(testbed, spec, decider)
             failure = find_failure(bench, seen)
             if failure is None and code in NOT_FOUND:
                 failure = find_missing_tool(bench, hook, seen)
-            return _Finding(failure)
+            others = [each for each in traced.processes.values() if each.code and each.argv]
+            for process in others[:_MOST_PROCESSES] if failure is None else ():
+                if process != decider and (
+                    missing := find_missing(Bench(testbed, spec, process), process.code, seen)
+                ):
+                    return _Finding(replace(missing, kind="called"))
+            return _Finding(failure, "" if failure else find_doubt(bench, seen))
     except SnapshotError as error:
         return _Finding(doubt=f"the state cannot be saved and restored: {error}")
