@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,7 +41,7 @@ def play(supervisor: Supervisor, slot: CpuSlot, command: str) -> ProcessResult:
 
 
 @contextmanager
-def threads(slots: CpuSlots) -> Iterator[ThreadPoolExecutor]:
+def threads(slots: CpuSlots) -> Generator[ThreadPoolExecutor]:
     """Threads that are interrupted at the end, whatever they wait for, so that a failed test ends."""
     with ThreadPoolExecutor() as pool:
         try:
