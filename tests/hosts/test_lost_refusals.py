@@ -38,6 +38,7 @@ def read(ended):
         {"continue": True, "allow": False},
         {"continue": True, "blocked": True},
         {"reason": "no new file"},
+        {"hookSpecificOutput": {"hookEventName": "Stop", "decission": "block"}},
         {"reason": "no", "policy": {"rules": {"status": "rejected"}}},
         {"ok": False, "reason": "no"},
     ],
@@ -89,6 +90,8 @@ def test_a_refused_call_at_the_end_of_the_session(read):
     "stderr",
     [
         "BLOCKED: rm -rf is not allowed",
+        "Refusing to run rm -rf",
+        "rm -rf is not permitted in this project",
         "guard.sh: line 3: jq: command not found",
         "Traceback (most recent call last):\n  File ...\nKeyError: 'tool_input'",
         "error: cannot read the policy",
@@ -101,6 +104,12 @@ def test_an_error_beside_a_neutral_answer(read, stderr, answer):
     reply = read(answer, role=hosts.Role.BEFORE_TOOL, stderr=stderr)
 
     assert (reply.fault or "").startswith("ignored: exit code 0 allows")
+
+
+@pytest.mark.parametrize("output", ["BLOCKED: rm", "⛔ Denied: rm -rf", "rm is forbidden here"])
+def test_a_refusal_on_standard_output(read, output):
+    """A hook that says on standard output that it refuses, where no host reads that, has no effect."""
+    assert output in (read(output, role=hosts.Role.BEFORE_TOOL).fault or "")
 
 
 @pytest.mark.parametrize("stderr", ["checked 3 files, 0 errors", "no error", "ran in 3 ms"])

@@ -204,7 +204,8 @@ def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str 
         return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host"
     if refusal := _refusal_of_another_type(reader, answer):
         return f"ignored: {refusal} is not an answer of a hook of type {reader.hook.type}"
-    unknown = find_unknown(answer, answer_keys(reader.answers))
+    nested = _EVENT_OUTPUT if reply.ruling is Ruling.NONE else ""
+    unknown = find_unknown(answer, answer_keys(reader.answers), nested)
     if unknown:
         return f"ignored: the host does not know {unknown}"
     alone = reply.ruling is Ruling.NONE and is_reason_alone(answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 
 from pytest_hookharness.model.protocol import Json, Payload
 
@@ -19,17 +20,23 @@ _PERMITTING_WORDS = frozenset(
 # Keys beside a decision: without one they decide nothing.
 _COMPANIONS = frozenset({"reason", "stopReason", "suppressOutput", "message"})
 _LEVELS = 3
+# What guards write about a refusal.
+_REFUSED = re.compile(
+    r"^\W*(?:block(?:ed|ing)|den(?:ied|ying)|refus(?:ed|ing)|reject(?:ed|ing)|forbidden)\b"
+    r"|\b(?:is|are) (?:not (?:allowed|permitted)|forbidden|prohibited|blocked|denied|refused)\b",
+    re.IGNORECASE,
+)
 # What programs write about a failure, and guards about a refusal, on standard error.
 _ERROR = re.compile(
     r"(?:^|[\s:(\[])(?:[A-Z]\w*(?:Error|Exception)|error|fatal(?: error)?|panic|blocked|denied|refused)"
     r"\]?\s*[:!]"
-    r"|^\W*(?:blocked|denied|refused|rejected|forbidden)\b|^Traceback \(|: (?:command )?not found$"
+    r"|^Traceback \(|: (?:command )?not found$"
     r"|: no such file or directory$|: permission denied$",
     re.IGNORECASE,
 )
 
 
-def find_unknown(answer: Payload, known: Collection[str]) -> str:
+def find_unknown(answer: Payload, known: Collection[str], nested: str = "") -> str:
     """
     Return the part of an answer that the host does not know and that was meant to decide; empty if none is.
 
@@ -39,9 +46,12 @@ def find_unknown(answer: Payload, known: Collection[str]) -> str:
     Args:
         answer: The answer.
         known: The top-level keys that the host reads.
+        nested: A known key whose mapping has refusals too, if the host read none there.
     """
     unknown = {key: value for key, value in answer.items() if key not in known}
-    meant = next(_refusals(unknown, ""), "")
+    inner = answer.get(nested)
+    within = _refusals(inner, f"{nested}.", _LEVELS) if isinstance(inner, Mapping) else iter(())
+    meant = next(chain(_refusals(unknown, ""), within), "")
     if meant or not {*answer} - {*unknown} <= _COMPANIONS:
         return meant
     return ", ".join(unknown)
@@ -65,10 +75,13 @@ def is_reason_alone(answer: Payload) -> bool:
     return bool(answer.get("reason")) and {*answer} <= _COMPANIONS
 
 
-def find_error(stderr: str) -> str:
-    """Return the first line that speaks of a failure or a refusal; empty if there is none."""
-    lines = (line.strip() for line in stderr.splitlines())
-    return next((line for line in lines if _ERROR.search(line)), "")
+def find_error(stderr: str, stdout: str = "") -> str:
+    """Return the first line that speaks of a refusal, or on standard error of a failure; empty for none."""
+    for text, wanted in ((stderr, (_ERROR, _REFUSED)), (stdout, (_REFUSED,))):
+        for line in map(str.strip, text.splitlines()):
+            if any(pattern.search(line) for pattern in wanted):
+                return line
+    return ""
 
 
 # A line that only names a place in a program, such as the first one of a failure in node.

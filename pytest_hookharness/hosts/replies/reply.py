@@ -85,7 +85,9 @@ def _with_error(reader: AnswerReader, reply: Reply, run: ProcessResult) -> Reply
     decided = decided or bool(reply.context) or reply.updated_input is not None
     if ending != Exited(0) or decided or reply.fault or reader.event.power is Power.NOTHING:
         return reply
-    error = find_error(run.stderr.text)
+    # Plain text on standard output is a note for the person, if the host reads it at all.
+    plain = not isinstance(parse(reader.answers, run.stdout.text), Mapping)
+    error = find_error(run.stderr.text, run.stdout.text if plain else "")
     fault = f'ignored: exit code 0 allows, although it says "{error}"'
     return replace(reply, fault=fault) if error else reply
 
