@@ -8,10 +8,11 @@ import pytest
 
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.moves import Message
-from pytest_hookharness.model.processes import ProcessResult
-from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.processes import Exited, ProcessResult
+from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.trace import HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
+from pytest_hookharness.simulation.testbed.hook_batch import EndOrder
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 REFUSE = "echo run the tests >&2; exit 2"
@@ -478,6 +479,19 @@ def test_another_seed_gives_other_ids(harness, play):
         return next(hook_run.payload["session_id"] for _, hook_run in outcome.trace.hook_runs())
 
     assert session(0) == session(0) != session(1)
+
+
+def test_the_order_in_which_hooks_end_stays():
+    """Hooks that refuse together are a loop, whichever of them ends first; only a clear difference counts."""
+    ends, hooks = EndOrder(), [Hook(event="Stop", command=name) for name in "ab"]
+
+    def order(*seconds):
+        return ends.find(hooks, [ProcessResult(ending=Exited(2), wall=wall) for wall in seconds])
+
+    assert order(0.5, 0.2) == (1, 0)
+    assert order(0.2, 0.6) == (1, 0)
+    assert order(0.2, 1.3) == (0, 1)
+    assert order(0.6, 0.2) == (0, 1)
 
 
 def normalised(outcome) -> str:

@@ -27,7 +27,6 @@ from pytest_hookharness.simulation.testbed.hook_batch import (
     check_ran,
     collect,
     delayed,
-    finished,
     started,
 )
 from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
@@ -270,7 +269,8 @@ class SessionDriver:
         changed = testbed.scan(started(request.hooks, given))
         given = explain_failures(testbed, request.hooks, request.payload, given)
         session = self.progress.session
-        self.progress = hosts.advance(session, hosts.HooksFinished(runs=given, finished=finished(given)))
+        order = testbed.ends.find(request.hooks, given)
+        self.progress = hosts.advance(session, hosts.HooksFinished(runs=given, finished=order))
         replies = self.progress.replies[len(self.progress.replies) - len(given) :]
         self.hook_run_count += len(given)
         after = sum(batch.duration for batch in self._batches)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.processes import NotStarted, ProcessResult
@@ -15,6 +16,7 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Seconds within which two ends count as one: by chance quick hooks differ by less than this.
 _TOGETHER = 0.1
+_CLEARLY = 1.0
 # Seconds for a background process that a hook leaves behind to start an agent and end; as long as hooks get.
 _LINGER = 10.0
 _SHOWN_CALL = 200
@@ -68,7 +70,7 @@ def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
     Ends close together count as one, in the order of configuration: which of two quick hooks ends first is
     chance, and the same seed must give the same trace.
     """
-    ends = [run.started + run.wall if isinstance(run, ProcessResult) else 0.0 for run in given]
+    ends = _ends(given)
     order = sorted(range(len(ends)), key=ends.__getitem__)
     groups: list[list[int]] = []
     for place in order:
@@ -77,6 +79,31 @@ def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
         else:
             groups.append([place])
     return tuple(place for group in groups for place in sorted(group))
+
+
+def _ends(given: Sequence[ProcessResult | Payload]) -> list[float]:
+    return [run.started + run.wall if isinstance(run, ProcessResult) else 0.0 for run in given]
+
+
+class EndOrder:
+    """
+    The order in which hooks of one event end, as it was first seen in a session.
+
+    It holds until they clearly end otherwise: on a busy machine it is chance which of two hooks ends first,
+    and one state must not lead to two.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], tuple[int, ...]] = {}
+
+    def find(self, hooks: Sequence[Hook], given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
+        """Return the order in which the runs of some hooks ended."""
+        key = tuple(word for hook in hooks for word in (hook.event, hook.command))
+        ends = _ends(given)
+        known = self._known.get(key)
+        if known is None or any(ends[first] - ends[then] > _CLEARLY for first, then in pairwise(known)):
+            known = self._known[key] = finished(given)
+        return known
 
 
 class ChangeMakers:

@@ -22,7 +22,7 @@ from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, StateEntry
 from pytest_hookharness.simulation.testbed import launch_overrides
-from pytest_hookharness.simulation.testbed.hook_batch import ChangeMakers, ScenarioAnswers
+from pytest_hookharness.simulation.testbed.hook_batch import ChangeMakers, EndOrder, ScenarioAnswers
 from pytest_hookharness.simulation.testbed.host_setup import (
     configure,
     find_facts,
@@ -71,6 +71,7 @@ class Testbed(AbstractContextManager["Testbed"]):
         if scenario.cap is not None:
             self.profile = hosts.with_cap(self.profile, scenario.cap)
         self.answers = ScenarioAnswers(scenario.answers)
+        self.ends = EndOrder()
         self._transcript_counts = False
         self._reads_observer: Observer | None = None
         self._stack = ExitStack()
