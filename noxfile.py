@@ -98,7 +98,7 @@ def wheel(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Prove the labels of the corpus anew and judge five hundred generated hooks; arguments go to pytest."""
+    """Prove labels anew and judge 560 generated hooks, 60 of them blindly; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     session.run("pytest", "-m", "nightly", "-n", "auto", *session.posargs)
 

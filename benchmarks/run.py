@@ -34,6 +34,8 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "hook_runs": hook_runs.table,
     "unused": unused.table,
     "verdicts": verdicts.table,
+    "verdict_costs": verdicts.costs,
+    "blind": verdicts.blind,
     "cases": cases.table,
     "workspaces": workspaces.table,
     "hosts": hosts.table,
@@ -45,10 +47,12 @@ TABLES: Mapping[str, Callable[..., Table]] = {
     "startup": startup.table,
     "observed_reads": observed_reads.table,
 }
+# It takes many minutes.
+ON_DEMAND = ("blind",)
 
 
 def main() -> None:
-    """Print the tables that are named, or all of them."""
+    """Print the tables that are named, or all but those that are only printed on demand."""
     parser = argparse.ArgumentParser(description="Run the benchmarks and print their tables.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"tables: {', '.join(TABLES)}; default all")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the ratios to a file for compare.py")
@@ -59,7 +63,7 @@ def main() -> None:
         parser.error(f"there is no table {', '.join(sorted(unknown))}; choose from {', '.join(TABLES)}")
     print(_machine())
     ratios: dict[str, dict[str, float]] = {}
-    for name in chosen.names or TABLES:
+    for name in chosen.names or (name for name in TABLES if name not in ON_DEMAND):
         # As projects do, it lies outside of /tmp: hooks have a private /tmp.
         with tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder:
             table = TABLES[name](Path(folder), quick=chosen.quick)

@@ -1,18 +1,24 @@
-"""How soon an endless loop is known to be one."""
+"""How soon an endless loop is known to be one, what that costs, and how often a verdict is right."""
 
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import time
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
-from measuring import Table, against, milli
+from measuring import Ratio, Table, Turn, against, milli, take_turns
 
 from pytest_hookharness import hosts
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.simulation.simulate import simulate
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 # A hook of which every Nth answer is the same.
@@ -23,7 +29,25 @@ echo $(( (number + 1) % {period} )) > number
 echo "attempt $number" >&2
 exit 2
 """
+# It counts, so that nothing is proved: real turns, and then experiments.
+_COUNTS = """\
+#!/bin/bash
+read -r number 2>/dev/null < number || number=0
+echo $((number + 2)) > number
+[ "$number" = 12345 ] && exit 0
+echo "not yet" >&2
+exit 2
+"""
+_LOGS = """\
+#!/bin/bash
+echo "refused" >> stop.log
+echo "not yet" >&2
+exit 2
+"""
 MOST_HOOK_RUNS = {1: 4}
+MOST_FOR_TURN = 0.003
+MOST_FOR_EXPERIMENT = 1.2
+MOST_FOR_LOGGING = 20.0
 CAPS = (8, 60, 500)
 
 
@@ -44,6 +68,128 @@ def table(folder: Path, *, quick: bool) -> Table:
             hook_runs, seconds = _play(harness, _loop(1, cap), 1)
             found.add(f"cap of {cap}", "1", str(hook_runs), milli(seconds))
     return found
+
+
+@dataclass(slots=True)
+class _Stopwatch:
+    """
+    When turns and experiments of a run ended, in seconds.
+
+    Attributes:
+        turns: The end of each turn.
+        probes: The end of each experiment.
+    """
+
+    turns: list[float] = field(default_factory=list)
+    probes: list[float] = field(default_factory=list)
+
+
+def costs(folder: Path, *, quick: bool) -> Table:
+    """Measure turns and experiments of a loop against its hook alone, and a verdict on a hook that logs."""
+    found = Table(
+        "3b. What a verdict costs",
+        ("what", "time", "ratio", "to", "aim", ""),
+        notes=["A turn of a loop that is not proved; what it costs beside its hook is our own part."],
+    )
+    with Harness(Settings(base=folder / "costs", wall=600.0)) as harness:
+        rounds = 1 if quick else 5
+        experiments: list[float] = []
+        turns = {
+            "turn": lambda: _loop_costs(harness, experiments),
+            "hook": _alone(folder / "alone", _COUNTS),
+        }
+        seen = take_turns(turns, rounds)
+        own = seen.difference("turn", "hook")
+        found.add("hook alone", milli(seen.median("hook")))
+        found.add("turn", milli(seen.median("turn")), seen.ratio("turn", "hook"), "hook alone")
+        aim = f"<= {milli(MOST_FOR_TURN)}", "reached" if own <= MOST_FOR_TURN else "missed"
+        found.add("our part of a turn", milli(own), "", "", *aim)
+        # The repetition that an experiment plays is one turn.
+        one = statistics.median(experiments)
+        ratio = Ratio(one / seen.median("turn"))
+        found.add("experiment", milli(one), ratio, "turn", *against(MOST_FOR_EXPERIMENT, ratio))
+        turns = {"verdict": _logging(harness), "hook": _alone(folder / "logs", _LOGS)}
+        seen = take_turns(turns, 2 if quick else 9)
+        ratio = seen.ratio("verdict", "hook")
+        verdict = milli(seen.median("verdict"))
+        found.add(
+            "verdict on a hook that logs", verdict, ratio, "hook alone", *against(MOST_FOR_LOGGING, ratio)
+        )
+    return found
+
+
+def _loop_costs(harness: Harness, experiments: list[float]) -> list[float]:
+    """Return the seconds of each turn of a loop, and add those of each experiment."""
+    watch = _Stopwatch()
+    outcome = simulate(
+        _refusing(_COUNTS, turns=40),
+        harness.settings,
+        harness.resources,
+        on_turn=lambda *_: watch.turns.append(time.perf_counter()),
+        on_probe=lambda: watch.probes.append(time.perf_counter()),
+    )
+    assert getattr(outcome.verdict, "evidence", "") == "driven", outcome.verdict
+    experiments += [after - before for before, after in pairwise(watch.probes)]
+    # What is observed of the first repetitions lies between their turns.
+    return [after - before for before, after in pairwise(watch.turns)][-20:]
+
+
+def _logging(harness: Harness) -> Turn:
+    def turn() -> list[float]:
+        began = time.perf_counter()
+        outcome = harness.simulate(_refusing(_LOGS))
+        assert getattr(outcome.verdict, "evidence", "") == "unread", outcome.verdict
+        return [time.perf_counter() - began]
+
+    return turn
+
+
+def _alone(folder: Path, script: str) -> Turn:
+    """Start a hook ten times, without a harness."""
+    folder.mkdir()
+    hook = folder / "hook"
+    hook.write_text(script)
+    hook.chmod(0o755)
+
+    def turn() -> list[float]:
+        times = []
+        for _ in range(10):
+            began = time.perf_counter()
+            subprocess.run([str(hook)], input=b"{}", capture_output=True, cwd=folder, check=False)
+            times.append(time.perf_counter() - began)
+        return times
+
+    return turn
+
+
+def _refusing(script: str, turns: int = 200) -> Scenario:
+    return Scenario(
+        name="loop",
+        files={"refuse.sh": script},
+        hooks={"Stop": [{"hooks": [{"type": "command", "command": "./refuse.sh"}]}]},
+        script=Script(then=Behaviour(name="idle")),
+        env={hosts.find("claude-code").cap.variable: "0"},
+        turns=turns,
+    )
+
+
+def blind(folder: Path, *, quick: bool) -> Table:
+    """Judge the hooks of this night's blind test, or a few of them."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.blind.generator import night, of_the_night  # noqa: PLC0415
+    from tests.blind.judging import FALSE, RIGHT, UNDECIDED, judge_all  # noqa: PLC0415
+
+    seeds = of_the_night(night())
+    found = judge_all(seeds[:6] if quick else seeds, sys.stderr.write, Settings(base=folder))
+    table = Table("3c. Hooks whose truth is known, of no rule", ("verdict", "hooks", "part", "aim", ""))
+    undecided = sum(one.result == UNDECIDED for one in found) / len(found)
+    results = Counter(one.result if one.result == RIGHT else one.kind for one in found)
+    for name, number in sorted(results.items()):
+        table.add(name, str(number), f"{number / len(found):.1%}")
+    false = sum(one.result == FALSE for one in found)
+    table.add("false", str(false), f"{false / len(found):.1%}", *against(0.0, false, "{:.0f}"))
+    table.add("undecided", "", f"{undecided:.1%}", *against(0.08, undecided))
+    return table
 
 
 def _loop(period: int, cap: int | None = None) -> Scenario:

@@ -15,7 +15,7 @@ import types
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import field, replace
 
-from pytest_hookharness.agents.behaviours import BEHAVIOURS, STEADY, BehaviourFunction, begin
+from pytest_hookharness.agents.behaviours import BEHAVIOURS, DEAF, STEADY, BehaviourFunction, begin
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -26,6 +26,7 @@ from pytest_hookharness.model.moves import (
     Move,
     Observation,
     Prompt,
+    Reaction,
     Resume,
     Script,
     Stop,
@@ -113,17 +114,25 @@ class Agent:
             used = self.reacted[index]
             if reaction.times is not None and used >= reaction.times:
                 continue
-            hit = any(
-                reaction.event in ("", message.event) and found_in(reaction.reason, [message.text])
-                for message in observation.messages
-                if reaction.event or message.event
-            )
-            if hit and reaction.moves:
+            if _hits(reaction, observation) and reaction.moves:
                 # A count without a limit would make every state different from all earlier ones.
                 count = used + 1 if reaction.times is not None else used
                 reacted = (*self.reacted[:index], count, *self.reacted[index + 1 :])
                 return reaction.moves[0], replace(self, queue=reaction.moves[1:], reacted=reacted)
         return None
+
+    def heard(self, observation: Observation) -> tuple[str, ...]:
+        """
+        Return all that the agent's next moves can depend on in the messages of an observation.
+
+        That is their whole text only if the behaviour reads it. A refusal may contain a time or another text
+        that is new each time, as the output of a test runner does.
+        """
+        name = self.script.then.name
+        if name not in DEAF or self.behaviours.get(name) is not BEHAVIOURS[name]:
+            return tuple(map(repr, observation.messages))
+        hits = [_hits(reaction, observation) for reaction in self.script.reactions]
+        return (repr(hits), *(f"{message.kind} {message.event}" for message in observation.messages))
 
     def play(self) -> tuple[Move, Generator[Move, Observation, None] | None]:
         """Return the behaviour's next move, and a new generator at that point; ``None`` if it has ended."""
@@ -160,6 +169,14 @@ class Agent:
             repetitions: Number of further repetitions.
         """
         return replace(self, seen=(*self.seen, *(self.seen[len(earlier.seen) :] * repetitions)))
+
+
+def _hits(reaction: Reaction, observation: Observation) -> bool:
+    return any(
+        reaction.event in ("", message.event) and found_in(reaction.reason, [message.text])
+        for message in observation.messages
+        if reaction.event or message.event
+    )
 
 
 class _Opaque(Exception):

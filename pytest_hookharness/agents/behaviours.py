@@ -107,6 +107,9 @@ BEHAVIOURS: Mapping[str, BehaviourFunction] = {
 # Behaviours that repeat the same moves forever, except for numbers.
 STEADY = frozenset({"idle", "obedient", "editing", "promising", "quoting", "repeating", "oscillating"})
 
+# Behaviours that make the same moves whatever they are told.
+DEAF = frozenset(BEHAVIOURS) - {"quoting"}
+
 
 def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Observation) -> Moves:
     """

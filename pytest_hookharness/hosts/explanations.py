@@ -17,7 +17,7 @@ from pytest_hookharness.hosts.hook_input.launch import launch
 from pytest_hookharness.hosts.hook_input.stdin import find_event, matcher_target, payload_for
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
-from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
+from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
@@ -73,7 +73,7 @@ def summarise(profile: Profile) -> HostSummary:
 def _describe_cap(profile: Profile) -> str:
     rules = profile.cap
     setting = CapSetting(env={}, options={})
-    cap = describe_cap(rules, setting, repetition_used_tools=False)
+    cap = describe_cap(rules, setting, repetition_resets=False)
     if cap is None or cap.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
@@ -242,15 +242,23 @@ _USUAL_EFFECTS = {
 }
 
 
+def _describe_halt(profile: Profile, rule: EventRule) -> str:
+    if rule.role is Role.SUBAGENT_STOP:
+        return _USUAL_EFFECTS[rule.role]
+    if rule.role is Role.BEFORE_COMPACT and rule.role not in profile.turns.before_request:
+        return _REFUSAL_EFFECTS[rule.role]
+    return "the session ends" if rule.halts else "the turn ends"
+
+
 def _describe_decision(profile: Profile, rule: EventRule, decision: Decision, reply: Reply) -> str:
     if _waits_for_person(profile, rule, decision):
         return "the host waits forever for a person"
     if decision.halt is not None:
         late = profile.answers(rule.name).halting is Halting.AFTER_CALL and rule.role is Role.BEFORE_TOOL
-        return "the turn ends after the call is made" if late else "the turn ends"
+        return "the turn ends after the call is made" if late else _describe_halt(profile, rule)
     if decision.refused and not _call_made(profile, decision):
         return _REFUSAL_EFFECTS.get(rule.role, "the turn ends")
-    if decision.ruling is Ruling.DENY and rule.power is Power.REPLACES:
+    if decision.updated_output is not None:
         return "the agent gets the text instead of the result"
     if decision.to_agent and not _call_made(profile, decision):
         return f"{_USUAL_EFFECTS.get(rule.role, 'the host continues')}, and the agent gets the text"

@@ -127,6 +127,11 @@ class Regex:
             raise SlowPattern(self.pattern, len(text)) from None
 
 
+def is_quick(pattern: str, length: int) -> bool:
+    """Return whether an expression surely needs no time limit on a text of some length."""
+    return length <= _longest_safe(pattern)
+
+
 def _longest_safe(pattern: str) -> float:
     if _OWN_MEANING.search(pattern):
         return 0

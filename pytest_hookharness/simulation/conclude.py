@@ -6,7 +6,7 @@ Every `Outcome` is built here. Later steps (campaigns) only replace parts of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pytest_hookharness import hosts
@@ -32,7 +32,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.reads import ObservedCycle
-from pytest_hookharness.model.trace import HookEvent, Performed, StateEntry, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -96,7 +96,7 @@ def conclude_session(
         JudgeInput(
             evidence.trace,
             evidence.end,
-            cap=hosts.cap_for(evidence.session, used_tools(in_cycle)),
+            cap=hosts.cap_for(evidence.session, in_cycle),
             limits=hosts.find_limits(evidence.session, evidence.trace.turns, evidence.period),
             lasso=evidence.lasso,
             flaky=evidence.flaky,
@@ -187,11 +187,6 @@ def conclude_event(testbed: Testbed, hooked: HookEvent) -> Outcome:
         findings=find(trace) if hooked.hook_runs else (),
         folders=testbed.workspace.folders,
     )
-
-
-def used_tools(steps: Iterable[Step]) -> bool:
-    """Return whether the agent used a tool in some steps, and was not refused it."""
-    return any(isinstance(step.exchange, Performed) and not step.exchange.refused for step in steps)
 
 
 def _build(

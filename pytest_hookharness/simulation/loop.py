@@ -204,10 +204,11 @@ class Loop:
     def _remember(self, seen: Observation) -> None:
         # The host has written to the transcript since the last hook run. That counts if hooks read it.
         self._testbed.scan()
-        position = self._driver.agent.position
+        agent = self._driver.agent
+        position = agent.position
         after = build_state(
             visible=self._driver.visible,
-            agent=json.dumps([position.text, *map(repr, seen.messages), self._testbed.answers.position]),
+            agent=json.dumps([position.text, *agent.heard(seen), self._testbed.answers.position]),
             environment=self._environment,
             files=self._testbed.files,
             opaque=position.opaque or self._testbed.scanner.opaque,

@@ -100,7 +100,7 @@ def test_what_was_seen_outlives_the_run(project, number, capsys):
     )
     try:
         file = first_file(project.path / "traces", pytest_run)
-        while b'"turn":2,"kind":"moved"' not in file.read_bytes():
+        while b'"turn":2,' not in file.read_bytes():
             assert pytest_run.poll() is None
             select.select((), (), (), 0.01)
         os.kill(pytest_run.pid, number)

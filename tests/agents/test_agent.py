@@ -39,6 +39,25 @@ def test_script_order():
     assert [Prompt(text="go"), RunCommand(command="ls"), Stop(text="one"), Stop(text="Done.")] == acts
 
 
+def test_what_is_heard():
+    """Only a behaviour that reads texts hears them; a reaction hears whether it is meant."""
+    later = Observation((Message("feedback", "tests fail in 3 s", "Stop"),))
+    deaf = start(Script(then=Behaviour(name="idle")))
+    reading = start(Script(then=Behaviour(name="quoting")))
+    reacting = start(Script(reactions=(Reaction(event="Stop", reason="3 s", moves=(Stop(),)),)))
+
+    assert deaf.heard(REFUSED) == deaf.heard(later) != deaf.heard(NOTHING)
+    assert reading.heard(REFUSED) != reading.heard(later)
+    assert reacting.heard(REFUSED) != reacting.heard(later)
+
+
+def test_a_behaviour_of_the_same_name_hears_everything():
+    """A behaviour of a plugin may read texts, whatever it is called."""
+    agent = start(Script(then=Behaviour(name="idle")), {**BEHAVIOURS, "idle": BEHAVIOURS["quoting"]})
+
+    assert agent.heard(REFUSED) == tuple(map(repr, REFUSED.messages))
+
+
 def test_prompt_is_added():
     """A script that does not start with a prompt gets one."""
     act, _ = start(Script(acts=(Stop(),))).act(NOTHING)

@@ -157,7 +157,7 @@ def test_a_stop_can_be_refused_forever(codex, run, ended):
     assert len(played.decisions) == 200
     assert all(decision.refused for decision in played.decisions)
     assert played.flags() == [False, *[True] * 199]
-    assert hosts.cap_for(played.sessions[-1], repetition_used_tools=False) is None
+    assert hosts.cap_for(played.sessions[-1], []) is None
 
 
 @pytest.mark.parametrize(
@@ -291,11 +291,11 @@ def test_a_subagent_with_a_kind(run):
 
 def test_a_subagent_has_a_turn_and_a_transcript_of_its_own(run):
     """The input of hooks about a subagent has the subagent's own turn and transcript."""
-    events = ["UserPromptSubmit", "SubagentStart", "PostToolUse", "SubagentStop"]
+    events = ["SubagentStart", "UserPromptSubmit", "PostToolUse", "SubagentStop"]
 
     played = run(events, [GO, Subagent(prompt="look", texts=("seen",)), DONE])
 
-    first, prompt, start, after, stop = (request.payload for request in played.asked())
+    first, start, prompt, after, stop = (request.payload for request in played.asked())
     agent = prompt["agent_id"]
     assert played.events == ["UserPromptSubmit", *events]
     assert (prompt["prompt"], prompt["agent_type"]) == ("look", "default")

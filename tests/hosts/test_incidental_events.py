@@ -40,15 +40,13 @@ def test_a_refused_request_ends_the_turn(play, profile, power, endings):
     assert [ending.how for ending in played.endings][:1] == endings
 
 
-def test_a_refused_prompt_of_a_subagent_ends_no_turn(play, profile):
+def test_a_refused_prompt_of_a_subagent_ends_no_turn(play):
     """A refusal of an incidental event about a call leaves the turn alone."""
-    kind = change(profile, "turns", subagent_prompts=True)
+    codex = hosts.find("codex")
     refusals = iter([None, BLOCK])
-    subagent = hosts.find("claude-code").tools.subagent
-    call = {"subagent_type": "general-purpose", "prompt": "sub", "description": "sub"}
-    acts = [GO, one_call(subagent, call), DONE]
+    acts = [GO, one_call(codex.tools.subagent, {"message": "sub"}), DONE]
 
-    played = play({"UserPromptSubmit": "./x"}, acts, lambda *_: next(refusals), profile=kind)
+    played = play({"UserPromptSubmit": "./x"}, acts, lambda *_: next(refusals), profile=codex)
 
     assert played.endings[0].how == "stopped"
 

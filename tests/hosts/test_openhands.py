@@ -319,11 +319,11 @@ def test_the_cap_in_words(play, branch, release):
     denied = play(STOP, [GO, DONE, DONE], always(DENY), profile=branch).sessions[-1]
     released = play(STOP, [GO, DONE, DONE], always(DENY), profile=release).sessions[-1]
 
-    guard = hosts.cap_for(denied, repetition_used_tools=False)
+    guard = hosts.cap_for(denied, [])
 
     assert guard.overrides == 5
     assert "4 refusals in a row; then " in guard.why
-    assert hosts.cap_for(released, repetition_used_tools=False) is None
+    assert hosts.cap_for(released, []) is None
 
 
 SAME = [GO, *[call("terminal", command="ls"), DONE] * 2]

@@ -592,14 +592,13 @@ def test_a_reason_that_replaces_a_result(play, profile):
     assert played.seen()[-1] == "not yet"
 
 
-def test_the_prompt_of_a_subagent(play, profile):
+def test_the_prompt_of_a_subagent(play):
     """Prompt hooks run for the prompt of a subagent, where the host does so."""
-    kind = change(profile, "turns", subagent_prompts=True)
     settings = {"UserPromptSubmit": "./x", "SubagentStart": "./x"}
 
-    played = play(settings, [GO, Subagent(prompt="look"), DONE], always(None), profile=kind)
+    played = play(settings, [GO, Subagent(prompt="look"), DONE], always(None), profile=hosts.find("codex"))
 
-    assert played.events == ["UserPromptSubmit", "UserPromptSubmit", "SubagentStart"]
+    assert played.events == ["UserPromptSubmit", "SubagentStart", "UserPromptSubmit"]
     assert played.asked("UserPromptSubmit")[1].payload["prompt"] == "look"
 
 

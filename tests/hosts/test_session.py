@@ -22,6 +22,7 @@ from pytest_hookharness.model.moves import (
     Wait,
 )
 from pytest_hookharness.model.protocol import Basis, Ruling
+from pytest_hookharness.model.trace import Step
 
 BLOCK = {"decision": "block", "reason": "not yet"}
 GO = Prompt(text="go")
@@ -128,7 +129,7 @@ def test_the_cap_overrides_the_next_refusal(play, cap, honoured):
     assert [decision.refused for decision in played.decisions] == [True] * honoured + [False]
     assert played.decisions[-1].overridden
     assert played.endings[0].how == "capped"
-    described = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
+    described = hosts.cap_for(played.sessions[-1], [])
     assert described is not None
     assert described.overrides == honoured + 1
 
@@ -141,7 +142,7 @@ def test_the_cap_can_be_switched_off(play, cap):
     played = play({"Stop": "./hook"}, [GO, *[Stop()] * 60], always(BLOCK), env=env)
 
     assert [decision.refused for decision in played.decisions] == [True] * 60
-    described = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
+    described = hosts.cap_for(played.sessions[-1], [])
     assert described is not None
     assert described.overrides is None
     assert "switches the cap off" in described.why
@@ -163,7 +164,6 @@ def test_tool_calls_reset_the_count(play):
     played = play({"Stop": "./hook"}, [GO, *repetition * 30, *[Stop()] * 20], always(BLOCK))
 
     assert [decision.overridden for decision in played.decisions] == [False] * 37 + [True]
-    assert hosts.cap_for(played.sessions[0], repetition_used_tools=True).overrides is None
 
 
 @pytest.mark.parametrize(
@@ -174,18 +174,17 @@ def test_tool_calls_reset_the_count(play):
         ("PermissionRequest", special("PermissionRequest", decision={"behavior": "deny"})),
     ],
 )
-def test_refused_calls_do_not_reset_the_count(play, event, answer):
-    """Calls that were never carried out leave the cap's count as it is, and that is only assumed."""
+def test_refused_calls_reset_the_count(play, event, answer):
+    """Calls that were never carried out reset the cap's count too, so it is never reached between them."""
     answers = {event: answer, "Stop": BLOCK}
     acts = [GO, *[RunCommand(command="true"), Stop()] * 20]
 
     played = play({event: "./no", "Stop": "./hook"}, acts, lambda request, _: answers[request.event])
 
     stops = [decision for decision in played.decisions if decision.event == "Stop"]
-    assert [decision.overridden for decision in stops] == [False] * 8 + [True]
-    assert stops[-1].rule.basis is Basis.ASSUMED
-    described = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
-    assert (described.overrides, described.rule) == (9, stops[-1].rule)
+    assert [decision.overridden for decision in stops] == [False] * 20
+    repetition = [Step(number=1, turn=1, exchange=played.performed[-1])]
+    assert hosts.cap_for(played.sessions[-1], repetition).overrides is None
 
 
 def test_a_call_that_is_carried_out_resets_the_count_after_refused_ones(play):
@@ -456,8 +455,8 @@ def test_a_loop_without_a_stop_is_not_ended_by_the_cap(play):
     calls = play(settings, [GO, *[RunCommand(command="a")] * 3], deny, most=8).sessions[-1]
     stops = play(settings, [GO, *[Stop()] * 3], stop, most=8).sessions[-1]
 
-    assert hosts.cap_for(calls, repetition_used_tools=False).overrides is None
-    assert hosts.cap_for(stops, repetition_used_tools=False).overrides == 9
+    assert hosts.cap_for(calls, []).overrides is None
+    assert hosts.cap_for(stops, []).overrides == 9
 
 
 def test_changed_settings_reach_the_cap(profile):
@@ -466,4 +465,4 @@ def test_changed_settings_reach_the_cap(profile):
     session = hosts.begin(profile, hosts.Configuration(), facts).session
     capped = hosts.Configuration(env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "2"})
 
-    assert hosts.cap_for(hosts.reconfigure(session, capped), repetition_used_tools=False).overrides == 3
+    assert hosts.cap_for(hosts.reconfigure(session, capped), []).overrides == 3

@@ -70,6 +70,7 @@ def asked(play, ended):
         Read(file="nope.txt"),
         RunCommand(command="exit 3"),
         Subagent(prompt="SUBTASK do sub", texts=("sub done",)),
+        Stop(text="Started."),
         Stop(text="All done."),
         Compact(),
     ]

@@ -107,7 +107,7 @@ def read_back():
         )
         made = [
             records.begin(scenario, occasion),
-            *(step(each, VERSIONS) for each in seen.trace.steps),
+            *(step(each, VERSIONS, each.number / 5) for each in seen.trace.steps),
             *(records.state(turn, State(digest=f"{turn % 2}{text}")) for turn in range(1, turns + 1)),
             *([records.end(seen)] if ended else []),
         ]

@@ -23,6 +23,7 @@ STEP = {
     "record": "step",
     "number": 1,
     "turn": 3,
+    "at": 0.5,
     "kind": "happened",
     "words": "writes: \x1b[31m",
     "happening": {"name": "prompt", "data": {"text": "{}", "bytes": 2, "cut_at": None, "replaced": False}},

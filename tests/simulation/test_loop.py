@@ -73,6 +73,15 @@ def test_a_cycle_of_two(play):
     assert outcome.verdict.period == 2
 
 
+def test_a_refusal_with_a_new_text_each_time(play):
+    """A loop is proved although each reason has another text, if the agent does not read it."""
+    outcome = play(hooks={"Stop": "echo ran in $(date +%s.%N)s >&2; exit 2"})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "closed"
+    assert len({*outcome.reasons()}) > 1
+
+
 def test_a_random_file(play):
     """A file of random bytes neither repeats nor follows a progression, and is named instead of a guess."""
     chance = f"head -c 9 /dev/urandom > noise; {REFUSE}"

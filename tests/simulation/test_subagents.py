@@ -66,7 +66,7 @@ def test_texts_of_a_subagent(play, inputs):
     """A refused subagent says its next text, and the agent receives what it said last."""
     outcome = play(
         hooks={"SubagentStop": ONCE},
-        agent=[{"subagent": {**LOOK["subagent"], "received": "^Second"}}, {"stop": "Done."}],
+        agent=[{"subagent": {**LOOK["subagent"], "received": "Second"}}, {"stop": "Done."}],
     )
 
     assert outcome.terminated

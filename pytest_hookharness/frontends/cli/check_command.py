@@ -43,10 +43,9 @@ _NOBODY = (
 )
 _DESCRIPTION = (
     "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
-    "copies of the project, with an empty HOME, and reports what is wrong (docs/check.md). With --stress: "
-    "plays one session as it is, then with one thing different at a time (docs/stress.md). With --explore: "
-    "tries all moves of an agent in every state, and looks for one that it cannot leave "
-    "(docs/exploration.md). "
+    "copies of the project, with an empty HOME, and reports what is wrong. With --stress: plays one session "
+    "as it is, then with one thing different at a time. With --explore: tries all moves of an agent in every "
+    "state, and looks for a state from which no move leads to a stop. "
     "Exit status: 0 nothing is wrong, 1 something is, 2 unknown."
 )
 # Options that only some kinds of check read, with the value that means they were not given.

@@ -37,7 +37,8 @@ FOLDER = "hook-recordings"
 _DESCRIPTION = (
     "Runs the hooks of a project through a recorder until Ctrl-C, and writes the payload of each hook run, "
     "without secrets, into a JSON file. Then the settings are restored byte for byte, also after a crash. "
-    "Start the agent when you are told to. docs/how-to/record-real-payloads.md explains how to use the files."
+    "Start the agent when you are told to. Tests read the files with the fixture `hook_recordings`, "
+    "scenarios with the act `recording`."
 )
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Hosts that switch a hook off, without a message, when its entry in the settings changes.

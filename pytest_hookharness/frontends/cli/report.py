@@ -52,13 +52,13 @@ PASSED, FAILED, UNKNOWN = 0, 1, 2
 _WIDTH = 200
 _DESCRIPTION = (
     "Reads trace files of --hook-trace-dir or --trace-dir, and prints a table of the runs, or an incident "
-    "report in Markdown for each that failed, or writes an HTML page of all (docs/traces.md). "
+    "report in Markdown for each that failed, or writes an HTML page of all. "
     "Exit status: 0 all runs passed, 1 a run failed, 2 a run has no end or a file cannot be read."
 )
 _ANALYZE = (
     "Reads a transcript of Claude Code, Codex, OpenHands, Gemini CLI or Qwen Code, recognised by its "
     "content, and the files of its subagents. Reports loops of the agent's own moves, and hooks that refuse "
-    "again and again with the same text; docs/loop-detection.md defines them. "
+    "again and again with the same text. "
     "Exit status: 0 no loops, 1 loops, 2 unreadable."
 )
 

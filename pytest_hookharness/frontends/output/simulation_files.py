@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -84,12 +85,14 @@ class _Recorder(Observer):
         self._seed = seed
         self._front_end = front_end
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
+        self._ready = time.monotonic()
         self._steps: list[Step] = []
         self._files: _Files | None = None
         self._file: FileIO | None = None
 
     def begin(self, testbed: Testbed) -> None:
         self._files = _Files(testbed)
+        self._ready = time.monotonic()
         self._begin(testbed.profile.id, testbed.sandbox.tier, testbed.configuration.hooks)
 
     def _begin(self, host: str, tier: Tier | None = None, hooks: Sequence[Hook] = ()) -> None:
@@ -110,9 +113,10 @@ class _Recorder(Observer):
         self._write(records.begin(redacted(self._scenario, self._secrets), redacted(header, self._secrets)))
 
     def step(self, step: Step) -> None:
+        at = time.monotonic() - self._ready
         contents = self._files.compare(step) if self._files is not None else {}
         self._steps.append(redacted(step, self._secrets))
-        self._write(step_record(self._steps[-1], redacted(contents, self._secrets)))
+        self._write(step_record(self._steps[-1], redacted(contents, self._secrets), at))
 
     def state(self, turn: int, state: State) -> None:
         self._write(records.state(turn, replace(state, visible=redacted(state.visible, self._secrets))))

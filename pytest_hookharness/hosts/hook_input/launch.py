@@ -12,48 +12,17 @@ import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+from pytest_hookharness.hosts.hook_input.matchers import matches
 from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
 from pytest_hookharness.hosts.rules.profile import EventRule, MatcherRules, Profile
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
-from pytest_hookharness.model.regex import Regex
 
 _PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
-
-
-def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
-    """Return whether a matcher fits a target."""
-    matcher = matcher.strip() if matcher is not None and rules.trims else matcher
-    if matcher is None or matcher in rules.everything:
-        return True
-    names = (target, *rules.aliases.get(target, ()))
-    # A matcher of plain characters is first read as a list of names, any other only as an expression.
-    if rules.plain is not None and re.fullmatch(rules.plain, matcher):
-        listed = re.split(rules.separators, matcher) if rules.separators else [matcher]
-        if any((name.strip() if rules.trims_names else name) in names for name in listed):
-            return True
-        if rules.lists_only:
-            return False
-    ends = rules.wrapper
-    if ends and len(matcher) > 2 * len(ends) and matcher.startswith(ends) and matcher.endswith(ends):
-        matcher = matcher[len(ends) : -len(ends)]
-    searched = names if rules.searches_aliases else (target,)
-    return any(_searches(rules, matcher, name) for name in searched)
-
-
-def _searches(rules: MatcherRules, matcher: str, target: str) -> bool:
-    # The hosts use regular expressions of JavaScript or Rust: a named group is (?<name>...), without the P.
-    pattern = re.sub(r"\(\?<(?![=!])", "(?P<", matcher)
-    try:
-        expression = Regex(pattern)
-        found = expression.fullmatch(target) if rules.anchored else expression.search(target)
-    except re.error:
-        return rules.literal_if_malformed and matcher == target
-    return found is not None
 
 
 def select(

@@ -130,6 +130,7 @@ class EventOptions(TypedDict, total=False):
     shared: bool
     env_file: bool
     ignores: tuple[str, ...]
+    halts: bool
     after_failures: bool
     unreachable: str
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import Precedence, ReasonChoice
-from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.rules.turns import HALTING, Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule, Ruling
 
@@ -54,7 +54,8 @@ def aggregate(
     replied = _in_order(rule, replies, finished, hooks)
     ended = [one.reply for one in replied]
     ruling = _prevail(rule, ended)
-    halt = next((reply.halt for reply in ended if reply.halt is not None), None)
+    halts = rule.halts or rule.role in HALTING
+    halt = next((reply.halt for reply in ended if halts and reply.halt is not None), None)
     stopping = rule.role in _STOPS
     # At a stop, a text for the model keeps the turn going like a refusal, and a halt beats both.
     continues = stopping and halt is None and rule.context_continues and any(one.context for one in ended)

@@ -304,6 +304,8 @@ def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, streams: Mapp
     if "continue" in reader.event.ignores:
         return replace(reply, fault=reply.fault or reader.no_effect("continue"))
     text = str(dig(answer, rules.halting_reason) or "")
+    if rules.halting is Halting.REPLACES:
+        return replace(reply, updated_output=text or None, rule=reader.rule("halt replaces"))
     if rules.halting is not Halting.REFUSES:
         lost = reply.ruling is Ruling.DENY and reader.event.role in _CONTINUED_BY_REFUSAL
         return replace(reply, halt=text, fault=reply.fault or (_CONTRADICTION if lost else None))
@@ -332,7 +334,7 @@ def _add_texts(reader: AnswerReader, reply: Reply, answer: Payload) -> Reply:
         context=context,
         user_text=str(person or reply.user_text),
         updated_input=changed if isinstance(changed, Mapping) else reply.updated_input,
-        updated_output=output if role is Role.AFTER_TOOL else None,
+        updated_output=reply.updated_output if output is None or role is not Role.AFTER_TOOL else output,
         silent=reply.silent and not (context.strip() or (person and _only_tells_person(rules))),
         fault=fault,
     )

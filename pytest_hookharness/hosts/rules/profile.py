@@ -192,6 +192,7 @@ class EventRule:
         shared: Whether all hooks of the event share one time budget.
         env_file: Whether hooks get a file in which they can set variables for later commands.
         ignores: Keys of an answer that have no effect on this event, although they have one elsewhere.
+        halts: Whether an end that a hook asks for ends the session, on an event outside of a turn.
         fails_closed: Whether a failure blocks if the handler is configured so.
         after_failures: Whether it occurs after failed calls too if the host has no event of their own.
         second_name_of: The event of which this one is a second name, with an input of its own. It occurs
@@ -223,6 +224,7 @@ class EventRule:
     shared: bool = False
     env_file: bool = False
     ignores: tuple[str, ...] = ()
+    halts: bool = False
     fails_closed: bool = True
     after_failures: bool = True
     second_name_of: str = ""

@@ -107,6 +107,7 @@ class Halting(enum.Enum):
     AT_ONCE = "the turn ends, and the call in question is not made"
     AFTER_CALL = "the turn ends after the calls are made"
     REFUSES = "it is a refusal with its own reason"
+    REPLACES = "the agent gets its reason instead of the result of the call"
 
 
 class EmptyAnswer(enum.Enum):
@@ -253,8 +254,8 @@ class ReplyRules:
         rules: The facts about replies. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
             ``signalled``, ``timed out``, ``not run``, ``no power``, ``invalid``, ``unanswered``,
             ``no hooks``, ``precedence``, ``several``; ``text limit`` where there is one;
-            ``allow reason`` where such a reason is known not to reach the model; more where another field
-            or an event needs them.
+            ``allow reason`` where such a reason is known not to reach the model; ``halt replaces`` where
+            that is what ``continue: false`` does; more where another field or an event needs them.
     """
 
     codes: tuple[CodeRule, ...]

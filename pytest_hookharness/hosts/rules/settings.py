@@ -11,6 +11,19 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Json, Rule
 
 
+class Syntax(enum.Enum):
+    """
+    The syntax in which a host reads regular expressions.
+
+    ``RUST`` is that of the crate regex, without look-around and references; it is matched by the Python
+    engine, so intersections and differences of classes are not known.
+    """
+
+    PYTHON = "Python"
+    JAVASCRIPT = "JavaScript"
+    RUST = "Rust"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatcherRules:
     """
@@ -24,8 +37,10 @@ class MatcherRules:
         separators: A regular expression for what separates the names of a list; empty if a list is
             always one name.
         trims_names: Whether white space around each name is removed.
+        skips_empty_names: Whether a list with an empty name is compared by its other names only.
         lists_only: Whether a list of names is compared by its names only; otherwise a list in which no
             name matches is tried as a regular expression too.
+        syntax: The syntax of regular expressions.
         wrapper: Text that may stand before and after a regular expression; empty for none.
         anchored: Whether a regular expression must match the whole target.
         literal_if_malformed: Whether a malformed regular expression is compared as literal text;
@@ -42,7 +57,9 @@ class MatcherRules:
     plain: str | None = None
     separators: str = r"\|"
     trims_names: bool = False
+    skips_empty_names: bool = False
     lists_only: bool = True
+    syntax: Syntax = Syntax.PYTHON
     wrapper: str = ""
     anchored: bool = False
     literal_if_malformed: bool = False
@@ -66,6 +83,7 @@ class Flaw(enum.Enum):
     NO_TYPE = "a handler has no type"
     BAD_TYPE = "a handler has an unknown type"
     NO_COMMAND = "a handler does not say what it runs"
+    BAD_COMMAND = "what a handler runs is not a string"
     BAD_ARGS = "arguments are not a list of strings"
     LIMIT_TEXT = "a timeout is not a number"
     LIMIT_NEGATIVE = "a timeout is below zero"

@@ -84,6 +84,10 @@ class ToolRules:
         launch: Returns the input of the call that starts a subagent.
         launched: Returns the host's response to that call, given its input and the facts' folders with
             ``agent`` (the subagent's name) and ``text`` (its last message).
+        started: The result of that call for the agent, if the subagent works in the background; a template
+            over the same folders with ``call``, ``description`` and ``text``.
+        notice: What tells the agent that such a subagent has ended; the same kind of template. Empty if the
+            agent waits for its subagents.
         gated: Tools that need a permission.
         edits: Those of them that edit files.
         paths: Keys of inputs that contain a path, which the host makes absolute.
@@ -107,6 +111,8 @@ class ToolRules:
     subagent: str = ""
     launch: Callable[[Subagent], Payload] = lambda move: {"prompt": move.prompt}
     launched: Callable[[Payload, Mapping[str, str]], Json] = lambda _input, _folders: None
+    started: str = ""
+    notice: str = ""
     gated: tuple[str, ...] = ()
     edits: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()

@@ -46,6 +46,27 @@ class Role(enum.Enum):
     OTHER = "other"
 
 
+# Events on which a hook can end what runs, with ``continue: false``.
+HALTING = frozenset(
+    {
+        Role.EXPANSION,
+        Role.PROMPT,
+        Role.BEFORE_TOOL,
+        Role.PERMISSION,
+        Role.AFTER_TOOL,
+        Role.TOOL_FAILED,
+        Role.AFTER_BATCH,
+        Role.TASK_CREATED,
+        Role.TASK_COMPLETED,
+        Role.SUBAGENT_STOP,
+        Role.STOP,
+        Role.BEFORE_COMPACT,
+        Role.BEFORE_MODEL,
+        Role.TOOL_CHOICE,
+        Role.AFTER_MODEL,
+    }
+)
+
 # Event names that most hosts share. A scenario can use them on a host that calls the event otherwise.
 COMMON: Mapping[str, Role] = {
     "SessionStart": Role.SESSION_START,
@@ -154,6 +175,8 @@ class StuckRules:
         detect: Returns why the newest moves are a repetition; empty if they are none. Each move is a kind
             (``call``; ``failed``, a call that gave only an error; ``stop``) and a digest of the move and
             its result.
+        before_call: Whether a call is examined when the model asks for it, without a result; the call that
+            completes a repetition is then not made.
         remembered: How many moves are examined.
         option: The option that turns the detection off with ``false``.
         status: The host's own word for a run that ended so.
@@ -161,6 +184,7 @@ class StuckRules:
     """
 
     detect: Callable[[tuple[tuple[str, str], ...]], str]
+    before_call: bool = False
     remembered: int = 20
     option: str = ""
     status: str = "stuck"

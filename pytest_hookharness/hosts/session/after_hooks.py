@@ -1,18 +1,22 @@
-"""What follows the hooks of an event: the decision applied by role, task changes, and subagents."""
+"""What follows the hooks of an event: the decision applied by role, and changes of the task list."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.tools_and_transcript import TaskStep, assistant_message, user_message
+from pytest_hookharness.hosts.rules.tools_and_transcript import TaskStep
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.limits import reported_flag
 from pytest_hookharness.hosts.session.moves_and_events import (
     apply_compaction_decision,
     apply_expansion_decision,
     apply_prompt_decision,
 )
-from pytest_hookharness.hosts.session.starts_and_ends import apply_stop_decision, apply_worktree_decision
+from pytest_hookharness.hosts.session.starts_and_ends import (
+    apply_start_decision,
+    apply_stop_decision,
+    apply_worktree_decision,
+)
+from pytest_hookharness.hosts.session.subagents import apply_subagent_stop_decision, end_background
 from pytest_hookharness.hosts.session.tool_calls import (
     apply_batch_decision,
     apply_call_decision,
@@ -20,17 +24,10 @@ from pytest_hookharness.hosts.session.tool_calls import (
     apply_result_decision,
     finish_call,
 )
-from pytest_hookharness.hosts.session_state.requests import (
-    AskHooks,
-    AwaitSubagent,
-    ExpandedPrompt,
-    Lines,
-    NextAct,
-    PendingCall,
-)
+from pytest_hookharness.hosts.session_state.requests import AskHooks, ExpandedPrompt, PendingCall
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
-from pytest_hookharness.model.moves import Message, Observation, Subagent, SubagentText, ToolResult
-from pytest_hookharness.model.protocol import Decision, Json, Payload
+from pytest_hookharness.model.moves import ToolResult
+from pytest_hookharness.model.protocol import Decision
 
 
 def apply_decision(session: Session, ask: AskHooks, decision: Decision | None) -> Session:
@@ -98,12 +95,14 @@ def _apply_by_role(session: Session, ask: AskHooks, decision: Decision | None) -
     match ask.role, ask.call:
         case Role.WORKTREE, _:
             return apply_worktree_decision(session, decision)
+        case Role.SESSION_START, _:
+            return apply_start_decision(session, decision)
         case Role.EXPANSION, _:
             return apply_expansion_decision(session, str(ask.values["prompt"]), decision)
         case Role.PROMPT, _:
             return apply_prompt_decision(session, str(ask.values["prompt"]), decision, ask.expanded)
         case Role.STOP, _:
-            return apply_stop_decision(session, decision)
+            return end_background(apply_stop_decision(session, decision))
         case Role.BEFORE_COMPACT, _:
             return apply_compaction_decision(session, str(ask.values["trigger"]), decision)
         case Role.AFTER_BATCH, _:
@@ -160,132 +159,3 @@ def _task_step(session: Session, call: PendingCall) -> TaskStep | None:
 
 def _change_tasks(session: Session, call: PendingCall, step: TaskStep) -> Session:
     return finish_call(replace(session, tasks=step.items), call, step.result)
-
-
-def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Session:
-    """Return the session after the permitted call of a subagent."""
-    values = {**session.facts.template_values, "agent": call.agent_id}
-    given = call.tool_call.input
-    prompt = str(given.get("prompt", given.get("message", move.prompt)))
-    text = move.texts[0]
-    response = session.profile.tools.launched(call.tool_call.input, {**values, "text": text})
-    # The subagent makes no tool calls: it gets a prompt, says its text and stops.
-    session = _write_lines(replace(session, subagent_line="", subagent_texts=0), call, ("user", prompt))
-    session = _write_lines(session, call, ("assistant", text))
-    session = finish_call(session, call, ToolResult(text=text, response=response))
-    start = AskHooks(role=Role.SUBAGENT_START, values=_agent_values(call, move), call=call)
-    stop = _stop_event(session, call, move, text, active=False)
-    # ``finish_call`` has just put the event after the call first. Around it go the subagent's own events:
-    # prompt and start before it, the stop after it.
-    after, *rest = session.agenda
-    prompted = AskHooks(
-        role=Role.PROMPT, values={**_agent_values(call, move), "prompt": prompt}, call=call, incidental=True
-    )
-    first = (prompted, start) if session.profile.turns.subagent_prompts else (start,)
-    return replace(session, agenda=(*first, after, stop, *rest))
-
-
-def _agent_values(call: PendingCall, move: Subagent) -> dict[str, Json]:
-    return {
-        "agent_id": call.agent_id,
-        "agent_type": str(call.tool_call.input.get("subagent_type", move.kind)),
-    }
-
-
-def _transcript_path(session: Session, call: PendingCall) -> str:
-    values = {**session.facts.template_values, "agent": call.agent_id}
-    return session.profile.transcript.subagent_path.format(**values)
-
-
-def _stop_event(session: Session, call: PendingCall, move: Subagent, text: str, *, active: bool) -> AskHooks:
-    named, before = _agent_values(call, move), session.subagent_texts
-    task = {
-        "id": call.agent_id,
-        "type": "subagent",
-        "status": "running",
-        "description": call.tool_call.input.get("description", ""),
-        "agent_type": named["agent_type"],
-    }
-    values: dict[str, Json] = {
-        **named,
-        "stop_hook_active": reported_flag(session, before, refused=active),
-        "stops_refused": before,
-        "stops_asked": before + 1,
-        "agent_transcript_path": _transcript_path(session, call),
-        "last_assistant_message": text,
-        "background_tasks": [task],
-        "session_crons": [],
-    }
-    return AskHooks(role=Role.SUBAGENT_STOP, values=values, call=call)
-
-
-def _write_lines(session: Session, call: PendingCall, *lines: tuple[str, str]) -> Session:
-    """Return the session with lines for the subagent's own transcript, chained by their ids."""
-    if not session.profile.transcript.subagent_path:
-        return session
-    records: list[Payload] = []
-    for kind, text in lines:
-        line, session = session.make_id("line")
-        message = user_message(text)
-        if kind == "assistant":
-            block = {"type": "text", "text": text}
-            message = assistant_message(f"msg_{line[:8]}", session.facts.model, block, "end_turn")
-        blank = session.blank_line(line, session.subagent_line, call.agent_id)
-        records.append(session.profile.transcript.put_message(blank, kind, message, {}))
-        session = replace(session, subagent_line=line)
-    added = Lines(path=_transcript_path(session, call), records=tuple(records))
-    return replace(session, subagent_lines=(*session.subagent_lines, added))
-
-
-def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
-    """Return the session after the decision on a subagent's stop. A refused subagent says its next text."""
-    move = call.subagent
-    if decision is None or not decision.refused or move is None:
-        if move is not None:
-            session = _deliver(session, move)
-        return replace(session, subagent_refusals=0, subagent_texts=0)
-    session = _write_lines(session, call, *(("user", text) for text in decision.to_agent))
-    messages = tuple(Message("feedback", text, decision.event) for text in decision.to_agent)
-    session = replace(
-        session,
-        subagent_refusals=session.subagent_refusals + 1,
-        subagent_texts=session.subagent_texts + 1,
-    )
-    return session.put_first(AwaitSubagent(call=call, messages=messages))
-
-
-def _current_text(session: Session, move: Subagent) -> str:
-    return move.texts[min(session.subagent_texts, len(move.texts) - 1)]
-
-
-def _deliver(session: Session, move: Subagent) -> Session:
-    """Return the session whose agent receives the subagent's last text instead of its first one."""
-    first, last = move.texts[0], _current_text(session, move)
-    places = [
-        place for place, one in enumerate(session.messages) if one.kind == "result" and first in one.text
-    ]
-    if first == last or not first or not places:
-        return session
-    received = session.messages[places[-1]]
-    changed = replace(received, text=received.text.replace(first, last, 1))
-    before, after = session.messages[: places[-1]], session.messages[places[-1] + 1 :]
-    return replace(session, messages=(*before, changed, *after))
-
-
-def ask_subagent(session: Session, task: AwaitSubagent) -> tuple[Session, NextAct]:
-    """Return the request for the next text of a subagent whose stop was refused."""
-    move = task.call.subagent or Subagent()
-    request = NextAct(
-        observation=Observation(task.messages),
-        records=session.records,
-        transcript_path=session.facts.transcript_path,
-        given=SubagentText(kind=move.kind, text=_current_text(session, move)),
-        subagent_lines=session.subagent_lines,
-    )
-    return replace(session, waiting=task), request
-
-
-def continue_subagent(session: Session, call: PendingCall, text: str) -> Session:
-    """Return the session after a refused subagent said another text: it wants to stop again."""
-    session = _write_lines(session, call, ("assistant", text))
-    return session.put_first(_stop_event(session, call, call.subagent or Subagent(), text, active=True))

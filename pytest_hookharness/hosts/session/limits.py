@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.profile import CapRules, StepRules, StuckRules
@@ -129,17 +129,18 @@ def reported_flag(session: Session, refusals: int, *, refused: bool) -> Json:
     return use is FlagUse.ALWAYS or (refused and use is not FlagUse.NEVER)
 
 
-def cap_for(session: Session, repetition_used_tools: bool) -> Cap | None:
+def cap_for(session: Session, repetition: Iterable[Step]) -> Cap | None:
     """
     Return what the host's cap would do about an endless loop at this point; ``None`` for a host without one.
 
-    ``repetition_used_tools`` says whether each repetition of the loop carried out a call. Refused calls do
-    not count.
+    ``repetition`` has the steps of one repetition of the loop.
     """
+    calls = [step.exchange for step in repetition if isinstance(step.exchange, Performed)]
+    refused_too = session.profile.cap.resets is Resets.CALLS_TRIED
     return describe_cap(
         session.profile.cap,
         _setting_of(session),
-        repetition_used_tools=repetition_used_tools,
+        repetition_resets=any(refused_too or not call.refused for call in calls),
         calls_refused=session.calls_refused,
         # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
         stops_refused=max(session.refusals_in_row, session.subagent_refusals) > 0 or not session.in_turn,
@@ -166,7 +167,7 @@ def describe_cap(
     rules: CapRules,
     setting: CapSetting,
     *,
-    repetition_used_tools: bool,
+    repetition_resets: bool,
     calls_refused: bool = False,
     stops_refused: bool = True,
 ) -> Cap | None:
@@ -176,7 +177,7 @@ def describe_cap(
     Args:
         rules: The host's cap.
         setting: Where its size can be set.
-        repetition_used_tools: Whether calls are carried out in each repetition of the loop.
+        repetition_resets: Whether each repetition of the loop has a call that can reset the count.
         calls_refused: Whether calls are attempted but refused in it.
         stops_refused: Whether stops are refused in it.
     """
@@ -188,7 +189,7 @@ def describe_cap(
         why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches the cap off"
         return Cap(overrides=None, why=why, rule=rules.rules["off"])
     tried = rules.resets is Resets.CALLS_TRIED and calls_refused
-    if (repetition_used_tools and rules.resets is not Resets.NOTHING) or tried:
+    if (repetition_resets and rules.resets is not Resets.NOTHING) or tried:
         how = "attempts" if rules.resets is Resets.CALLS_TRIED else "carries out"
         why = f"every repetition {how} a tool call, which resets the count"
         return Cap(overrides=None, why=why, rule=rules.rules["reset"])
@@ -214,7 +215,7 @@ def find_end(session: Session) -> Session | None:
     """Return the session after a limit ended its turn; ``None`` if the agent may make another move."""
     if not session.in_turn:
         return None
-    return (end_if_out_of_steps(session) if session.moves else None) or _end_if_stuck(session)
+    return (end_if_out_of_steps(session) if session.moves else None) or end_if_stuck(session)
 
 
 def end_if_out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
@@ -236,7 +237,8 @@ def _stuck_rules(session: Session) -> StuckRules | None:
     return None if stuck is None or session.facts.options.get(stuck.option) is False else stuck
 
 
-def _end_if_stuck(session: Session) -> Session | None:
+def end_if_stuck(session: Session) -> Session | None:
+    """Return the session after the host found that its agent repeats itself; ``None`` if it has not."""
     stuck = _stuck_rules(session)
     if stuck is None:
         return None
@@ -254,8 +256,7 @@ def find_last_turn(session: Session, turn: int, period: int, recent: Sequence[St
         period: The number of turns in one repetition.
         recent: The steps of that repetition.
     """
-    calls = (step.exchange for step in recent if isinstance(step.exchange, Performed))
-    cap, left = cap_for(session, any(not call.refused for call in calls)), refusals_left(session)
+    cap, left = cap_for(session, recent), refusals_left(session)
     events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
     refusals = sum(event.decision.refused for event in events)
     ends = [limit.turn for limit in find_limits(session, turn, period)]

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import assistant_message, user_message
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.limits import remember_move
+from pytest_hookharness.hosts.session.limits import end_if_stuck, remember_move
 from pytest_hookharness.hosts.session.starts_and_ends import (
     attempt_stop,
     begin_turn,
@@ -158,6 +158,13 @@ def _plan_tools(
 ) -> Session:
     shown = _message_events(session, say)
     session = _say(session, say, "tool_use")
+    stuck = session.profile.stuck
+    if stuck is not None and stuck.before_call:
+        for one in calls:
+            session = remember_move(session, "call", one.name, sorted(one.input.items()))
+        ended = end_if_stuck(session)
+        if ended is not None:
+            return ended.put_first(*shown)
     planned = plan_calls(session, calls, subagent)
     # The transcript names all calls before any of them is made, as the model's answer does.
     for task in planned.agenda:

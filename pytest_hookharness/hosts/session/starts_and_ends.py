@@ -23,10 +23,11 @@ from pytest_hookharness.hosts.session_state.requests import (
     AwaitAct,
     CloseSession,
     EnterWorktree,
+    PendingCall,
     PerformCall,
     Task,
 )
-from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import (
     Message,
@@ -58,6 +59,14 @@ def plan_start(session: Session, source: str) -> tuple[AskHooks, ...]:
         tasks.append(AskHooks(role=Role.INSTRUCTIONS, values=values))
     tasks += [AskHooks(role=role, incidental=True) for role in session.profile.turns.after_start]
     return tuple(tasks)
+
+
+def apply_start_decision(session: Session, decision: Decision | None) -> Session:
+    """Return the session after the hooks of its start, one of which may end it."""
+    if decision is None or decision.halt is None:
+        return session.add_messages(*context_notes(decision))
+    session = session.halt(decision, f"of {decision.event} ended the session")
+    return end_session(session, session.profile.turns.end_reason)
 
 
 def begin_turn(session: Session, prompt: str) -> Session:
@@ -209,10 +218,23 @@ def _stop_event(session: Session, text: str) -> AskHooks:
     values: Payload = {
         "stop_hook_active": active,
         "last_assistant_message": text,
-        "background_tasks": [],
+        "background_tasks": [running_task(call) for call in session.background],
         "session_crons": [],
     }
     return AskHooks(role=Role.STOP, values=values)
+
+
+def running_task(call: PendingCall) -> Payload:
+    """Return what hooks of a stop are told about a subagent that has not ended."""
+    given = call.tool_call.input
+    kind = call.subagent.kind if call.subagent is not None else ""
+    return {
+        "id": call.agent_id,
+        "type": "subagent",
+        "status": "running",
+        "description": given.get("description", ""),
+        "agent_type": str(given.get("subagent_type", kind)),
+    }
 
 
 def hold_prompt(session: Session, text: str) -> Session:

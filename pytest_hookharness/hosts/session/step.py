@@ -9,7 +9,7 @@ at any request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
@@ -19,13 +19,7 @@ from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.hosts.session.after_hooks import (
-    apply_decision,
-    ask_subagent,
-    continue_subagent,
-    launch_subagent,
-    plan_task_change,
-)
+from pytest_hookharness.hosts.session.after_hooks import apply_decision, plan_task_change
 from pytest_hookharness.hosts.session.limits import apply_cap, find_end, find_refusing, skips_stop_hooks
 from pytest_hookharness.hosts.session.moves_and_events import apply_act
 from pytest_hookharness.hosts.session.starts_and_ends import (
@@ -36,6 +30,7 @@ from pytest_hookharness.hosts.session.starts_and_ends import (
     request_entry,
     wait_for_hook,
 )
+from pytest_hookharness.hosts.session.subagents import ask_subagent, continue_subagent, launch_subagent
 from pytest_hookharness.hosts.session.tool_calls import (
     close_batch,
     compare_content,
@@ -65,7 +60,7 @@ from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Sessi
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, SubagentText, ToolResult
-from pytest_hookharness.model.protocol import Decision, Hook, Reply
+from pytest_hookharness.model.protocol import Decision, Hook, Reply, Rule
 from pytest_hookharness.model.trace import Performed
 
 _TaskResult: TypeAlias = "Session | tuple[Session, Request]"
@@ -195,14 +190,25 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
         target=_matcher_target(session, rule, ask),
         tool_input=ask.call.tool_call.input if ask.call is not None else None,
     )
-    if ask.role is Role.PROMPT and ask.incidental and "continuation" in profile.turns.rules:
-        decision = replace(decision, rests_on=(*decision.rests_on, profile.turns.rules["continuation"]))
+    rests_on = (*decision.rests_on, *_rules_of_turn(session, ask))
+    decision = replace(decision, rests_on=rests_on) if rests_on else decision
     decision = apply_cap(session, ask.role, decision, find_refusing(hooks, replies))
     session = replace(session, hooks=())
     if unending is not None:
         # The host never decides; the decision made here only says what the other hooks replied.
         return _run_agenda(wait_for_hook(session, unending), decision, replies)
     return _run_agenda(apply_decision(session, ask, decision), decision, replies)
+
+
+def _rules_of_turn(session: Session, ask: AskHooks) -> Iterator[Rule]:
+    """Yield the facts that a decision rests on besides those about its event."""
+    rules = session.profile.turns.rules
+    if ask.role is Role.PROMPT and ask.incidental and "continuation" in rules:
+        yield rules["continuation"]
+    if ask.role is Role.AFTER_TOOL and len(session.batch) > 1 and "order of calls" in rules:
+        yield rules["order of calls"]
+    if ask.role in (Role.STOP, Role.SUBAGENT_STOP) and session.background:
+        yield session.profile.tools.rules["end of a subagent"]
 
 
 def _with_changed_input(session: Session, ask: AskHooks, replies: tuple[Reply, ...]) -> AskHooks:

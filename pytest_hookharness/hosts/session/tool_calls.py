@@ -196,8 +196,10 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
         session = replace(session, refusals_in_row=0, calls_refused=False)
     # A call that failed with a response of its own counts as done for hosts that search for repetitions.
     kind = "failed" if result.failed and result.response is None else "call"
-    content = (call.tool_call.name, sorted(call.tool_call.input.items()), result.text)
-    session = remember_move(session, kind, *content)
+    stuck = session.profile.stuck
+    if stuck is not None and not stuck.before_call:
+        content = (call.tool_call.name, sorted(call.tool_call.input.items()), result.text)
+        session = remember_move(session, kind, *content)
     return session.schedule(*events, _result_event(session, call, result))
 
 

@@ -22,6 +22,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Ended,
     EndedHow,
     Lines,
+    PendingCall,
     PerformCall,
     Task,
 )
@@ -74,6 +75,7 @@ class Session:
         subagent_refusals: The same count for the subagent.
         subagent_texts: How many further texts the subagent has said, or is about to say, after refusals.
         subagent_line: The last line of its transcript.
+        background: Calls that started the subagents which work in the background.
         batch: Calls already made in this move, for the event after all of them.
         pending_halt: The text and rule by which the turn ends once the calls are made.
         started: Whether the hooks of the session's start have run.
@@ -114,6 +116,7 @@ class Session:
     subagent_refusals: int = 0
     subagent_texts: int = 0
     subagent_line: str = ""
+    background: tuple[PendingCall, ...] = ()
     batch: tuple[Payload, ...] = ()
     pending_halt: tuple[str, Rule] | None = None
     started: bool = False
@@ -136,6 +139,7 @@ class Session:
             "permission_mode": self.facts.permission_mode,
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
+            "subagents in the background": len(self.background),
             "position in flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
             **{name: value for name, value in self._counters.items() if self._is_reported(name)},
             **self._subagent,

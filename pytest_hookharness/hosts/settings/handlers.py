@@ -258,7 +258,8 @@ def _kind(config: ConfigRules, keys: HandlerKeys, path: str, handler: Mapping[st
     value = handler.get(key)
     if not isinstance(value, str):
         seen = f"has no {key!r}" if value is None else f"has {describe_value(value)} as {key!r}"
-        raise MalformedSettings(path, Flaw.NO_COMMAND, f"{seen}; expected a string")
+        flaw = Flaw.NO_COMMAND if value is None else Flaw.BAD_COMMAND
+        raise MalformedSettings(path, flaw, f"{seen}; expected a string")
     return kind
 
 

@@ -43,15 +43,15 @@ def broken_calls(outcome: Outcome) -> Iterator[Violation]:
 
 
 def broken_received(outcome: Outcome) -> Iterator[Violation]:
-    """Check what the agent received from its subagents, in what it saw before its next move."""
+    """Check what the agent received from its subagents, in what it saw before any later move."""
     moved = [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Moved)]
     for number, exchange in enumerate(moved):
         move = exchange.move
         if not isinstance(move, moves.Subagent) or not move.received:
             continue
-        own = (later for later in moved[number + 1 :] if not isinstance(later.move, moves.SubagentText))
-        following = next(own, None)
-        seen = [message.text for message in following.saw.messages] if following is not None else []
+        # A subagent in the background may end many moves later.
+        own = [later for later in moved[number + 1 :] if not isinstance(later.move, moves.SubagentText)]
+        seen = [message.text for later in own for message in later.saw.messages]
         if not found_in(move.received, seen):
             shown = "; ".join(map(repr, seen[:_MANY])) or "nothing"
             path = f"{move.label or 'agent'}.subagent.received"

@@ -34,23 +34,3 @@ function stepWords(step) {
   const commands = step.hook_runs.map((run) => oneLine(run.command)).join(", ");
   return `${step.event}: ${commands} ${SIGNS[outcomeOf(step)]} ${outcomeOf(step)}`;
 }
-
-// The duration of a run, and for how much of it its hooks and the agent's tools ran.
-function spent(run, end) {
-  const of = (runs) => runs.reduce((sum, each) => sum + (each?.seconds ?? 0), 0);
-  const hooks = of(run.steps.flatMap((step) => (step.hook_runs ?? []).map((each) => each.run)));
-  const tools = of(run.steps.map((step) => step.run));
-  const rest = Math.max(0, end.seconds - hooks - tools);
-  const parts = [["hooks", hooks, "hook"], ["tools of the agent", tools, "tool"], ["the rest (host, harness, experiments)", rest, "rest"]];
-  const whole = parts.reduce((sum, [, seconds]) => sum + seconds, 0);
-  if (!whole) return null;
-  let x = 0;
-  const bars = parts.map(([, seconds, mood]) => {
-    const width = (600 * seconds) / whole;
-    x += width;
-    return svg("rect", {class: `span ${mood}`, x: x - width, y: 0, width, height: 12});
-  });
-  const words = parts.filter(([, seconds]) => seconds).map(([name, seconds]) => `${name} ${time(seconds)}`).join(", ");
-  return html("figure", {}, svg("svg", {width: 600, viewBox: "0 0 600 12", role: "img", "aria-label": `Time: ${words}`}, bars),
-    html("figcaption", {}, `Time: ${words}.`));
-}

@@ -105,3 +105,68 @@ function beside(seen, x, y, angle) {
 function clipped(words) {
   return words.length > 18 ? `${words.slice(0, 17)}…` : words;
 }
+
+// -- Time: how long each turn took, and for how much of it hooks or the agent's tools ran.
+
+const SPENT = {hook: "hooks", tool: "tools of the agent", waited: "the host waiting for output of ended hooks", rest: "simulated host, harness and experiments"};
+
+// The seconds of a step by kind. Hooks that ran at the same time count once.
+function secondsOf(step, whole) {
+  const runs = (step.hook_runs ?? [step]).map((each) => each.run).filter(Boolean);
+  const busy = runs.length ? Math.max(...runs.map((run) => run.started + run.seconds)) - Math.min(...runs.map((run) => run.started)) : 0;
+  const waited = Math.max(0, ...runs.map((run) => run.ending.waited ?? 0));
+  return {[step.run ? "tool" : "hook"]: busy, waited, rest: Math.max(0, whole - busy - waited)};
+}
+
+// The steps with their times: each begins when the one before it ended.
+function timed(run) {
+  return run.steps.map((step, place) => {
+    const from = place ? run.steps[place - 1].at : 0;
+    return {turn: step.turn, from, until: step.at, seconds: secondsOf(step, step.at - from)};
+  });
+}
+
+function spentWords(seconds) {
+  return Object.entries(SPENT).filter(([kind]) => seconds[kind] >= 0.0005).map(([kind, name]) => `${name} ${time(seconds[kind])}`).join(", ");
+}
+
+function summed(steps) {
+  const sum = {};
+  for (const {seconds} of steps) for (const [kind, each] of Object.entries(seconds)) sum[kind] = (sum[kind] ?? 0) + each;
+  return sum;
+}
+
+// One turn on the time axis of the whole session. Within a step hooks come first, whenever they ran.
+function turnTrack(steps, whole) {
+  if (!whole || !steps.length) return null;
+  const [from, until] = [steps[0].from, steps.at(-1).until];
+  const bars = steps.flatMap((step) => {
+    let x = step.from;
+    return Object.keys(SPENT).filter((kind) => step.seconds[kind]).map((kind) => {
+      x += step.seconds[kind];
+      return svg("rect", {class: `span ${kind}`, x: (1000 * (x - step.seconds[kind])) / whole, y: 0, width: Math.max(2, (1000 * step.seconds[kind]) / whole), height: 8});
+    });
+  });
+  const words = `${time(until - from)} from ${time(from)} on: ${spentWords(summed(steps))}`;
+  return html("div", {class: "track", title: words}, svg("svg", {viewBox: "0 0 1000 8", preserveAspectRatio: "none", "aria-hidden": "true"}, bars),
+    html("span", {class: "soft small"}, time(from), html("span", {class: "unseen"}, ` from the start, ${words}`)));
+}
+
+// The duration of a run by kind, and what the colours mean.
+function spent(run, end) {
+  const sum = summed(timed(run));
+  const known = Object.values(sum).reduce((all, each) => all + each, 0);
+  sum.rest = (sum.rest ?? 0) + Math.max(0, end.seconds - known);
+  const whole = Object.values(sum).reduce((all, each) => all + each, 0);
+  if (!whole) return null;
+  let x = 0;
+  const kinds = Object.keys(SPENT).filter((kind) => sum[kind] >= 0.0005);
+  const bars = kinds.map((kind) => {
+    const width = (600 * sum[kind]) / whole;
+    x += width;
+    return svg("rect", {class: `span ${kind}`, x: x - width, y: 0, width, height: 12});
+  });
+  const legend = kinds.map((kind, place) => [place ? ", " : "", html("span", {class: `key span ${kind}`}), `${SPENT[kind]} ${time(sum[kind])}`]);
+  return html("figure", {}, svg("svg", {width: 600, viewBox: "0 0 600 12", role: "img", "aria-label": `Time: ${spentWords(sum)}`}, bars),
+    html("figcaption", {}, "Time: ", legend, "."));
+}

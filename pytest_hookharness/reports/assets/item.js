@@ -69,9 +69,11 @@ function timeline(run, row) {
   const verdict = run.end?.verdict;
   const again = verdict?.name === "livelock" ? verdict.stem + 1 : null;
   const states = new Map(run.states.map((state) => [state.turn, state]));
+  const times = timed(run);
   const items = [...grouped(run.steps)].map(([turn, steps]) => html("li", {id: `turn-${turn}`},
     html("h3", {tabindex: "-1"}, turn ? `Turn ${turn}` : "Before the first turn", " ",
       turn === again ? badge("the cycle begins here", "bad") : null),
+    turnTrack(times.filter((each) => each.turn === turn), run.steps.at(-1).at),
     steps.map(drawnStep), stateWords(turn, states)));
   if (again !== null) items.push(html("li", {}, html("p", {}, verdict.evidence === "driven" ? "… and no end was seen, " : "… and so on forever, ",
     html("a", {href: addressOf(row, again)}, `as from turn ${again}`))));

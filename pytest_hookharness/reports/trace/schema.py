@@ -67,7 +67,13 @@ _HOOK: Mapping[str, Schema] = {
 
 def _step(kind: str, **properties: Schema) -> Schema:
     return _object(
-        record=_one_of("step"), number=_COUNT, turn=_COUNT, kind=_one_of(kind), words=_TEXT, **properties
+        record=_one_of("step"),
+        number=_COUNT,
+        turn=_COUNT,
+        at=_NUMBER,
+        kind=_one_of(kind),
+        words=_TEXT,
+        **properties,
     )
 
 

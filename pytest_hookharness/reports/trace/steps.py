@@ -37,12 +37,18 @@ class Versions:
     after: bytes | None
 
 
-def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> TraceRecord:
-    """Return the record of one step; ``contents`` holds known versions of changed files, by state path."""
+def step(seen: Step, contents: Mapping[str, Versions] | None = None, at: float = 0.0) -> TraceRecord:
+    """
+    Return the record of one step.
+
+    ``contents`` holds known versions of changed files, by state path; ``at`` is the time at which the step
+    was over, in seconds since the testbed was ready.
+    """
     return {
         "record": "step",
         "number": seen.number,
         "turn": seen.turn,
+        "at": round(at, 4),
         **_exchange(seen.exchange, contents or {}),
     }
 

@@ -25,7 +25,7 @@ from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Verdict, verdict_name
 from pytest_hookharness.simulation import background
 from pytest_hookharness.simulation.background.tracking import BackgroundTracking
-from pytest_hookharness.simulation.conclude import conclude_threads, used_tools
+from pytest_hookharness.simulation.conclude import conclude_threads
 from pytest_hookharness.simulation.loop import Observer, OnTurn
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -41,7 +41,7 @@ class _ThreadRun:
 
     def judge(self) -> Verdict:
         steps = tuple(self.driver.steps)
-        cap = hosts.cap_for(self.driver.progress.session, used_tools(steps))
+        cap = hosts.cap_for(self.driver.progress.session, steps)
         return judge(JudgeInput(Trace(steps=steps), self.end, cap=cap))
 
 

@@ -166,6 +166,24 @@ def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
     return ToolResult(text=text, response=response)
 
 
+_OUTPUT = "{tmp}/claude-0/{slug}/{session}/tasks/{agent}.output"
+STARTED = (
+    "Async agent launched successfully. (This tool result is internal metadata \N{EM DASH} never quote or "
+    "paste any part of it, including the agentId below, into a user-facing reply.)\n"
+    "agentId: {agent} (internal ID - do not mention to user. Use SendMessage with to: '{agent}', summary: "
+    "'<5-10 word recap>' to continue this agent.)\n"
+    "The agent is working in the background. You will be notified automatically when it completes. You know "
+    "nothing about its results until that notification arrives \N{EM DASH} do not report, assume, or predict "
+    "them; continue other work or respond to the user in the meantime.\n"
+    f"output_file: {_OUTPUT}"
+)
+NOTICE = (
+    "<task-notification>\n<task-id>{agent}</task-id>\n<tool-use-id>{call}</tool-use-id>\n"
+    f"<output-file>{_OUTPUT}</output-file>\n<status>completed</status>\n"
+    '<summary>Agent "{description}" finished</summary>\n<result>{text}</result>\n</task-notification>'
+)
+
+
 def launch(move: Subagent) -> Payload:
     """Return the input of the call that starts a subagent."""
     return {
@@ -184,7 +202,7 @@ def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
         "description": asked.get("description", ""),
         "resolvedModel": folders["model"],
         "prompt": asked.get("prompt", ""),
-        "outputFile": "{tmp}/claude-0/{slug}/{session}/tasks/{agent}.output".format(**folders),
+        "outputFile": _OUTPUT.format(**folders),
         "canReadOutputFile": True,
         "canContinueAgent": True,
     }

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Unpack
 
+from pytest_hookharness.hosts.profiles.codex.answers_and_tools import ANSWERS
 from pytest_hookharness.hosts.profiles.shared import EventOptions, FactSources
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
+from pytest_hookharness.hosts.rules.replies import Halting, Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.tools_and_transcript import TranscriptLine
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
@@ -109,7 +111,11 @@ _SESSION_EVENTS = (
         *_PLACE,
         _MODE,
         Field(name="source", kind=_WORD, choices=("startup", "resume", "clear", "compact")),
-        fact="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        fact=(
+            "SessionStart cannot be refused, but continue: false ends the session before its prompt; plain "
+            "output and additionalContext reach the model"
+        ),
+        halts=True,
         role=Role.SESSION_START,
         target="source",
         plain=True,
@@ -235,7 +241,11 @@ _TOOL_EVENTS = (
         power=Power.REPLACES,
         target="tool_name",
         context=True,
-        assumed="PostToolUse also occurs after a failed call, and continue: false on it ends the turn",
+        answers=replace(ANSWERS, halting=Halting.REPLACES),
+        assumed=(
+            "PostToolUse also occurs after a failed call; continue: false without stopReason has no "
+            "effect on it"
+        ),
     ),
 )
 

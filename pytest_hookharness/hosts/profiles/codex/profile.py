@@ -25,7 +25,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
@@ -41,14 +41,15 @@ def parse(text: str) -> Json:
 
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.RUST,
     plain="[A-Za-z0-9_|]*",
     # Documented in the source: a matcher of either kind matches if it fits the name or one of the aliases.
     aliases={"apply_patch": ("Write", "Edit")},
     searches_aliases=True,
     rule=_observed(
         "a matcher of letters, digits, underscores and bars is a list of exact names; any other "
-        "matcher, also one with white space, is an unanchored regular expression, which matches nothing "
-        "if it is malformed"
+        "matcher, also one with white space, is an unanchored regular expression of the Rust crate regex, "
+        "which has no look-around and no references, and matches nothing if it is malformed"
     ),
 )
 
@@ -141,6 +142,9 @@ REPLIES = ReplyRules(
         "unanswered": _documented("handlers that are not commands are read and skipped"),
         "precedence": _observed("deny wins over allow, in any order"),
         "halt": _observed("continue: false ends the turn and wins over every other decision"),
+        "halt replaces": _observed(
+            "continue: false on PostToolUse ends nothing: the model gets stopReason instead of the result"
+        ),
         "first refusal": _observed(
             "of several refusals of a call the model gets the first one, in the order of the settings"
         ),
@@ -198,11 +202,15 @@ CAP = CapRules(
 
 TURNS = TurnRules(
     subagent_prompts=True,
+    together=True,
     unasked_modes=("bypassPermissions",),
     mode="bypassPermissions",
     rules={
-        "subagent prompts": _observed(
-            "UserPromptSubmit occurs for a subagent's prompt, before SubagentStart"
+        "subagent prompts": _observed("UserPromptSubmit occurs for a subagent's prompt, after SubagentStart"),
+        "together": _observed("of several calls in one message all PreToolUse hooks run before any call"),
+        "order of calls": _assumed(
+            "the calls of one message are made one after the other, so PostToolUse hooks run in their "
+            "order; on the real host they run in the order in which the calls end"
         ),
         "start": _assumed("SessionStart occurs at the beginning, before the first prompt"),
     },

@@ -20,7 +20,7 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.settings import MatcherRules
+from pytest_hookharness.hosts.rules.settings import MatcherRules, Syntax
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
@@ -29,6 +29,7 @@ DOCS = FactSources("Copilot hooks reference and changelog, to 1.0.78")
 CLAUDE_NAMES = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "task": "Agent"}
 
 _CLAUDE_MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     everything=("", "*", "**"),
     plain=r"[\w|-]*",
     anchored=True,

@@ -24,13 +24,14 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch, Syntax
 from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Ruling
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     everything=("",),
     anchored=True,
     rule=DOCS.documented(

@@ -20,17 +20,18 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream
-from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import
+from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import, Syntax
 from pytest_hookharness.hosts.rules.turns import FlagUse, Role, TurnRules
 from pytest_hookharness.hosts.settings.formats import FLAT, GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     rule=DOCS.documented(
         "a matcher is a regular expression for the tool, the kind of subagent or the text of a command; "
         "it is assumed that it need not match the whole, and that it matches nothing if it is malformed"
-    )
+    ),
 )
 
 # Claude Code's events by their names here; two others are documented as not supported.

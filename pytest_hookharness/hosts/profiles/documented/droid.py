@@ -31,7 +31,7 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.settings import Import
+from pytest_hookharness.hosts.rules.settings import Import, Syntax
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
@@ -139,6 +139,7 @@ EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 _OWN = "hookSpecificOutput"
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     plain=r"[\w-]*",
     separators="",
     rule=DOCS.documented("a simple word is compared for equality; anything else is a regular expression"),

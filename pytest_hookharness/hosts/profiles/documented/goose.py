@@ -33,7 +33,7 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Syntax
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
@@ -169,6 +169,7 @@ _ALL = (
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.RUST,
     everything=("",),
     untargeted=False,
     rule=DOCS.documented(

@@ -31,7 +31,7 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Syntax
 from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
@@ -151,6 +151,7 @@ _ALL = (
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     everything=("",),
     rule=DOCS.documented("a matcher is an unanchored regular expression, which matches nothing if malformed"),
 )

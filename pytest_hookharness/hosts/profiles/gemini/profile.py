@@ -34,7 +34,7 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
@@ -44,11 +44,12 @@ from pytest_hookharness.model.protocol import Rule, Ruling
 _observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     trims=True,
     literal_if_malformed=True,
     rule=_observed(
-        "a matcher for tools is trimmed and is an unanchored regular expression; a malformed one is "
-        "compared as literal text; a matcher of SessionStart is always compared as literal text"
+        "a matcher for tools is trimmed and is an unanchored regular expression of JavaScript; a malformed "
+        "one is compared as literal text; a matcher of SessionStart is always compared as literal text"
     ),
 )
 
@@ -246,6 +247,7 @@ TOOLS = ToolRules(
 
 TURNS = TurnRules(
     refusal_prompts=True,
+    together=True,
     before_request=(Role.BEFORE_COMPACT, Role.BEFORE_MODEL, Role.TOOL_CHOICE),
     after_request=(Role.AFTER_MODEL,),
     ask_effect=AskEffect.WAITS,
@@ -254,6 +256,11 @@ TURNS = TurnRules(
     rules={
         "request": _observed(
             "PreCompress, BeforeModel and BeforeToolSelection occur before every request, AfterModel after it"
+        ),
+        "together": _observed("of several calls in one message all BeforeTool hooks run before any call"),
+        "order of calls": _assumed(
+            "the calls of one message are made one after the other, so AfterTool hooks run in their order; "
+            "on the real host they run in the order in which the calls end"
         ),
         "continuation": _documented("BeforeAgent occurs again with the reason of a refused stop"),
     },

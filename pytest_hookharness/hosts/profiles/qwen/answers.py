@@ -214,6 +214,9 @@ REPLIES = ReplyRules(
             "cancels a refusal before it; on other events a refusal wins"
         ),
         "halt": observed("continue: false is a refusal, with stopReason as its reason"),
+        "halt replaces": observed(
+            "continue: false on PostToolUse ends nothing: the model gets stopReason instead of the result"
+        ),
         "several": observed(
             "the reasons of several refusals are joined by newlines, in the order of the settings"
         ),

@@ -8,9 +8,11 @@ payload.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.qwen.answers import (
     AGENT_TYPE,
+    ANSWERS,
     BACKGROUND,
     DURATION,
     INPUT,
@@ -23,6 +25,7 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     event_rule,
 )
 from pytest_hookharness.hosts.rules.profile import EventRule, Power
+from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field
 
@@ -238,6 +241,7 @@ _TOOL_EVENTS = (
         *USE,
         DURATION,
         fact="a refusal on PostToolUse reaches nobody; additionalContext reaches the model",
+        answers=replace(ANSWERS, halting=Halting.REPLACES),
         role=Role.AFTER_TOOL,
         target="tool_name",
         context=True,

@@ -18,12 +18,13 @@ from pytest_hookharness.hosts.rules.profile import (
     MatcherRules,
     ProcessRules,
     Profile,
+    StuckRules,
     ToolRules,
     TranscriptRules,
     TurnRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch, Syntax
 from pytest_hookharness.hosts.rules.tools_and_transcript import IdRules
 from pytest_hookharness.hosts.rules.turns import FlagUse, Resets, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
@@ -32,10 +33,12 @@ from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 _OLDER = "Qwen Code 0.15.10, headless, measured"
 
 MATCHERS = MatcherRules(
+    syntax=Syntax.JAVASCRIPT,
     everything=("", "*", ".*"),
     trims=True,
     plain=".*",
     trims_names=True,
+    skips_empty_names=True,
     # A list in which no name matches is tried as a regular expression.
     lists_only=False,
     aliases={
@@ -46,7 +49,8 @@ MATCHERS = MatcherRules(
     },
     rule=observed(
         "a matcher is trimmed; it matches by a name or alias of the tool, also in a list with bars, and "
-        "otherwise as an unanchored regular expression, which matches nothing if it is malformed"
+        "otherwise as an unanchored regular expression of JavaScript, which matches nothing if it is "
+        "malformed; a list with an empty name is compared by its other names only"
     ),
 )
 
@@ -156,10 +160,13 @@ TOOLS = ToolRules(
     given=tools.given,
     launched=tools.launched,
     rules={
-        "recorded": observed("results of run_shell_command, agent and a failed read_file have this form"),
+        "recorded": observed(
+            "results of run_shell_command, agent and a failed read_file have this form; a command with "
+            "another exit code than 0 is a failed call"
+        ),
         "assumed": assumed(
-            "results of write_file, edit and read_file have this form; a command that fails is not a "
-            "failed call"
+            "results of write_file, edit and read_file have this form; a command that was cancelled is not a "
+            "failed call; the input of PostToolBatch has no error_type"
         ),
         "subagent": assumed(
             "a subagent is started, works without a tool call, and stops before the agent that called "
@@ -167,6 +174,27 @@ TOOLS = ToolRules(
         ),
         "permission": assumed("PermissionRequest occurs for a call that the settings do not allow"),
     },
+)
+
+# The host ends the turn when the model asks for the same call this many times in a row.
+_SAME_CALLS = 5
+
+
+def detect(recent: tuple[tuple[str, str], ...]) -> str:
+    """Return why the newest moves are a repetition; empty if they are none."""
+    newest = recent[-_SAME_CALLS:]
+    same = len(newest) == _SAME_CALLS and len(set(newest)) == 1 and newest[0][0] == "call"
+    return f"the model asked for the same call {_SAME_CALLS} times in a row" if same else ""
+
+
+STUCK = StuckRules(
+    detect=detect,
+    before_call=True,
+    remembered=_SAME_CALLS,
+    status="loop detected",
+    rule=observed(
+        "the turn ends when the model asks for the same call 5 times in a row, and the fifth is not made"
+    ),
 )
 
 TURNS = TurnRules(
@@ -216,6 +244,7 @@ QWEN_CODE = Profile(
     process=PROCESS,
     cap=CAP,
     turns=TURNS,
+    stuck=STUCK,
     tools=TOOLS,
     transcript=TRANSCRIPT,
     commands=COMMANDS,
@@ -244,6 +273,11 @@ _OLDER_CAP = CapRules(
 )
 
 # Only its cap was measured separately; all other facts are those of the newer version.
-QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", cap=_OLDER_CAP)
+QWEN_CODE_0_15_10 = replace(
+    QWEN_CODE,
+    version="0.15.10",
+    cap=_OLDER_CAP,
+    stuck=replace(STUCK, rule=assumed(f"as in {QWEN_CODE.version}, {STUCK.rule.text}")),
+)
 
 PROFILES: tuple[Profile, ...] = (QWEN_CODE, QWEN_CODE_0_15_10)

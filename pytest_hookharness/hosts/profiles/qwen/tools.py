@@ -71,7 +71,8 @@ def _command_result(command: str, performance: Performance) -> ToolResult:
         "Signal: (none)",
         "Process Group PGID: (none)",
     )
-    return result_with_display("\n".join(lines), printed)
+    text = "\n".join(lines)
+    return ToolResult(text=text, failed=True) if performance.exit else result_with_display(text, printed)
 
 
 def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:

@@ -1,0 +1,286 @@
+"""Sessions of the real hosts that the simulation once played otherwise, each named by what the host does."""
+
+import json
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.moves import Performance, Prompt, RunCommand, Stop, Subagent, ToolCall, Tools
+from pytest_hookharness.model.regex import SlowPattern
+
+from ..hosts.conftest import ended, play
+
+GO = Prompt(text="go")
+BLOCK = {"decision": "block", "reason": "not yet"}
+END = {"continue": False, "stopReason": "X"}
+
+
+def answering(**answers):
+    """Return a function that answers for the hooks of some events, and gives no answer for the others."""
+    return lambda request, _: answers.get(request.event)
+
+
+def shell_calls(profile, *commands):
+    """Return one message of the model with several calls of the shell."""
+    calls = [profile.tools.call(RunCommand(command=command), "/project") for command in commands]
+    return Tools(calls=tuple(calls))
+
+
+def fires(profile, event, matcher, target):
+    """Return whether a hook with a matcher runs on an event."""
+    hooks = hosts.configure(profile, {}, inline={event: {"matcher": matcher, "command": "x"}}).hooks
+    return bool(hosts.select(profile, hooks, event, target))
+
+
+def explained(host, event, case):
+    """Return what an explanation says about one end of a hook."""
+    (meanings,) = hosts.explain(hosts.find(host), event)
+    return next(meaning for meaning in meanings.meanings if meaning.case == case)
+
+
+def test_claude_counts_refusals_of_a_stop_anew_after_a_refused_call():
+    """Of 14 stops with refused calls between and 9 in a row, all refused, only the last is overridden."""
+    acts = [GO, *[Stop(), RunCommand(command="true")] * 14, *[Stop()] * 12]
+
+    played = play({"PreToolUse": "./a", "Stop": "./b"}, acts, answering(PreToolUse=BLOCK, Stop=BLOCK))
+
+    stops = [decision for decision in played.decisions if decision.event == "Stop"]
+    assert [decision.overridden for decision in stops] == [False] * 22 + [True]
+    assert len(played.observations) == 37
+
+
+def test_codex_ends_before_the_prompt_if_a_hook_of_its_start_says_so():
+    """After continue: false on SessionStart, no prompt hook runs, no move is made and SessionEnd occurs."""
+    settings = dict.fromkeys(("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"), "./x")
+
+    played = play(settings, [GO, Stop()], answering(SessionStart=END), profile=hosts.find("codex"))
+
+    assert played.events == ["SessionStart", "SessionEnd"]
+    assert played.observations == []
+    assert [ending.how for ending in played.endings] == ["halted"]
+    assert explained("codex", "SessionStart", "continue false").action == "the session ends"
+
+
+@pytest.mark.parametrize("host", ["codex", "qwen-code"])
+def test_a_stop_reason_after_a_call_replaces_its_result(host):
+    """After continue: false on PostToolUse, the model gets the reason as the result, and the turn goes on."""
+    profile = hosts.find(host)
+    acts = [GO, shell_calls(profile, "true"), Stop()]
+
+    played = play({"PostToolUse": "./x", "Stop": "./y"}, acts, answering(PostToolUse=END), profile=profile)
+
+    assert [message.text for message in played.observations[1]] == ["X"]
+    assert played.asked("Stop")
+    explanation = explained(host, "PostToolUse", "continue false")
+    assert explanation.action == "the agent gets the text instead of the result"
+    assert explanation.rule.text.startswith("continue: false on PostToolUse ends nothing")
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "SubagentStart", "CwdChanged"])
+def test_an_end_that_no_turn_can_take_is_explained_as_nothing(event):
+    """Where nothing runs that continue: false could end, the explanation says that the host continues."""
+    assert explained("claude-code", event, "continue false").action == "the host continues"
+
+
+@pytest.mark.parametrize("host, runs", [("claude-code", ["GOOD"]), ("codex", [])])
+def test_claude_leaves_out_an_entry_without_a_command_and_codex_the_whole_file(host, runs):
+    """An entry of the type command without a command costs itself on Claude, and the file on Codex."""
+    good = {"hooks": [{"type": "command", "command": "GOOD"}]}
+    groups = {"Stop": [{"hooks": [{"type": "command"}]}], "PreToolUse": [good]}
+    profile = hosts.find(host)
+
+    configuration = hosts.configure(profile, {profile.config.paths[0]: json.dumps({"hooks": groups})})
+
+    assert [hook.command for hook in configuration.hooks] == runs
+    assert len(configuration.problems) == 1
+
+
+@pytest.mark.parametrize(
+    "host, event, matcher, target, runs",
+    [
+        ("claude-code", "PreToolUse", "(?i)BASH", "Bash", False),
+        ("gemini-cli", "BeforeTool", "(?i)RUN", "run_shell_command", False),
+        ("qwen-code", "PreToolUse", "(?i)RUN", "run_shell_command", False),
+        ("codex", "PreToolUse", "(?i)BASH", "Bash", True),
+        ("claude-code", "PreToolUse", "^(?!Bash).*$", "Write", True),
+        ("codex", "PreToolUse", "^(?!Bash).*$", "apply_patch", False),
+        ("codex", "PreToolUse", r"(?<name>B)ash\z", "Bash", True),
+        ("codex", "PreToolUse", r"(B)\1ash|Bash.?", "Bash", False),
+        ("codex", "PreToolUse", r"[(?=]|\(?=|Bash.", "Bash1", True),
+        ("claude-code", "PreToolUse", r"(?<first>B)ash", "Bash", True),
+        ("claude-code", "PreToolUse", r"^[^]+sh$", "Bash", True),
+    ],
+)
+def test_a_matcher_is_an_expression_in_the_hosts_own_language(host, event, matcher, target, runs):
+    """What a host's own kind of regular expressions does not know matches nothing there."""
+    assert fires(hosts.find(host), event, matcher, target) is runs
+
+
+@pytest.mark.slow
+def test_a_matcher_that_takes_for_ever_is_a_fault_of_the_scenario():
+    """A matcher that could be tried in too many ways is cut, also on a host in JavaScript."""
+    with pytest.raises(SlowPattern, match="takes too long"):
+        fires(hosts.find("claude-code"), "PreToolUse", "(a|aa)+$", "a" * 500 + "b")
+
+
+@pytest.mark.parametrize("matcher", ["run_shell_command|", "|run_shell_command"])
+def test_qwen_drops_the_empty_name_of_a_list(matcher):
+    """A list with an empty name fits its other names and no other tool."""
+    profile = hosts.find("qwen-code")
+
+    assert fires(profile, "PreToolUse", matcher, "run_shell_command")
+    assert not fires(profile, "PreToolUse", matcher, "write_file")
+
+
+def test_qwen_takes_a_command_with_an_exit_code_for_a_failed_call():
+    """A shell command that ends with 3 leads to PostToolUseFailure, and to status error in the batch."""
+    profile = hosts.find("qwen-code")
+    settings = dict.fromkeys(("PostToolUse", "PostToolUseFailure", "PostToolBatch"), "./x")
+
+    played = play(
+        settings,
+        [GO, shell_calls(profile, "exit 3"), Stop()],
+        lambda *_: None,
+        profile=profile,
+        perform=lambda _: Performance(exit=3, stderr="broken\n"),
+    )
+
+    assert played.events == ["PostToolUseFailure", "PostToolBatch"]
+    failure, batch = (request.payload for request in played.asked())
+    assert failure["error"].splitlines()[2:5] == ["Output: broken", "Error: (none)", "Exit Code: 3"]
+    assert batch["tool_calls"][0]["status"] == "error"
+
+
+@pytest.mark.parametrize(
+    "host, before, after",
+    [("codex", "PreToolUse", "PostToolUse"), ("gemini-cli", "BeforeTool", "AfterTool")],
+)
+def test_all_hooks_before_the_calls_of_a_message_run_first(host, before, after):
+    """Of two calls in one message, both are asked about before the first one is made."""
+    profile = hosts.find(host)
+
+    played = play(
+        {before: "./a", after: "./b"},
+        [GO, shell_calls(profile, "one", "two"), Stop()],
+        lambda *_: ended(),
+        profile=profile,
+    )
+
+    assert played.events == [before, before, after, after]
+    last = played.decisions[-1]
+    assert any("one after the other" in rule.text for rule in last.rests_on)
+
+
+@pytest.mark.parametrize("denied", [False, True])
+def test_qwen_ends_the_turn_at_the_fifth_equal_call(denied):
+    """Of the same call without end, four are made or refused, and the turn ends at the fifth request."""
+    profile = hosts.find("qwen-code")
+    acts = [GO, *[shell_calls(profile, "cat missing.txt")] * 9]
+    answers = answering(PreToolUse=BLOCK if denied else None)
+
+    played = play({"PreToolUse": "./x", "Stop": "./y"}, acts, answers, profile=profile)
+
+    assert len(played.observations) == 5
+    assert len(played.performed) == len(played.asked("PreToolUse")) == 4
+    assert not played.asked("Stop")
+    assert played.endings[0].how == "capped"
+    assert played.endings[0].status == "loop detected"
+
+
+def test_qwen_counts_equal_calls_anew_after_a_stop():
+    """The same call between refused stops ends nothing before the cap does."""
+    profile = hosts.find("qwen-code")
+    acts = [GO, *[shell_calls(profile, "true"), Stop()] * 9]
+
+    played = play({"Stop": "./y"}, acts, answering(Stop=BLOCK), profile=profile)
+
+    assert len(played.asked("Stop")) == 8
+    assert played.endings[0].status == ""
+
+
+def test_another_call_between_equal_ones_is_no_repetition():
+    """Four equal calls, another one and four equal calls again end no turn on Qwen."""
+    profile = hosts.find("qwen-code")
+    same, other = ToolCall(name="think", input={"n": 1}), ToolCall(name="think", input={"n": 2})
+    acts = [GO, *(Tools(calls=(call,)) for call in (*[same] * 4, other, *[same] * 4)), Stop()]
+
+    played = play({}, acts, lambda *_: None, profile=profile)
+
+    assert len(played.performed) == 9
+
+
+LOOK = Subagent(prompt="look", texts=("First.", "Second.", "Third."))
+AROUND = dict.fromkeys(("UserPromptSubmit", "SubagentStop", "Stop"), "./x")
+
+
+def test_claude_goes_on_while_a_subagent_works():
+    """A stop of the agent comes before that of its subagent, whose end is a prompt with a turn of its own."""
+    refusals = iter([BLOCK, BLOCK, None])
+
+    def answer(request, _):
+        return next(refusals) if request.event == "SubagentStop" else None
+
+    played = play(AROUND, [GO, LOOK, Stop(text="Started."), Stop(text="Done.")], answer)
+
+    prompts = ["UserPromptSubmit", "Stop", *["SubagentStop"] * 3, "UserPromptSubmit", "Stop"]
+    assert played.events == prompts
+    (first, last), (_, notice) = (
+        [request.payload for request in played.asked(event)] for event in ("Stop", "UserPromptSubmit")
+    )
+    assert [task["status"] for task in first["background_tasks"]] == ["running"]
+    assert last["background_tasks"] == []
+    assert notice["prompt"].startswith("<task-notification>")
+    assert "<result>Third.</result>" in notice["prompt"]
+    assert played.observations[1][0].text.startswith("Async agent launched successfully.")
+    assert played.observations[2][0].text == notice["prompt"]
+    assert [ending.how for ending in played.endings] == ["stopped", "stopped"]
+    assert any("may end sooner or later" in rule.text for rule in played.decisions[1].rests_on)
+
+
+def test_claude_tells_a_running_turn_of_the_end_of_a_subagent():
+    """If the agent's stop is refused, it reads of the end of its subagent without another prompt."""
+    stops = iter([BLOCK, None])
+
+    def answer(request, _):
+        return next(stops) if request.event == "Stop" else None
+
+    played = play(AROUND, [GO, LOOK, LOOK, Stop(), Stop()], answer)
+
+    assert played.events == ["UserPromptSubmit", "Stop", "SubagentStop", "SubagentStop", "Stop"]
+    notices = [message for message in played.observations[3] if "<task-notification>" in message.text]
+    assert [message.kind for message in notices] == ["context", "context"]
+    assert len({message.text for message in notices}) == 2
+
+
+def test_each_subagent_of_claude_ends_with_a_turn_of_its_own():
+    """Of two subagents that work while their agent stops, each leads to one more turn."""
+    played = play(AROUND, [GO, LOOK, LOOK, *[Stop()] * 3], lambda *_: None)
+
+    around = ["UserPromptSubmit", "Stop", "SubagentStop"]
+    assert played.events == [*around, *around, "UserPromptSubmit", "Stop"]
+    running = [len(request.payload["background_tasks"]) for request in played.asked("Stop")]
+    assert running == [2, 1, 0]
+
+
+def test_the_prompt_of_a_subagent_of_codex_comes_after_its_start():
+    """SubagentStart occurs before UserPromptSubmit for the subagent, also beside another call."""
+    profile = hosts.find("codex")
+    spawn = ToolCall(name=profile.tools.subagent, input={"message": "look"})
+    call = shell_calls(profile, "true").calls[0]
+    events = ("SubagentStart", "UserPromptSubmit", "PostToolUse", "SubagentStop")
+
+    played = play(
+        dict.fromkeys(events, "./x"),
+        [GO, Tools(calls=(spawn, call)), Stop()],
+        lambda *_: None,
+        profile=profile,
+    )
+
+    asked = [(request.event, request.payload.get("tool_name", "")) for request in played.asked()]
+    assert asked[1:] == [
+        ("SubagentStart", ""),
+        ("UserPromptSubmit", ""),
+        ("PostToolUse", "spawn_agent"),
+        ("SubagentStop", ""),
+        ("PostToolUse", "Bash"),
+    ]
