@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
@@ -23,6 +24,8 @@ _COMPLEX = re.compile(r"[;&|<>()`\n*?\[\]!]|\$\(")
 _REDIRECTED = re.compile(r"\s[12]?>(?:>|&[12]|\s*/dev/null)(?=\s|$)|\s</dev/null(?=\s|$)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
+# At the beginning of a line or after a keyword, where a command stands.
+_DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
 # What precedes a value that the shell does not split.
 _UNSPLIT = re.compile(r"(?:(?:^|[\s;&|(])\w+=\S*|[<>]\s*|\[\[(?:(?!\]\]).)*)$", re.DOTALL)
 # What a shell or every system has, and commands that only start others.
@@ -55,9 +58,11 @@ class Obstacle:
 
 def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     """Return why a hook cannot run; ``None`` if nothing is known against it."""
-    words = _words(hook_set, hook)
-    if not words or hook.type != "command":
+    if hook.type != "command":
         return None
+    words = _words(hook_set, hook)
+    if not words:
+        return _syntax_obstacle(hook_set, hook)
     first, rest = words[0], words[1:]
     if "/" not in first:
         if _BUILT_IN.fullmatch(first):
@@ -69,6 +74,31 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     if _INTERPRETERS.fullmatch(Path(first).name) and rest and not rest[0].startswith("-"):
         return _file_obstacle(hook_set, rest[0])
     return None
+
+
+def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
+    """Return why the host's shell refuses to read a command."""
+    process = hosts.find(hook_set.host).process
+    # A login shell reads files of its user first.
+    if hook.args is not None or process.login_shells:
+        return None
+    said = syntax_error(process.shell, hook.command)
+    if not said:
+        return None
+    name = Path(os.path.realpath(process.shell[0])).name
+    return Obstacle(
+        cause=said,
+        text=f"{name}, which is {process.shell[0]} here, cannot read the command: {said}",
+        fix=f"Write it for {process.shell[0]}, or start the shell that it needs: `bash -c '...'`.",
+    )
+
+
+def foreign_test(hook_set: HookSet, hook: Hook) -> str:
+    """Return the shell that takes `[[` in a command for a program; empty if there is none."""
+    process = hosts.find(hook_set.host).process
+    name = Path(os.path.realpath(process.shell[0])).name
+    wrong = name == "dash" and hook.args is None and not process.login_shells
+    return name if wrong and _DOUBLE_BRACKET.search(hook.command) else ""
 
 
 def _words(hook_set: HookSet, hook: Hook) -> list[str]:

@@ -14,6 +14,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.hook_program import (
     Obstacle,
     find_obstacle,
+    foreign_test,
     relative_script,
     unquoted_paths,
 )
@@ -23,7 +24,7 @@ from pytest_hookharness.campaigns.check.rewording import (
     misnamed_tools,
     usual_tools,
 )
-from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, TIMEOUT_UNIT, UNQUOTED_PATH
+from pytest_hookharness.judging.findings.codes import RELATIVE_PATH, STRICT_SHELL, TIMEOUT_UNIT, UNQUOTED_PATH
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
@@ -66,6 +67,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_settings(hook_set),
         *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
         *(symptom for hook in hook_set.hooks for symptom in _of_hook(hook_set, hook)),
+        *_of_shells(hook_set, [hook for hook, _ in obstacles]),
         *_of_paths(hook_set, [hook for hook, found in obstacles if not found.local]),
     ]
     unique = {(symptom.kind, symptom.text): symptom for symptom in symptoms}
@@ -105,6 +107,16 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
             text=f"{events}: {obstacle.text}.",
             advice=obstacle.fix,
         )
+
+
+def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
+    """Yield the commands whose conditions the host's shell does not know."""
+    hooks = [hook for hook in hook_set.hooks if hook not in broken and foreign_test(hook_set, hook)]
+    if hooks:
+        shell = foreign_test(hook_set, hooks[0])
+        text = f"{shell}, which is /bin/sh here, does not know `[[`, so the condition never holds."
+        symptom = _together(STRICT_SHELL, hooks, text)
+        yield replace(symptom, advice="Use `[` or `case`, or start `bash -c '...'`.")
 
 
 def _of_paths(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:

@@ -8,12 +8,15 @@ interpreter is known by what it does, and by no name, message or exit code of it
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 
 PROBE_CODE = 77
 PROBE_SIGNAL = int(signal.SIGUSR2)
+# Seconds that a shell may take to read a command line.
+_READING = 5.0
 # Text that is no program in any language.
 GARBAGE = "<?php )\n"
 
@@ -107,3 +110,20 @@ def search_paths(folder: str) -> Mapping[str, str]:
     """Return the environment variables by which languages look for modules in a folder."""
     plain = dict.fromkeys(("PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB", "TCLLIBPATH"), folder)
     return {**plain, "LUA_PATH": f"{folder}/?.lua;;"}
+
+
+def syntax_error(shell: Sequence[str], command: str) -> str:
+    """Return what a shell says about the syntax of a command line, which it only reads; empty if nothing."""
+    try:
+        run = subprocess.run(
+            [shell[0], "-n", *shell[1:], command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_READING,
+            env={},
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return ""
+    lines = run.stderr.decode("utf-8", "replace").splitlines()
+    return lines[0].strip() if run.returncode and lines else ""

@@ -1,6 +1,7 @@
 """Claims about what check finds in settings and files before it runs anything."""
 
 import json
+import os
 
 import pytest
 
@@ -141,7 +142,6 @@ def test_a_path_of_a_plugin_that_is_relative(tmp_path, found):
         ('cat "${CLAUDE_PROJECT_DIR}/x.txt" \\$CLAUDE_PROJECT_DIR', None),
         ('at=$CLAUDE_PROJECT_DIR/x; sh "$at" >> $CLAUDE_PROJECT_DIR/log', None),
         ("bash -c '[[ -f $CLAUDE_PROJECT_DIR/x ]]'", None),
-        ("[[ -f $CLAUDE_PROJECT_DIR/x ]] || exit 0", None),
         ("echo $CLAUDE_PROJECT_DIRECTORY $HOME", None),
     ],
 )
@@ -261,3 +261,33 @@ def test_names_of_several_hooks():
     ]
     assert hook_names(hooks, "a, b") == "Stop 1, X 1 (a), Stop 2 (b)"
     assert hook_names(hooks, "c") == "c"
+
+
+DASH = pytest.mark.skipif(
+    os.path.realpath("/bin/sh").rpartition("/")[2] != "dash", reason="/bin/sh is no dash"
+)
+
+
+@DASH
+def test_a_command_that_the_shell_cannot_read(tmp_path, found):
+    """A command with a syntax error for the host's shell does not run, and is only read for this."""
+    command = f'touch {tmp_path}/done; if [[ "$A" =~ \\.(js|ts)$ ]]; then exit 2; fi'
+    (symptom,) = found(("Stop", command)).symptoms
+    assert symptom.kind == "NOT-RUN"
+    assert "Stop: dash, which is /bin/sh here, cannot read the command: " in symptom.text
+    assert not (tmp_path / "done").exists()
+
+
+@DASH
+@pytest.mark.parametrize(
+    ("command", "found_kinds"),
+    [
+        ('if [[ -n "$A" ]]; then exit 2; fi', ["STRICT-SHELL"]),
+        ('[[ "$A" = 1 ]] && exit 2', ["STRICT-SHELL"]),
+        ("bash -c '[[ -n $A ]] && exit 2'", []),
+        ('echo " [[ " | grep x', []),
+    ],
+)
+def test_conditions_that_only_bash_knows(found, command, found_kinds):
+    """A condition in double brackets is an unknown command for dash, unless bash is started for it."""
+    assert kinds(found(("Stop", command))) == found_kinds
