@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
@@ -48,6 +49,7 @@ def check(
     *,
     fixes: bool = False,
     wall: float | None = None,
+    given: Sequence[Activation] = (),
 ) -> CheckReport:
     """
     Check one hook set.
@@ -60,10 +62,11 @@ def check(
         on_step: Called after each session.
         fixes: Whether fixes are looked for.
         wall: Seconds that it may take; ``None`` for those of the harness.
+        given: Ways to make hooks active that a person named.
     """
     settings = harness.settings if wall is None else replace(harness.settings, wall=wall)
     with copyable(hook_set) as (copy, left_out):
-        run = CheckRun(copy, settings, harness.resources, only, on_step or _ignore_step)
+        run = CheckRun(copy, settings, harness.resources, only, on_step or _ignore_step, given)
         report = run.run()
         if fixes and not report.interrupted:
             from pytest_hookharness.campaigns.check.fix_trial import find_fixes
@@ -92,13 +95,16 @@ def campaign_headline(campaign: str, scenario: Scenario, settings: Settings) -> 
     return f"{scenario.host}: {campaign} of {plain(hooks, 200)}, seed {settings.seed}"
 
 
-def problem_command(problem: Problem, path: Path, host: str, settings: Settings) -> str:
-    """Return the shell command that shows a problem again."""
+def problem_command(
+    problem: Problem, path: Path, host: str, settings: Settings, options: Sequence[str] = ()
+) -> str:
+    """Return the shell command that shows a problem again; ``options`` made hooks active for it."""
     if problem.file is not None:
         item = f"{problem.file}::{problem.file.name.partition('.')[0]}[{problem.scenario.host}]"
         return shlex.join(["hookharness", "run", item, *replay_options(settings)])
     words = ["hookharness", "check", str(path), "--yes", "--only", problem.id]
     words += ["--host", host] if host else []
+    words += options if problem.active else ()
     return shlex.join([*words, *replay_options(settings)])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -58,6 +58,31 @@ def find_activations(hook_set: HookSet) -> list[Activation]:
         # A file that is no text.
         return []
     return found[:_MOST]
+
+
+def given_activations(commands: Sequence[str], files: Sequence[str]) -> list[Activation]:
+    """
+    Return the ways to make hooks active that a person names.
+
+    Args:
+        commands: Shell commands that the agent runs.
+        files: Files, by their paths in the project and from the current folder.
+
+    Raises:
+        SimulationError: A file cannot be read, or has no path in the project.
+    """
+    found = [Activation(title=f"`{command}` run", command=command) for command in commands]
+    for file in files:
+        path = posixpath.normpath(file)
+        if path.startswith(("/", "../")):
+            raise SimulationError(
+                f"{file}: lies outside the current folder; name it by its path in the project"
+            )
+        text = read_text(Path(path))
+        if text is None:
+            raise SimulationError(f"{file}: there is no such file below {Path.cwd()}")
+        found.append(Activation(title=f"the file {path}", files={path: text}))
+    return found
 
 
 def _by_commands(hook_set: HookSet) -> Iterator[Activation]:

@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
+from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
 from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, group, summarise
 from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
@@ -64,6 +65,7 @@ class CheckRun:
         resources: Where and with whose help it runs.
         only: The problem that is looked for; empty for all.
         on_step: Called before the first session of a kind, and after each session.
+        given: Ways to make hooks active, besides those that the hook set itself shows.
     """
 
     place: HookSet
@@ -71,6 +73,7 @@ class CheckRun:
     resources: Resources
     only: str = ""
     on_step: OnStep = lambda _words, _done, _all: None
+    given: Sequence[Activation] = ()
     _static: StaticResult = StaticResult()
     _began: float = field(default_factory=time.monotonic)
     _played: list[PlayedSession] = field(default_factory=list[PlayedSession])
@@ -161,7 +164,7 @@ class CheckRun:
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         further = checkups.plan_further(self.place, seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        activated = [*checkups.plan_activated(self.place)]
+        activated = [*checkups.plan_activated(self.place, self.given)]
         usual = checkups.plan_usual(self.place, seed)
         self._play("other sessions", [*activated, *behaviours[:1], usual, *further])
         yield

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
-from pytest_hookharness.campaigns.check.activation import find_activations
+from pytest_hookharness.campaigns.check.activation import Activation, find_activations
 from pytest_hookharness.campaigns.check.rewording import called_tools, reword
 from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
@@ -120,9 +120,9 @@ def plan_each_event(hook_set: HookSet) -> CheckSession:
     return CheckSession(title="each event once", scenario=_scenario(hook_set, acts), harmless=True)
 
 
-def plan_activated(hook_set: HookSet) -> Iterator[CheckSession]:
-    """Yield a session for each way to make hooks active that do nothing until then."""
-    for one in find_activations(hook_set):
+def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Iterator[CheckSession]:
+    """Yield a session for each way to make hooks active that do nothing until then, the given ones first."""
+    for one in (*given, *find_activations(hook_set)):
         started = [RunCommand(command=one.command)] if one.command else []
         acts: tuple[Act, ...] = (FIRST_PROMPT, *started, Stop())
         scenario = replace(_scenario(hook_set, acts), files=one.files)

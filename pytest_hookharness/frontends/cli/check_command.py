@@ -16,6 +16,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from pytest_hookharness.campaigns.check.activation import given_activations
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.hook_statistics import require_name
 from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, worst
@@ -56,6 +57,8 @@ _CHECK_OPTIONS: Mapping[str, object] = {
     "write_baseline": None,
     "write_scenarios": None,
     "fix": False,
+    "arm": [],
+    "arm_file": [],
 }
 _STRESS_OPTIONS: Mapping[str, object] = {"refused": [], "refuses_nothing": False, "plan": False, "most": None}
 _EXPLORE_OPTIONS: Mapping[str, object] = {"agent_may_run": [], "states": None, "time": None}
@@ -77,6 +80,20 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
+    )
+    parser.add_argument(
+        "--arm",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="also a session that begins with this shell command, for hooks that do nothing until then",
+    )
+    parser.add_argument(
+        "--arm-file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also a session with this file, by its path in the project and from the current folder",
     )
     parser.add_argument("--fix", action="store_true", help="write the fixes that were played")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how the report is printed (text)")
@@ -227,13 +244,20 @@ def _check(hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings
     def replay(problem: Problem) -> str:
         place = next(report.place for report in found if problem in report.problems)
         path = place.root if place.part else Path(arguments.path)
-        return problem_command(problem, path, arguments.host or (place.host if place.part else ""), settings)
+        host = arguments.host or (place.host if place.part else "")
+        return problem_command(problem, path, host, settings, _arming(arguments))
 
     print_reports(found, arguments.format, replay, status(found, fail_on))
     if arguments.write_baseline is not None:
         number = counted(write_baseline(arguments.write_baseline, found), "problem")
         print(f"{arguments.write_baseline}: {number}; give each a reason", file=sys.stderr)
     return status([_write_fixes(report) for report in found] if arguments.fix else found, fail_on)
+
+
+def _arming(arguments: argparse.Namespace) -> list[str]:
+    """Return the options that make hooks active."""
+    commands = [word for command in arguments.arm for word in ("--arm", command)]
+    return [*commands, *(word for file in arguments.arm_file for word in ("--arm-file", file))]
 
 
 def _play(
@@ -243,12 +267,14 @@ def _play(
     found: list[CheckReport] = []
     line = shell_line(sys.stderr)
     write: Path | None = arguments.write_scenarios
+    given = given_activations(arguments.arm, arguments.arm_file)
     with Harness(settings) as harness:
         for hook_set, wall in _shares(hook_sets, settings.wall):
             with line.about(hook_set.title) as progress:
                 try:
                     step = progress.step
-                    report = check(hook_set, harness, arguments.only, write, step, fixes=True, wall=wall)
+                    only = arguments.only
+                    report = check(hook_set, harness, only, write, step, fixes=True, wall=wall, given=given)
                 except KeyboardInterrupt:
                     # While files were copied, or between two sessions: the reports before are printed.
                     report = CheckReport(place=hook_set, undecided=(_INTERRUPTED,), interrupted=True)

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from pytest_hookharness.campaigns.check.activation import find_activations
+from pytest_hookharness.campaigns.check.activation import find_activations, given_activations
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.frontends.checkup import problem_command
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 HOOK = {"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh"}
 COMMAND = """---
@@ -74,6 +76,36 @@ def test_an_example_of_a_rule(plugin, source):
         ".claude/rules.tests.local.md": "---\nname: tests\nenabled: true\n---\nRun the tests.\n"
     }
     assert found[0].title == ".claude/rules.tests.local.md as in examples/tests.local.md"
+
+
+def test_what_a_person_names(tmp_path, monkeypatch):
+    """A person may name a command or a file that makes hooks active; the file keeps its path."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.md").write_text("task\n")
+    command, file = given_activations(["touch .active"], ["./loop.md"])
+    assert (command.title, command.command) == ("`touch .active` run", "touch .active")
+    assert (file.title, file.files) == ("the file loop.md", {"loop.md": "task\n"})
+    with pytest.raises(SimulationError, match="there is no such file below"):
+        given_activations([], ["other.md"])
+    with pytest.raises(SimulationError, match="lies outside the current folder"):
+        given_activations([], ["../loop.md"])
+
+
+@pytest.mark.parametrize(
+    "named", [(["mkdir -p .claude; echo >.claude/loop.md"], []), ([], [".claude/loop.md"])]
+)
+@pytest.mark.nightly
+def test_a_loop_that_a_person_starts(plugin, harness, tmp_path, monkeypatch, named):
+    """A loop that nothing in its plugin starts is found with a command or a file that a person names."""
+    hook_set = plugin()
+    (tmp_path / "armed/.claude").mkdir(parents=True)
+    (tmp_path / "armed/.claude/loop.md").write_text("task\n")
+    monkeypatch.chdir(tmp_path / "armed")
+    run = CheckRun(hook_set, harness.settings, harness.resources, given=given_activations(*named))
+    (problem,) = (one for one in run.run().problems if one.symptom.kind in ("livelock", "capped"))
+    assert problem.active == ("the file .claude/loop.md" if named[1] else f"`{named[0][0]}` run")
+    command = problem_command(problem, tmp_path, "", harness.settings, ["--arm", "touch x"])
+    assert "--arm 'touch x'" in command
 
 
 @pytest.mark.nightly
