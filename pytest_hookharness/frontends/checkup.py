@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
+from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
 from pytest_hookharness.campaigns.check.scenario_export import export
@@ -22,7 +23,7 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
-_COPIED = "Isolated from this machine: the project is a copy, HOME is empty"
+_COPIED = "Isolated from this machine: the project is a copy, HOME is empty but for copies of what is lent"
 _ISOLATION = {
     Tier.NAMESPACES: (
         f"{_COPIED}, /tmp and /dev are private, your home is hidden but for what programs need, no network, "
@@ -65,8 +66,10 @@ def check(
         given: Ways to make hooks active that a person named.
     """
     settings = harness.settings if wall is None else replace(harness.settings, wall=wall)
-    with copyable(hook_set) as (copy, left_out):
-        run = CheckRun(copy, settings, harness.resources, only, on_step or _ignore_step, given)
+    tier = settings.tier or available_tiers()[0]
+    caches = tier is Tier.NAMESPACES
+    with copyable(hook_set) as (copy, left_out), lent_home(copy, caches=caches) as ready:
+        run = CheckRun(ready, settings, harness.resources, only, on_step or _ignore_step, given)
         report = run.run()
         if fixes and not report.interrupted:
             from pytest_hookharness.campaigns.check.fix_trial import find_fixes

@@ -74,6 +74,10 @@ class HookSet:
         flaws: Problems in the settings, in sentences.
         findings: The same as findings.
         sources: Texts of the scripts in their commands, as pairs of path (relative to the folder) and text.
+        lent: What of the person's HOME is lent to the hooks, by path below it.
+        home: The folder that each session gets as HOME; ``None`` for an empty one.
+        reach: Folders of the person's that hooks find at their real paths.
+        lent_env: Variables that name these folders.
         git: Whether Git is installed, so that copies of the project can be repositories.
     """
 
@@ -90,6 +94,10 @@ class HookSet:
     flaws: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
+    lent: tuple[str, ...] = ()
+    home: Path | None = None
+    reach: tuple[str, ...] = ()
+    lent_env: Mapping[str, str] = field(default_factory=dict)
     git: bool = True
 
     @property

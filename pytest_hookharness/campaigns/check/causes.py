@@ -23,10 +23,17 @@ from pytest_hookharness.judging.findings.finding_catalogue import (
 )
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom, hook_name, hook_names
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.scenario import Scenario
 
 # Programs that wait for the network, which sessions do not have, at the end of what a hook waits for.
 _NEEDS_NETWORK = re.compile(r"waits for its child (uvx?|npx|npm|pnpm|yarn|bunx|pip3?|curl|wget|ssh|gh) \(")
+# What programs say that have no network.
+_NO_NETWORK = re.compile(
+    r"could not resolve|name resolution|network (?:was|is) (?:disabled|unreachable)|ENOTFOUND|EAI_AGAIN"
+    r"|ENETUNREACH|getaddrinfo|dns error|name or service not known|no address associated",
+    re.IGNORECASE,
+)
 # Sessions report these too; the static checks find all of them.
 _STATIC = frozenset({CONFIG_OFF.name, EVENT_UNKNOWN.name})
 
@@ -43,13 +50,42 @@ def static_problems(
         yield Problem(id=name, symptom=with_evidence(symptom, outcomes), scenario=scenario)
 
 
-def independent(found: Sequence[SymptomEvidence], static: StaticResult) -> list[SymptomEvidence]:
-    """Return the symptoms that do not follow from a static defect, or from a hook that did not run."""
-    broken = {*static.stuck, *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name)}
+def independent(
+    found: Sequence[SymptomEvidence],
+    static: StaticResult,
+    outcomes: Sequence[Outcome] = (),
+    reach: Sequence[str] = (),
+) -> list[SymptomEvidence]:
+    """
+    Return the symptoms that do not follow from a static defect, from a hook that did not run, or from us.
+
+    Args:
+        found: All symptoms.
+        static: What is certain without a run.
+        outcomes: The outcomes of the sessions.
+        reach: Folders of the person's that were lent, where hooks may write.
+    """
+    found = [one for one in found if not any(f"{folder}/" in one.symptom.text for folder in reach)]
+    broken = {
+        *offline_hooks(outcomes),
+        *static.stuck,
+        *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name),
+    }
     symptoms = [one for one in found if one.symptom.kind not in _STATIC and not _is_of(one.symptom, broken)]
     symptoms = [one for one in symptoms if not network_program(one.symptom)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     return [one for one in symptoms if one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run)]
+
+
+def offline_hooks(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the commands of the hooks that failed, and each time said that they have no network."""
+    failed: dict[str, bool] = {}
+    for hook_run in (one for outcome in outcomes for _, one in outcome.trace.hook_runs()):
+        run, command = hook_run.run, hook_run.hook.command
+        if run is not None and run.ending != Exited(0):
+            said = bool(_NO_NETWORK.search(f"{run.stderr.text}\n{run.stdout.text}"))
+            failed[command] = failed.get(command, True) and said
+    return [command for command, said in failed.items() if said]
 
 
 def network_program(symptom: Symptom) -> str:
@@ -70,6 +106,9 @@ def _is_of(symptom: Symptom, commands: Collection[str]) -> bool:
 def untried(hook_set: HookSet, static: StaticResult, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield sentences about hooks that could not be tried, or not to their end."""
     yield from static.untried
+    for command in offline_hooks(outcomes):
+        name = hook_name(hook_set.hooks, command)
+        yield f"{name} failed, as it needs the network, which sessions do not have"
     waited = (symptom for outcome in outcomes for symptom in find_symptoms(outcome))
     for hook, program in {symptom.hook: network_program(symptom) for symptom in waited}.items():
         if program:

@@ -261,7 +261,8 @@ class CheckRun:
         return [one for one in self._seen() if self.only in ("", one.id)]
 
     def _seen(self) -> list[SymptomEvidence]:
-        return independent(group(self.place, self._played, mark=corpora.MARKER), self._static)
+        found = group(self.place, self._played, mark=corpora.MARKER)
+        return independent(found, self._static, self._outcomes(), self.place.reach)
 
     def _confirm(self, wanted: Sequence[SymptomEvidence]) -> None:
         """Look for a small session that confirms each symptom; what no session confirms is not a problem."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.check.lent_home import find_lent
 from pytest_hookharness.judging.findings.settings_findings import find_settings_problems
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook, Json
@@ -95,6 +96,7 @@ def _hook_set(
     configuration: hosts.Configuration,
     **more: Unpack[_Details],
 ) -> HookSet:
+    sources = tuple(_sources(root, configuration.hooks))
     return HookSet(
         host=profile.name,
         root=root,
@@ -102,7 +104,8 @@ def _hook_set(
         hooks=configuration.hooks,
         flaws=tuple(problem.text for problem in configuration.problems),
         findings=tuple(find_settings_problems(configuration.problems)),
-        sources=tuple(_sources(root, configuration.hooks)),
+        sources=sources,
+        lent=find_lent(configuration.hooks, sources),
         git=shutil.which("git") is not None,
         **more,
     )

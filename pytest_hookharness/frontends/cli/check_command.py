@@ -331,5 +331,9 @@ def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:
     parts = [str(path.resolve())]
     for hook_set in hook_sets:
         hooks = (*hook_set.hooks, *hook_set.shared)
-        parts += [hook_set.host, *(repr((hook.event, hook.command, hook.args)) for hook in hooks)]
+        parts += [
+            hook_set.host,
+            *hook_set.lent,
+            *(repr((hook.event, hook.command, hook.args)) for hook in hooks),
+        ]
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

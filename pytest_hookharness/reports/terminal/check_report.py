@@ -34,6 +34,8 @@ def announcement(place: HookSet, isolation: str) -> str:
     for hook in place.shared:
         command = plain(_command(hook.command, hook.type), _LINE)
         lines.append(f"  runs  {command} (from {plain(hook.source)}, which is checked with another host)")
+    if place.lent:
+        lines.append(f"  lends {', '.join(plain(f'~/{path}') for path in place.lent)} (read-only)")
     return "\n".join([*lines, *wrapped(isolation, _WIDTH, "  ")])
 
 

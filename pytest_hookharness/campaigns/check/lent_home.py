@@ -1,0 +1,140 @@
+"""
+What a person's HOME lends to hooks, so that they work as for their owner: named files, and package caches.
+
+Hooks have a HOME of their own. Into it are copied files that the hooks name, and the folder of a program that
+a command starts there. Caches of package runners are shown at their own place, and only where what is written
+to them is thrown away. Nothing that looks like a secret is lent.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import shutil
+import stat
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+# How shells, Python and JavaScript name a file below HOME.
+_NAMED = re.compile(r"(?:(?<![\w/])~|\$HOME|\$\{HOME\})[\"']?/([\w.@+-]+(?:/[\w.@+-]+)*)")
+_JOINED = re.compile(r"(?:homedir\(\)|Path\.home\(\))((?:\s*[,/]\s*[\"'][\w.@+/-]+[\"'])+)")
+# Such a path where a command stands.
+_STARTED = re.compile(rf"(?:^|[;&|(]\s*|\b(?:ba|da|z)?sh\s+|\bpython3?\s+|\bnode\s+)[\"']?{_NAMED.pattern}")
+_PART = re.compile(r"[\"']([^\"']+)[\"']")
+# Package runners: their cache below HOME, and the variables that name it and keep them off the network.
+_CACHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "uv": (".cache/uv", {"UV_CACHE_DIR": "{cache}", "UV_OFFLINE": "1"}),
+    "npx": (".npm", {"npm_config_cache": "{cache}", "npm_config_prefer_offline": "true"}),
+}
+_RUNNER = re.compile(r"(?<![\w./-])(uv(?=x?\s)|npx(?=\s))")
+_SECRET_NAME = re.compile(
+    r"^\.env|cred|secret|token|passw|\.pem$|\.key$|\.p12$|\.kdbx$|^id_|netrc|npmrc|pypirc|pgpass|history|cookie"
+    r"|auth\.|^\.claude\.json$|keyring|wallet|^\.(?:ssh|gnupg|aws|azure|docker|kube|password-store|mozilla)$",
+    re.IGNORECASE,
+)
+_SECRET_TEXT = re.compile(
+    rb"-----BEGIN [A-Z ]*PRIVATE KEY|\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|glpat-)[\w-]{16,}"
+)
+# Folders with files of many programs, such as conversations; of them only single files are lent.
+_SHARED = frozenset(
+    (
+        "",
+        "bin",
+        ".local/bin",
+        ".local",
+        ".config",
+        ".cache",
+        ".claude",
+        ".codex",
+        ".gemini",
+        ".cursor",
+        ".copilot",
+    )
+)
+_LARGEST, _MOST_FILES = 1 << 20, 200
+
+
+def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return what of HOME is lent to hooks, by relative path, the caches of package runners last."""
+    home = Path.home()
+    commands = [" ".join((hook.command, *(hook.args or ()))) for hook in hooks]
+    started = dict.fromkeys(path for command in commands for path in _STARTED.findall(command))
+    folders = {posixpath.dirname(path) for path in started if (home / path).is_file()} - _SHARED
+    named = (path for text in (*commands, *(text for _, text in sources)) for path in _names(text))
+    found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if _may_lend(home, path, folders)]
+    inner = [path for path in found if not path.startswith(tuple(f"{folder}/" for folder in folders))]
+    caches = dict.fromkeys(_CACHES[name][0] for command in commands for name in _RUNNER.findall(command))
+    return (*inner, *(cache for cache in caches if (home / cache).is_dir()))
+
+
+def _names(text: str) -> Iterator[str]:
+    yield from _NAMED.findall(text)
+    yield from ("/".join(_PART.findall(parts)) for parts in _JOINED.findall(text))
+
+
+def _is_small(folder: Path) -> bool:
+    files = [path for path, _ in zip(folder.rglob("*"), range(_MOST_FILES + 1), strict=False)]
+    return len(files) <= _MOST_FILES
+
+
+def _may_lend(home: Path, path: str, folders: Collection[str]) -> bool:
+    place = home / path
+    inside = os.path.realpath(place).startswith(f"{os.path.realpath(home)}/")
+    if not inside or any(part == ".." or _SECRET_NAME.search(part) for part in path.split("/")):
+        return False
+    return _is_harmless(place) or (path in folders and _is_small(place))
+
+
+def _is_harmless(file: Path) -> bool:
+    """Return whether something is a file of some size that holds no secret, as far as its text shows it."""
+    try:
+        status = file.stat()
+        plain = stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
+        return plain and not _SECRET_TEXT.search(file.read_bytes())
+    except OSError:
+        return False
+
+
+@contextmanager
+def lent_home(hook_set: HookSet, *, caches: bool) -> Generator[HookSet]:
+    """
+    Yield the hook set with a folder that its sessions get as HOME, and with the caches that they may read.
+
+    Args:
+        hook_set: The hooks.
+        caches: Whether caches may be shown, because what is written to them is thrown away.
+    """
+    shown = {cache: variables for cache, variables in _CACHES.values() if cache in hook_set.lent}
+    env = {
+        name: value.format(cache=Path.home() / cache)
+        for cache, variables in shown.items()
+        for name, value in variables.items()
+        if caches
+    }
+    copied = [path for path in hook_set.lent if path not in shown]
+    with TemporaryDirectory(prefix="hookharness-home-") as folder:
+        for path in copied:
+            with suppress(OSError):
+                _copy(Path.home() / path, Path(folder, path))
+        reach = tuple(str(Path.home() / cache) for cache in shown if caches)
+        yield replace(hook_set, home=Path(folder) if copied else None, reach=reach, lent_env=env)
+
+
+def _copy(place: Path, target: Path) -> None:
+    """Copy a file, or the harmless files of a folder; links are followed to files only."""
+    if place.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(place, target)
+        return
+    for folder, folders, files in os.walk(place):
+        folders[:] = [name for name in folders if not _SECRET_NAME.search(name)]
+        for name in files:
+            if not _SECRET_NAME.search(name) and _is_harmless(Path(folder, name)):
+                _copy(Path(folder, name), target / Path(folder, name).relative_to(place))

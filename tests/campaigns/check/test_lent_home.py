@@ -1,0 +1,148 @@
+"""Claims about what of a person's HOME is lent to hooks."""
+
+import json
+
+import pytest
+
+from pytest_hookharness.campaigns.check.causes import offline_hooks
+from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.fix_candidates import ENDLESS
+from pytest_hookharness.campaigns.check.lent_home import find_lent, lent_home
+from pytest_hookharness.frontends.checkup import check
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
+from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.reports.terminal.check_report import announcement
+
+
+@pytest.fixture
+def person(tmp_path, monkeypatch):
+    """The HOME of a person, with files by their paths in it."""
+    home = tmp_path / "person"
+    monkeypatch.setenv("HOME", str(home))
+
+    def have(**files):
+        for path, text in files.items():
+            file = home / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+            file.chmod(0o755)
+        return home
+
+    have()
+    return have
+
+
+def lent(*commands, sources=()):
+    hooks = [Hook(event="Stop", command=command) for command in commands]
+    return find_lent(hooks, [("x", text) for text in sources])
+
+
+@pytest.mark.parametrize(
+    ("command", "source", "found"),
+    [
+        ("cat ~/.mytool.toml", "", [".mytool.toml"]),
+        ('"$HOME/.mytool.toml"', "", [".mytool.toml"]),
+        ("x", 'os.path.expanduser("~/.mytool.toml")', [".mytool.toml"]),
+        ("x", 'path.join(os.homedir(), ".config", "mine.json")', [".config/mine.json"]),
+        ("x", 'Path.home() / ".config" / "mine.json"', [".config/mine.json"]),
+        ('"${HOME}"/.mine/run.sh now', "", [".mine"]),
+        ("~/.claude/run.sh", "", [".claude/run.sh"]),
+        ("cat ~/.nothing ~/../other a~/.mytool.toml", "", []),
+        ("cat ~/.mine ~/.claude ~/.mine/lib", "", []),
+        ("test -f x && sh ~/.mine/run.sh", "", [".mine"]),
+        ("cat ~/.mine/run.sh", "", [".mine/run.sh"]),
+        ("cat ~/.mine/id_rsa ~/.env ~/.plain", "", []),
+    ],
+)
+def test_what_is_lent(person, command, source, found):
+    """Files that hooks name and the folder of a program they start are lent, but no secrets."""
+    person(
+        **{
+            ".mytool.toml": "a = 1\n",
+            ".config/mine.json": "{}",
+            ".mine/run.sh": "",
+            ".mine/id_rsa": "key",
+            ".claude/run.sh": "",
+            ".env": "A=1",
+            ".plain": "-----BEGIN OPENSSH PRIVATE KEY-----",
+        }
+    )
+    assert [*lent(command, sources=[source])] == found
+
+
+def test_caches_of_package_runners(person):
+    """The cache of a package runner is lent if a command starts it."""
+    person(**{".cache/uv/x": "", ".npm/x": ""})
+    assert lent("uv run a.py", "cd x && npx -y tool") == (".cache/uv", ".npm")
+    assert lent("uvx ruff check") == (".cache/uv",)
+    assert lent("echo uv", "./uv run") == ()
+
+
+def test_a_secret_beside_a_program(person, tmp_path):
+    """Of the folder of a program, secrets stay with the person, and what was announced is what is lent."""
+    person(
+        **{
+            ".mine/run.sh": "echo 1",
+            ".mine/lib/a.sh": "",
+            ".mine/token.txt": "t",
+            ".mine/b": "ghp_" + 30 * "a",
+        }
+    )
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "~/.mine/run.sh"}]}]}}
+    (tmp_path / "project/.claude").mkdir(parents=True)
+    (tmp_path / "project/.claude/settings.json").write_text(json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path / "project")
+    assert "  lends ~/.mine (read-only)" in announcement(hook_set, "").splitlines()
+    with lent_home(hook_set, caches=True) as ready:
+        assert sorted(
+            str(path.relative_to(ready.home)) for path in ready.home.rglob("*") if path.is_file()
+        ) == [
+            ".mine/lib/a.sh",
+            ".mine/run.sh",
+        ]
+
+
+@pytest.mark.nightly
+def test_a_program_of_its_owner(person, tmp_path, harness):
+    """A hook that starts a program below HOME works in the sessions, and leaves that program as it is."""
+    words = '. "${0%/*}/words"; cat >/dev/null; echo "# x" >>"$HOME/.mine/words"; echo "$words" >&2; exit 2'
+    home = person(
+        **{".mine/run.sh": f"#!/bin/sh\n{words}\n", ".mine/words": 'words="Run the tests of x first."\n'}
+    )
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": '"$HOME/.mine/run.sh"'}]}]}}
+    (tmp_path / "project/.claude").mkdir(parents=True)
+    (tmp_path / "project/.claude/settings.json").write_text(json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path / "project")
+    report = check(hook_set, harness)
+    printed = [problem.symptom.text for problem in report.problems if problem.symptom.kind in ENDLESS]
+    assert "Run the tests of x first." in printed[0]
+    assert (home / ".mine/words").read_text() == 'words="Run the tests of x first."\n'
+
+
+@pytest.mark.parametrize(
+    ("said", "codes", "found"),
+    [
+        (b"curl: (6) Could not resolve host: example.com", [6, 6], ["./x.sh"]),
+        (b"curl: (6) Could not resolve host: example.com", [6, 0], ["./x.sh"]),
+        (b"no such key", [6, 6], []),
+    ],
+)
+def test_hooks_that_need_the_network(said, codes, found):
+    """A hook all of whose failures say that it has no network could not be tried."""
+    hook, rule = Hook(event="Stop", command="./x.sh"), Rule("nothing said", Basis.DOCUMENTED, "a page")
+    steps = []
+    for turn, code in enumerate(codes, 1):
+        stderr = Output(data=said if code else b"", total=len(said) if code else 0)
+        run = ProcessResult(ending=Exited(code), wall=0.1, stderr=stderr)
+        hook_run = HookRun(hook=hook, payload={}, run=run, reply=Reply(rule=rule))
+        decision = Decision(event="Stop", rule=rule)
+        event = HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
+        steps.append(Step(number=turn, turn=turn, exchange=event))
+    outcome = Outcome(
+        scenario=Scenario(name="x"), host="x@1", trace=Trace(steps=tuple(steps)), verdict=Terminated(turn=1)
+    )
+    assert offline_hooks([outcome]) == found
