@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
+from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
@@ -75,7 +76,7 @@ def check(
             from pytest_hookharness.campaigns.check.fix_trial import find_fixes
 
             report = find_fixes(run, report)
-        notes = () if only else tuple(describe_mac_problems(copy.sources))
+        notes = () if only else (*describe_mac_problems(copy.sources), *describe_other_readers(copy))
         report = replace(report, place=hook_set, open=(*report.open, *notes))
         if left_out:
             report = replace(report, open=(left_out, *report.open))

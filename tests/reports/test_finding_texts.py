@@ -10,7 +10,7 @@ from pytest_hookharness.reports.terminal.host_facts import (
     page_head,
 )
 
-CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")
+CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Correct it.")
 
 
 def test_a_code_is_described_in_full() -> None:
@@ -19,7 +19,7 @@ def test_a_code_is_described_in_full() -> None:
         "HH777 ODD-THING",
         "  what: A thing was odd.",
         "  why:  It matters.",
-        "  fix:  Mend it.",
+        "  fix:  Correct it.",
         "  page: docs/findings/HH777.md, of the documentation of pytest-hookharness",
     ]
 
@@ -39,4 +39,4 @@ def test_a_page_ends_with_the_heading_for_examples() -> None:
     head = page_head(CODE)
 
     assert head.startswith("# HH777 ODD-THING\n\nA thing was odd.\n\n**Why it matters.** It matters.\n")
-    assert head.endswith(f"Mend it.\n\n{SEEN}\n")
+    assert head.endswith(f"Correct it.\n\n{SEEN}\n")

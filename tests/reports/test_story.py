@@ -481,10 +481,10 @@ def test_findings_have_advice() -> None:
     A finding is shown with its code, its turn, how often it was seen and what to do, and many are counted.
     """
     finding = Finding(
-        code="HH005", name="CRASHED", text="exit code 1", advice="Mend it.", turn=2, times=3, hook="./x.sh"
+        code="HH005", name="CRASHED", text="exit code 1", advice="Correct it.", turn=2, times=3, hook="./x.sh"
     )
     report = story(outcome(Terminated(turn=2), findings=(finding,) * 12))
-    assert "  HH005 CRASHED  exit code 1 [./x.sh] (first in turn 2, 3 times)\n        Mend it." in report
+    assert "  HH005 CRASHED  exit code 1 [./x.sh] (first in turn 2, 3 times)\n        Correct it." in report
     assert "  and 2 more findings" in report
     assert "  more:   hookharness findings HH005\n" in report
 
@@ -599,7 +599,7 @@ def test_paths_of_the_run_are_short() -> None:
     folder = FOLDERS[0][0]
     long = f"ruff: {folder}/ruff.sh: line 3: ruff: command not found in {folder}."
     short = "ruff: workspace/ruff.sh: line 3: ruff: command not found in workspace."
-    finding = Finding(code="HH005", name="CRASHED", text=long, advice="Mend it.")
+    finding = Finding(code="HH005", name="CRASHED", text=long, advice="Correct it.")
     hooked = asked(reason=long, halt=long, command=f"{folder}/lint.sh")
     made = outcome(
         Terminated(turn=1),

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -165,6 +165,23 @@ def relative_script(hook_set: HookSet, hook: Hook) -> str:
     named = words[1:2] if words and _INTERPRETERS.fullmatch(Path(words[0]).name) else words[:1]
     relative = (word for word in named if "/" in word and not word.startswith(("/", "~", "$", "-")))
     return next((word for word in relative if _place(hook_set, word).is_file()), "")
+
+
+def describe_other_readers(hook_set: HookSet) -> Iterator[str]:
+    """Yield which other hosts read the same settings, and lack variables that the commands need."""
+    own = hosts.find(hook_set.host)
+    folders = {name for name, value in own.process.env.items() if value == "{workspace}"}
+    others = {profile.name: profile for profile in hosts.known() if profile.name != own.name}
+    for name, profile in others.items():
+        for file in hook_set.files:
+            commands = [hook.command for hook in hook_set.hooks if hook.source.endswith(file)]
+            used = {found[1] or found[2] for command in commands for found in _VARIABLE.finditer(command)}
+            unset = sorted(used & folders - profile.process.env.keys())
+            if unset and f"workspace/{file}" in profile.config.paths:
+                yield (
+                    f"{name} reads {file} too, and sets no ${unset[0]} for its hooks as far as is known, so "
+                    "they do not run there."
+                )
 
 
 def _place(hook_set: HookSet, word: str) -> Path:

@@ -45,17 +45,15 @@ _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[str, ...] = ("key-order", "sessions", "processes", "names")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
-# Each tool is called at least three times, so that a hook that breaks later is noticed.
 _EACH: tuple[Act, ...] = (
     RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
     Read(file="notes.txt"),
 )
+# Each tool is called at least three times, so that a hook that breaks later is noticed.
 _HARMLESS: tuple[Act, ...] = (
-    RunCommand(command="true"),
-    Edit(file="notes.txt", text="text\n"),
+    *_EACH,
     RunCommand(command="echo hello"),
-    Read(file="notes.txt"),
     Edit(file="notes.txt", text="other\n"),
     RunCommand(command="true"),
     Read(file="notes.txt"),

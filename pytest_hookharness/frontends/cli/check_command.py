@@ -81,20 +81,7 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
     )
-    parser.add_argument(
-        "--arm",
-        action="append",
-        default=[],
-        metavar="COMMAND",
-        help="also a session that begins with this shell command, for hooks that do nothing until then",
-    )
-    parser.add_argument(
-        "--arm-file",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="also a session with this file, by its path in the project and from the current folder",
-    )
+    _declare_arming(parser)
     parser.add_argument("--fix", action="store_true", help="write the fixes that were played")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how the report is printed (text)")
     parser.add_argument(
@@ -131,6 +118,23 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
     explore.add_argument("--time", metavar="TIME", help="most time to explore (30s), part of --budget")
     add_settings(parser)
     parser.set_defaults(call=_call)
+
+
+def _declare_arming(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--arm",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="also a session that begins with this shell command, for hooks that do nothing until then",
+    )
+    parser.add_argument(
+        "--arm-file",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="also a session with this file, by its path in the project and from the current folder",
+    )
 
 
 def _call(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.hook_program import describe_other_readers
 from pytest_hookharness.campaigns.check.static_checks import check_statically
 from pytest_hookharness.frontends.checkup import UNKNOWN, status_of
 from pytest_hookharness.model.checkup import hook_name, hook_names
@@ -291,3 +292,15 @@ def test_a_command_that_the_shell_cannot_read(tmp_path, found):
 def test_conditions_that_only_bash_knows(found, command, found_kinds):
     """A condition in double brackets is an unknown command for dash, unless bash is started for it."""
     assert kinds(found(("Stop", command))) == found_kinds
+
+
+def test_hosts_that_read_the_same_settings(tmp_path, found):
+    """A host that reads the same file and lacks a variable of its commands is named, and no other host."""
+    at(tmp_path, ".claude/settings.local.json", "{}")
+    found(("Stop", 'sh "$CLAUDE_PROJECT_DIR"/x.sh'))
+    (hook_set,) = find_hook_sets(tmp_path)
+    (text,) = describe_other_readers(hook_set)
+    assert text.startswith("copilot-cli reads .claude/settings.json too, and sets no $CLAUDE_PROJECT_DIR")
+    found(("Stop", "sh x.sh"))
+    (hook_set,) = find_hook_sets(tmp_path)
+    assert not [*describe_other_readers(hook_set)]
