@@ -76,16 +76,16 @@ def publish(coverage_store: CoverageStore, options: CoverageOptions) -> list[str
     """Write the data of a run, and return lines about what they show and what is missing."""
     recordings = [*map(_still_there, read_recordings(coverage_store.folder))]
     missing = _missing_extra()
-    data = _collect(recordings, options, branch=coverage_store.branch, shell=not missing)
     lines = [missing] if missing else []
-    if data.measured_files():
-        lines = [
-            *_table(data, options),
-            *_write(data, recordings, options, branch=coverage_store.branch),
-            *lines,
-        ]
-    else:
-        lines.append(_NOTHING.format(sources=", ".join(options.sources)))
+    with _collected(recordings, options, branch=coverage_store.branch, shell=not missing) as data:
+        if data.measured_files():
+            lines = [
+                *_table(data, options),
+                *_write(data, recordings, options, branch=coverage_store.branch),
+                *lines,
+            ]
+        else:
+            lines.append(_NOTHING.format(sources=", ".join(options.sources)))
     lines += _describe_gaps(
         {gap for each in recordings for gap in each.gaps if _matters(gap, options)}, options
     )
@@ -128,11 +128,28 @@ def _describe_gaps(gaps: Iterable[Gap], options: CoverageOptions) -> Generator[s
             yield f"not recorded: {len(names)} scripts (-v names them): {reason}"
 
 
-def _collect(
+@contextmanager
+def _collected(
     recordings: Sequence[ScriptCoverage], options: CoverageOptions, *, branch: bool, shell: bool
-) -> CoverageData:
-    """Return the lines that all simulations ran as data of coverage, with the scenario as context."""
+) -> Generator[CoverageData]:
+    """Yield the lines that all simulations ran as data of coverage, with the scenario as context."""
     data = CoverageData(no_disk=True)
+    try:
+        _fill(data, recordings, options, branch=branch, shell=shell)
+        yield data
+    finally:
+        # It is a database in memory, which stays open otherwise.
+        data.close(force=True)
+
+
+def _fill(
+    data: CoverageData,
+    recordings: Sequence[ScriptCoverage],
+    options: CoverageOptions,
+    *,
+    branch: bool,
+    shell: bool,
+) -> None:
     # Also for empty data, coverage must know whether they hold lines or branches.
     (data.add_arcs if branch else data.add_lines)({})
     for recording in recordings:
@@ -148,7 +165,6 @@ def _collect(
     for source in options.sources if options.whole else ():
         data.touch_files([*plugin.python_files(source)])
         data.touch_files([*plugin.bash_files(source)] if shell else [], plugin.NAME)
-    return data
 
 
 def _add(data: CoverageData, file: str, steps: Iterable[Sequence[int]], *, branch: bool) -> None:
@@ -170,6 +186,8 @@ def _table(data: CoverageData, options: CoverageOptions) -> list[str]:
     except (CoverageException, ImportError) as error:
         # The settings may name a plugin that cannot be imported.
         return [f"no table: {error}"]
+    finally:
+        reporter.get_data().close(force=True)
     return table.getvalue().splitlines()
 
 
@@ -185,8 +203,6 @@ def _write(
     reader = Coverage(config_file=options.settings)
     readable = plugin.__name__ in _plugins(reader)
     bash = any(data.file_tracer(file) for file in data.measured_files())
-    if not readable:
-        data = _collect(recordings, options, branch=branch, shell=False)
     outer = Coverage.current() is not None
     parallel = bool(reader.get_option("run:parallel"))
     aside = options.aside or outer or parallel
@@ -195,7 +211,12 @@ def _write(
     if not aside:
         written.erase()
     relative = reader.get_option("run:relative_files")
-    written.update(data, map_path=os.path.relpath if relative else str)
+    map_path = os.path.relpath if relative else str
+    if readable:
+        written.update(data, map_path=map_path)
+    else:
+        with _collected(recordings, options, branch=branch, shell=False) as python_only:
+            written.update(python_only, map_path=map_path)
     written.write()
     line = f"wrote {os.path.relpath(written.data_filename())}"
     if options.aside:
