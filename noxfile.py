@@ -12,6 +12,7 @@ nox.options.sessions = ["lint", "types", "tests"]
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
+NEXT = "3.14"  # not promised yet
 TEST = nox.project.dependency_groups(PROJECT, "test")
 CLUSTER = nox.project.dependency_groups(PROJECT, "cluster")
 LINT = nox.project.dependency_groups(PROJECT, "lint")
@@ -41,11 +42,28 @@ OF_THE_WHEEL = (
 )
 
 
-@nox.session(python=PYTHONS)
+@nox.session(python=[*PYTHONS, NEXT])
 def tests(session: nox.Session) -> None:
-    """Run the quick tests; arguments go to pytest."""
+    """Run the quick tests on every supported Python that is installed; arguments go to pytest."""
     session.install("-e", ".", *TEST)
     session.run("pytest", *session.posargs)
+
+
+@nox.session
+def oldest(session: nox.Session) -> None:
+    """Run the quick tests with the oldest allowed version of each dependency; arguments go to pytest."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    needed = [*PROJECT["project"]["dependencies"], *(each for extra in extras.values() for each in extra)]
+    session.install("-e", ".", *TEST)
+    session.install(*(each.replace(">=", "==") for each in needed))
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def portable(session: nox.Session) -> None:
+    """Run the quick tests on a kernel that refuses what only Linux has; arguments go to pytest."""
+    session.install("-e", ".", *TEST)
+    session.run("python", "tests/portable/without_linux.py", "pytest", *session.posargs)
 
 
 @nox.session

@@ -1,6 +1,7 @@
 """The files of the repository agree with each other."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 import pytest_hookharness
 
@@ -73,6 +75,24 @@ def test_readme_commands_are_run_by_ci():
     assert "--hook-scenarios" in commands[0]
     assert "--group test" in commands[1]
     assert [command for command in commands if command not in map(str.strip, script)] == []
+
+
+def test_readme_commands_are_run_on_macos():
+    """The job of the workflow for macOS runs the two commands of the README and nothing else."""
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+
+    assert jobs["macos"]["runs-on"].startswith("macos")
+    assert [step["run"] for step in jobs["macos"]["steps"] if "run" in step] == commands_of_readme()
+
+
+def test_a_container_has_one_set_of_options():
+    """The page about containers and the development container give the same options."""
+    page = (ROOT / "docs" / "how-to" / "run-in-a-container.md").read_text()
+    settings = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    (command,) = re.findall(r"^docker run (.*)$", page, re.MULTILINE)
+
+    assert [word for word in command.split() if "=" in word] == settings["runArgs"]
+    assert all(f"| `{option}` |" in page for option in settings["runArgs"])
 
 
 def test_every_lint_exclusion_has_its_reason():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,3 +82,32 @@ def test_no_stronger_tier_is_available_there():
     assert done.stdout == "['GROUP']\n"
     with Supervisor() as supervisor:
         assert len([tier for tier in Tier if not supervisor.tiers()[tier]]) > 1
+
+
+# What Docker gives a container by default.
+DOCKER = (
+    "chown,dac_override,fowner,fsetid,kill,setgid,setuid,setpcap,net_bind_service,net_raw,sys_chroot,mknod,"
+    "audit_write,setfcap"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="takes root and setpriv")
+@pytest.mark.parametrize(
+    "more,refused",
+    [("sys_admin", "mounting inside namespaces: Operation not permitted"), ("sys_admin,net_admin", "")],
+)
+def test_a_container_needs_two_capabilities(more, refused):
+    """With what Docker gives and SYS_ADMIN, NET_ADMIN is what namespaces still need."""
+    given = ",".join(["-all", *(f"+{name}" for name in f"{DOCKER},{more}".split(","))])
+    program = (
+        "from pytest_hookharness.execution.processes.sandbox import Supervisor\n"
+        "with Supervisor() as supervisor:\n"
+        "    print(next(iter(supervisor.tiers().values())))\n"
+    )
+    command = ["setpriv", "--bounding-set", given, "--inh-caps", given, sys.executable, "-c", program]
+    env = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
+
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=True)
+
+    assert done.stdout.strip().removeprefix("[Errno 1] ") == refused
