@@ -69,6 +69,14 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 # They say where something is, or how much.
+# Values in commands, settings and options; only those with a digit count, because code has names there.
+_ASSIGNED = (
+    re.compile(
+        r"(?<![A-Za-z0-9_$])([A-Z][A-Z0-9_]{2,60})=[\"']?([\w+/.~!@#%^*:-]{8,200})(?=[\s\"'`;&|)]|\Z)"
+    ),
+    re.compile(r"\b([A-Za-z][\w-]{2,60})[\"']?\s?[:=]\s?[\"']([^\"'\s\\]{8,200})[\"']"),
+    re.compile(r"(?<![\w-])--([a-z][a-z-]{2,40})[= ][\"']?([^\s\"'$-][^\s\"']{7,200})"),
+)
 _HARMLESS = re.compile(r"(?:_SOCK|_FILE|_PATH|_DIR|_HOME)$", re.IGNORECASE)
 _NUMBER = re.compile(r"TOKENS", re.IGNORECASE)
 # What Python, JavaScript and JavaScript for whole addresses leave as it is in an address.
@@ -100,6 +108,17 @@ def find_secrets(*environments: Mapping[str, str], words: Iterable[str] = ()) ->
                 forms |= {form: name for form in _forms(value.strip()) if form not in forms}
                 encoded |= {form: name for form in _encoded(value.strip()) if form not in encoded}
     return Secrets(_longest_first(forms), _longest_first(encoded))
+
+
+def find_assigned(texts: Iterable[str]) -> Mapping[str, str]:
+    """Return values that texts give to names, as ``DB_PASSWORD=s3cret``; of one name several, numbered."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for name, value in (pair for pattern in _ASSIGNED for pair in pattern.findall(text)):
+            word = name.replace("-", "_")
+            if re.search(r"\d", value) and _is_secret(word, value) and value not in found.values():
+                found[f"{word} {len(found)}" if word in found else word] = value
+    return found
 
 
 def _is_secret(name: str, value: str) -> bool:

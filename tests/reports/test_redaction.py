@@ -17,7 +17,7 @@ from pytest_hookharness.model.delivery import Asked, Dialogue
 from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult, Tier
 from pytest_hookharness.model.protocol import Basis, Hook, Reply, Rule
 from pytest_hookharness.model.trace import Change, HookRun
-from pytest_hookharness.reports.redaction import Secrets, find_secrets, redact, redacted
+from pytest_hookharness.reports.redaction import Secrets, find_assigned, find_secrets, redact, redacted
 from pytest_hookharness.reports.trace.hook_runs import bound, of_json
 from pytest_hookharness.reports.trace.schema import words
 
@@ -267,3 +267,34 @@ def test_no_text_takes_long(piece):
     text = piece * (60_000 // len(piece)) + " open sesame"
 
     assert redact(text, find_secrets({"A_TOKEN": "open sesame"})).endswith("]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export MY_TOKEN=abc12345; make",
+        '{"api_key": "abc12345"}',
+        "password = 'abc12345'",
+        "deploy --auth-token abc12345",
+        "deploy --password=abc12345",
+    ],
+)
+def test_values_that_a_text_gives_to_secret_names(text):
+    """A value that a command, a settings file or an option gives to a secret's name is known as a secret."""
+    assert [*find_assigned([text]).values()] == ["abc12345"]
+    assert "abc12345" not in redact(f"{text} and abc12345", find_secrets(find_assigned([text])))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MY_TOKEN=$OTHER123",
+        "token = lexer1.next_one",
+        "KEY_FILE=/a/key12345",
+        "TOKEN=read_token1()",
+        "A=12345678",
+    ],
+)
+def test_code_assigns_no_secrets(text):
+    """Variables, calls and paths are not taken for secrets."""
+    assert not find_assigned([text])

@@ -32,7 +32,7 @@ from pytest_hookharness.campaigns.reproduce.refusal_comparison import (
 )
 from pytest_hookharness.campaigns.reproduce.reproduction import Reproduction
 from pytest_hookharness.campaigns.reproduce.resumed_plays import open_resumed_plays
-from pytest_hookharness.campaigns.reproduce.session_files import read_session
+from pytest_hookharness.campaigns.reproduce.session_files import read_session, texts_of
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.campaigns.shrinking.scenario_shrinker import MOST_SECONDS, Shrinker
 from pytest_hookharness.execution.paths import WorkspaceError
@@ -49,7 +49,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.reports.redaction import Secrets, find_secrets, redact, redacted
+from pytest_hookharness.reports.redaction import Secrets, find_assigned, find_secrets, redact, redacted
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.reports.trace import schema
 from pytest_hookharness.scenario_files.writer import write
@@ -116,7 +116,8 @@ class ReproductionRun:
         with TemporaryDirectory(prefix="hookharness-commit-") as scratch:
             project = find_project(stream, self.source, self.project, self.at, Path(scratch))
             stream.note(cwd=infer_folder(stream, project.folder))
-            secrets = self._secrets = find_secrets(os.environ, words=schema.words())
+            assigned = find_assigned([*texts_of(stream), *(project.files or project.named).values()])
+            secrets = self._secrets = find_secrets(os.environ, assigned, words=schema.words())
             found = self._reproduce(replace(result, loop=loop.text), stream, loop, project, secrets)
             return redacted(found, secrets)
 

@@ -66,6 +66,16 @@ def read_session(path: Path) -> SessionFiles:
     return SessionFiles(stream, unread, read)
 
 
+def texts_of(stream: SessionStream) -> Iterator[str]:
+    """Yield all texts of a session."""
+    for item in stream.items:
+        if isinstance(item, Action):
+            yield from (item.result, item.say)
+            yield from (value for value in item.arguments.values() if isinstance(value, str))
+        else:
+            yield item.text
+
+
 def _read(path: Path, prefix: str = "") -> tuple[SessionStream, Counter[str]]:
     records = Records(path)
 
