@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import select
 import shlex
 import signal
@@ -138,6 +139,67 @@ def test_hooks_that_codex_would_switch_off_are_not_recorded(recorded, tmp_path, 
     assert main.main(["record", str(recorded.path), "--host", "codex", "-o", str(tmp_path / "kept")]) == 2
     assert "nothing was changed" in capsys.readouterr().err
     assert not (tmp_path / "kept").exists()
+
+
+# Runs each hook as Codex does, and a command of its own.
+AGENT = """\
+import json, os, subprocess, sys
+hooks = json.load(open(".codex/hooks.json"))["hooks"]
+for event in hooks:
+    command = hooks[event][0]["hooks"][0]["command"]
+    payload = json.dumps({"hook_event_name": event}).encode()
+    ran = subprocess.run(["/bin/bash", "-c", command], input=payload, capture_output=True)
+    print(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+print(subprocess.run(["/bin/bash", "-c", "echo [$BASH_ENV] $MARK"], capture_output=True).stdout.decode())
+sys.exit(3)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("bash" not in pwd.getpwuid(os.getuid()).pw_shell, reason="the login shell is not bash")
+@pytest.mark.parametrize("own", ["", "export MARK=mine\n"])
+def test_an_agent_that_is_started_to_be_recorded(recorded, monkeypatch, own):
+    """Hooks that bash runs are recorded without a change of settings, and nothing else sees a difference."""
+    bash_env = recorded.path / "own.env"
+    bash_env.write_text(own)
+    monkeypatch.setenv("BASH_ENV", str(bash_env) if own else "")
+    hooks = recorded.path / ".codex" / "hooks.json"
+    hooks.parent.mkdir()
+    hooks.write_text(recorded.original)
+    changed = hooks.stat().st_ctime_ns
+    command = [sys.executable, "-m", "pytest_hookharness", "record", str(recorded.path), "--host", "codex"]
+    ran = subprocess.run(
+        [*command, "--start", sys.executable, "-c", AGENT],
+        cwd=recorded.path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ran.returncode == 3, ran.stderr
+    assert (f"[{bash_env}] mine" if own else "[]") in ran.stdout
+    assert (hooks.read_text(), hooks.stat().st_ctime_ns) == (recorded.original, changed)
+    records = [json.loads(file.read_text()) for file in (recorded.path / "hook-recordings").glob("*.json")]
+    assert [(one["event"], one["exit"]) for one in records] == [("Stop", 2)]
+    assert "2 a b\n why\n" in ran.stdout
+
+
+def test_an_agent_whose_hooks_bash_does_not_run(recorded, capsys, tmp_path):
+    """Where another shell runs the hooks, nothing is started, and the command says why."""
+    words = [
+        "record",
+        str(recorded.path),
+        "-o",
+        str(tmp_path / "kept"),
+        "--start",
+        "touch",
+        str(tmp_path / "ran"),
+    ]
+    assert main.main(words) == 2
+    assert "nothing was started" in (said := capsys.readouterr().err)
+    assert "runs these hooks with /bin/sh" in said
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.nightly

@@ -38,6 +38,7 @@ class RecordedProject:
 
     Attributes:
         folder: Where they are.
+        commit: The commit that they are of; empty for the project as it is now.
         told: Which state of the project they are, in words.
         files: Texts of all files, by path, if they are few; ``None`` if they are not.
         named: If they are not few, the texts of the settings, and of the files that these or each other name.
@@ -46,6 +47,7 @@ class RecordedProject:
     """
 
     folder: Path
+    commit: str
     told: str
     files: Mapping[str, str] | None
     named: Mapping[str, str]
@@ -80,23 +82,27 @@ def find_project(
     if not folder.is_dir():
         whose = "--project" if given else f"{source}: the session's folder"
         raise SimulationError(f"{whose} {folder} does not exist; give the project with --project DIR")
-    commit = find_commit(folder, at or (stream.commit if _HASH.match(stream.commit) else "HEAD"))
+    recorded = stream.commit if _HASH.match(stream.commit) else ""
+    commit = find_commit(folder, at or recorded) if at or recorded else ""
     git = bool(find_commit(folder, "HEAD"))
     if at and not commit:
         raise SimulationError(f"--at {at}: {folder} has no such commit; look it up with `git log`")
-    if commit and (at or stream.commit):
+    if commit:
         inside = write_commit(folder, commit, scratch)
         files, modes = _few_files(inside, frozenset())
         named = _named_files(inside, frozenset(), stream.form) if files is None else {}
         told = f"{folder} at commit {commit[:12]}"
-        return RecordedProject(folder=inside, told=told, files=files, named=named, modes=modes, git=True)
+        return RecordedProject(
+            folder=inside, commit=commit, told=told, files=files, named=named, modes=modes, git=True
+        )
     with TemporaryDirectory(prefix="hookharness-git-") as home:
         ignored = IgnoredFiles.of(folder, Path(home))
     files, modes = (None, {}) if ignored.folders else _few_files(folder, ignored.paths)
     named = _named_files(folder, ignored.paths, stream.form) if files is None else {}
-    why = f"it has no commit {stream.commit[:12]}" if stream.commit else "the transcript names no commit"
+    why = f"it has no commit {recorded[:12]}" if recorded else "the transcript names no commit"
     return RecordedProject(
         folder=folder,
+        commit="",
         told=f"{folder} as it is now ({why})",
         files=files,
         named=named,

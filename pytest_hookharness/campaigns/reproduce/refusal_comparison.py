@@ -22,6 +22,10 @@ _MISSING = re.compile(
     r"|is not recognized|No module named|can't open file).*$",
     re.MULTILINE,
 )
+UNKNOWN_CAUSE = (
+    "files that were not committed, the environment, or another version of the hook; transcripts contain "
+    "none of these"
+)
 _SHOWN = 300
 
 
@@ -132,10 +136,7 @@ def _causes(outcome: Outcome, wanted: HookRefusal) -> Iterator[str]:
             f"no hook ran on {wanted.event}: these files configure none for it; settings that git ignores, "
             "that are not committed, or that lie in the home folder are not played"
         )
-    yield (
-        "files that were not committed, the environment, or another version of the hook; transcripts contain "
-        "none of these"
-    )
+    yield UNKNOWN_CAUSE
 
 
 def _stderr(run: HookRun) -> str:

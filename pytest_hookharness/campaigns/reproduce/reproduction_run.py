@@ -25,6 +25,7 @@ from pytest_hookharness.campaigns.reproduce.recorded_project import (
 )
 from pytest_hookharness.campaigns.reproduce.refusal_comparison import (
     SUBAGENT_STOP,
+    UNKNOWN_CAUSE,
     alike,
     compare,
     recorded_refusals,
@@ -66,6 +67,7 @@ _MISSING = {
     "gemini-cli": "the folder and the commit of the project, which texts are from hooks, refused calls",
     "qwen-code": "what hooks said, the commit of the project",
 }
+_AS_NOW = "the project is not as it was at the start of the session; give its commit with --at COMMIT"
 _MISSING_EVERYWHERE = "the environment, files that were not committed"
 
 
@@ -166,7 +168,7 @@ class ReproductionRun:
             same=comparison.same,
             more=comparison.more,
             difference=comparison.difference,
-            cause=comparison.cause,
+            cause=_AS_NOW if comparison.cause == UNKNOWN_CAUSE and not project.commit else comparison.cause,
         )
         if not result.reproduced:
             return replace(result, plays=self._plays, seconds=time.monotonic() - self._began)

@@ -44,12 +44,12 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Hosts that switch a hook off, without a message, when its entry in the settings changes.
 _TRUST = {
     "codex": "Codex trusts a hook by a hash of its entry in the settings, so a recorded hook would be "
-    "switched off without a message, and commands that it refuses would run. Record the hooks with another "
-    "host, or let the hook itself store its input",
+    "switched off without a message, and commands that it refuses would run. Let the command start Codex: "
+    "`hookharness record --start codex` changes no settings",
 }
 _NONE_CAME = (
     "warning: no payload came. Was the agent started after `start the agent now`, in this project, and did "
-    "it reach a hook? Some hosts ask before they run changed hooks"
+    "it reach a hook? Some hosts ask before they run new or changed hooks"
 )
 _NOTHING = "{path}: none of its hooks is a shell command in a JSON file, so nothing can be recorded"
 
@@ -67,6 +67,13 @@ def declare_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--restore", action="store_true", help="only restore the settings, after a crash of the machine"
     )
+    parser.add_argument(
+        "--start",
+        nargs=argparse.REMAINDER,
+        default=[],
+        metavar="COMMAND",
+        help="start this agent and change no settings; for hosts that run hooks with bash, such as Codex",
+    )
     parser.set_defaults(call=_call)
 
 
@@ -77,6 +84,8 @@ def _call(arguments: argparse.Namespace) -> int:
         return _restore_all(path, arguments.host)
     given: Path | None = arguments.output
     folder = (given or (path if path.is_dir() else path.parent) / FOLDER).resolve()
+    if arguments.start:
+        return _start(path, arguments.host, folder, arguments.start)
     plan(path, arguments.host, folder)
     make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
     if line := _ignore(folder):
@@ -87,6 +96,23 @@ def _call(arguments: argparse.Namespace) -> int:
         return _record(path, arguments.host, folder)
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
+
+
+def _start(path: Path, host: str, folder: Path, words: list[str]) -> int:
+    """Run the agent, record until it ends, and return its exit code."""
+    from pytest_hookharness.frontends.cli.started_agent import find_commands, run_agent
+
+    commands, others = find_commands(path, host)
+    make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
+    lines = [_ignore(folder), *(f"not recorded: {line}" for line in others)]
+    print(*filter(None, lines), f"recording: {counted(len(commands), 'command')}", sep="\n", flush=True)
+    before = {*folder.glob("*.json")}
+    code = run_agent(words, commands, folder)
+    number = len({*folder.glob("*.json")} - before)
+    print(f"{counted(number, 'payload')} in {folder}; no settings were changed")
+    if not number:
+        print(_NONE_CAME)
+    return code
 
 
 def _ignore(folder: Path) -> str:
