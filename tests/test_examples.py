@@ -181,6 +181,36 @@ def test_the_examples_of_a_page_work(page, tmp_path):
     assert not found, f"{page}\n" + "\n".join(found)
 
 
+STUCK = ROOT / "docs/how-to/from-a-stuck-session-to-a-test.md"
+SAMPLES = ROOT / "tests/data/transcripts"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("sample", "name", "settings", "count"),
+    [
+        ("claude-reploop", "claude-code-stop-5b2817be", ".claude/settings.json", 12),
+        ("codex-reploop", "codex-stop-01a20233", ".codex/hooks.json", 15),
+    ],
+)
+def test_the_way_from_a_stuck_session_with_real_ones(sample, name, settings, count, tmp_path):
+    """The commands of that page lead from a real session to two scenarios that pass with a fixed hook."""
+    page = STUCK.read_text()
+    # What the page shows is about its own session; these lines hold for any.
+    lines = f"  {count} of {count} refusals as recorded\n  shrunk to 2 acts and 3 files, 1-minimal...\n"
+    shown = re.findall(r"^```text\n.*?^```$", page, re.MULTILINE | re.DOTALL)
+    page = page.replace(shown[0], "").replace(shown[1], f"```text\n{lines}```")
+    page = page.replace("claude-code-stop-4f1c", name).replace(
+        "shop/.claude/settings.json", f"shop/{settings}"
+    )
+    page = page.replace("TODO left in src.txt'", "TODO left: remove it before you stop'")
+    before, _, rest = page.partition("As an example take")
+    (tmp_path / "session.jsonl").write_text((SAMPLES / f"{sample}.jsonl").read_text())
+    found = wrong(f"{before}\n\n{rest[rest.index('```sh') :]}", tmp_path)
+
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize(
     ("page", "said"),
     [
