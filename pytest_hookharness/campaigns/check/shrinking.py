@@ -68,7 +68,7 @@ def shrink(scenario: Scenario, symptom: Symptom, trace: Trace, look: Look) -> tu
     shrinker.drop_acts(least=int(_is_varied(shrinker.best)))
     if not _is_varied(shrinker.best):
         shrinker.shorten_texts()
-    shrinker.drop_environment()
+    # The environment stays: a hook that fails without a repository is another problem of the same kind.
     return shrinker.best, seen
 
 

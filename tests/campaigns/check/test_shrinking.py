@@ -91,3 +91,10 @@ def test_number_of_sessions_is_bounded():
     long = Scenario(name="check", script=Script(acts=(FIRST_PROMPT, *(MOVES * 20))))
     shrink(long, CRASH, TRACE, look)
     assert len(seen) <= 14
+
+
+def test_the_environment_stays():
+    """A session without the repository of the first one would show another problem, so none is played."""
+    look, seen = judge(lambda _: True)
+    shrink(scenario(git=True, env={"A": "1"}), CRASH, TRACE, look)
+    assert {(tried.git, *tried.env) for tried in seen} == {(True, "A")}
