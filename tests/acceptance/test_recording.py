@@ -141,6 +141,16 @@ def test_hooks_that_codex_would_switch_off_are_not_recorded(recorded, tmp_path, 
     assert not (tmp_path / "kept").exists()
 
 
+@pytest.mark.parametrize("given", [(), ("--host", "claude-code")])
+def test_a_file_that_codex_reads_too(recorded, given, capsys, tmp_path):
+    """A settings file that is also the one of Codex, by a link, is not changed."""
+    (recorded.path / ".codex").mkdir()
+    (recorded.path / ".codex" / "hooks.json").hardlink_to(recorded.settings)
+    assert main.main(["record", str(recorded.path), *given, "-o", str(tmp_path / "kept")]) == 2
+    assert "are one file, and Codex trusts a hook by a hash" in capsys.readouterr().err
+    assert recorded.settings.read_text() == recorded.original
+
+
 # Runs each hook as Codex does, and a command of its own.
 AGENT = """\
 import json, os, subprocess, sys

@@ -7,6 +7,7 @@ Meanwhile the settings files run each hook through `payload_recorder`. `guardian
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shlex
 import signal
@@ -186,7 +187,10 @@ def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
         for named, keys, commands in _commands(hook_set, folder):
             file = named.resolve()
             # Two names may lead to one file.
-            identity = file.stat().st_dev, file.stat().st_ino
+            identity = _identity(file)
+            if also := _trusted_files(hook_set.root).get(identity):
+                name, why = also
+                raise SimulationError(f"nothing was changed: {named} and {name} are one file, and {why}")
             known = found.get(identity)
             before = known.before if known else file.read_bytes()
             text, number = _replaced(file, known.meanwhile if known else before, keys, commands)
@@ -201,6 +205,21 @@ def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
             raise SimulationError(f"nothing can be recorded, and nothing was changed: {line}")
         raise SimulationError(_NOTHING.format(path=path))
     return tuple(found.values())
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_dev, found.st_ino
+
+
+def _trusted_files(root: Path) -> dict[tuple[int, int], tuple[Path, str]]:
+    """Return the settings files of a project that must not change, with the reason."""
+    found: dict[tuple[int, int], tuple[Path, str]] = {}
+    for host, why in _TRUST.items():
+        with contextlib.suppress(SimulationError):
+            for hook_set in find_hook_sets(root, host):
+                found |= {_identity(root / file): (root / file, why) for file in hook_set.files}
+    return found
 
 
 def _trusted(path: Path, host: str) -> Iterator[str]:
