@@ -26,6 +26,8 @@ _IN_STATUS, _IN_STATX = (72, 88, 104), (64, 112, 96, 80)
 _MOVED = (0, 5, 8, 11)  # the clocks of the time of day
 _X32, _POKE, _POKE_USER, _RESULT = 0x40000000, 5, 6, 80
 _WORD = struct.Struct("=q")
+# Seconds, their fraction, and what follows it.
+_TIME = struct.Struct("=qIi")
 _BILLION = 1_000_000_000
 
 _machine = os.uname().machine
@@ -110,17 +112,17 @@ def move(task: int, name: str, address: int, seconds: float, since: int) -> None
         _move_time(task, address, seconds, 1000 if name == "gettimeofday" else 1)
 
 
-def _move_time(task: int, address: int, seconds: float, unit: int, since: int = 0, until: int = 0) -> None:
-    """Move a time ahead, in seconds and a number of units (of so many nanoseconds); only one between two."""
-    data = linux_observing.read_bytes(task, address, 16)
-    if len(data) < 16:
-        return
+def _move_time(task: int, address: int, seconds: float, unit: int) -> None:
+    """Move a time ahead, in seconds and a number of units (of so many nanoseconds)."""
+    data = linux_observing.read_bytes(task, address, _TIME.size)
+    if len(data) == _TIME.size:
+        _store(task, address, _TIME.unpack(data), seconds, unit)
+
+
+def _store(task: int, address: int, found: tuple[int, ...], seconds: float, unit: int = 1) -> None:
     # The rest of the second word of a time in statx is no part of it.
-    whole, fraction, rest = struct.unpack("=qIi", data)
-    moment = whole * _BILLION + fraction * unit
-    if until and not since <= moment <= until:
-        return
-    whole, fraction = divmod(moment + round(seconds * _BILLION), _BILLION)
+    whole, fraction, rest = found
+    whole, fraction = divmod(whole * _BILLION + fraction * unit + round(seconds * _BILLION), _BILLION)
     linux_ptrace.ptrace(_POKE, task, address, whole)
     second = int.from_bytes(struct.pack("=Ii", fraction // unit, rest), "little")
     linux_ptrace.ptrace(_POKE, task, address + 8, second)
@@ -129,5 +131,10 @@ def _move_time(task: int, address: int, seconds: float, unit: int, since: int = 
 def _move_status(task: int, address: int, seconds: float, since: int, places: tuple[int, ...]) -> None:
     # A time after the present was chosen by the writer of the file, by this clock.
     until = time.time_ns()
+    data = linux_observing.read_bytes(task, address, max(places) + _TIME.size)
     for place in places:
-        _move_time(task, address + place, seconds, 1, since, until)
+        if len(data) < place + _TIME.size:
+            return
+        found = _TIME.unpack_from(data, place)
+        if since <= found[0] * _BILLION + found[1] <= until:
+            _store(task, address + place, found, seconds)

@@ -21,7 +21,7 @@ class Disposal(AbstractContextManager["Disposal"]):
 
     They are removed at the end, or on a thread of its own as soon as they take too much of the disk: for some
     minutes ext4 gives no new file the place of a deleted one, so with many deleted files each new one takes
-    long to make. In runs of many small tests this was a third of all processor time.
+    long to make. In runs of many small tests this was a fifth of all processor time.
 
     Any thread may use it until it is closed.
     """
