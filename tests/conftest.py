@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.execution import platform
+
 _GRACE = 5.0
 # The toys that stay sleep for this long, with the number of the pytest process that started them as fraction.
 _MARK = f"86399.{os.getpid()}"
@@ -38,6 +40,39 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="compiled-")
         os.environ["PYTHONPYCACHEPREFIX"] = folder.name
         config.add_cleanup(folder.cleanup)
+
+
+def needs_linux() -> dict[str, str]:
+    """Return why tests need what only Linux has, by node id with or without parameters."""
+    found, reason = {}, ""
+    for line in (Path(__file__).parent / "portable" / "needs_linux.txt").read_text().splitlines():
+        if line.startswith("# "):
+            reason = line[2:]
+        elif line:
+            found[line] = reason
+    return found
+
+
+def _reports_touched_files() -> bool:
+    """Return whether this kernel reports which files are touched, as only Linux does."""
+    pool = platform.watch_pool()
+    try:
+        pool.give_back(pool.take())
+    except OSError:
+        return False
+    pool.close()
+    return True
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip by name the tests that need more than any system offers, where the kernel does not offer it."""
+    if _reports_touched_files():
+        return
+    needing = needs_linux()
+    for item in items:
+        reason = needing.get(item.nodeid) or needing.get(item.nodeid.partition("[")[0])
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=f"needs Linux: {reason}"))
 
 
 def _row(pid: int) -> tuple[int, str, str] | None:

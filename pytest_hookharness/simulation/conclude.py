@@ -20,6 +20,7 @@ from pytest_hookharness.judging.verdict.assumptions import (
     RECORDED,
     UNCONTAINED,
     UNREAD_GIT,
+    UNWATCHED_FILES,
     UNWATCHED_TRANSCRIPT,
 )
 from pytest_hookharness.judging.verdict.conclusion import form_conclusion
@@ -262,6 +263,8 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
         yield f"Assumed by the scenario: {format_duration(testbed.scenario.pace)} pass between its turns."
     if not testbed.transcript_counts:
         yield UNWATCHED_TRANSCRIPT
+    if not testbed.scanner.watching:
+        yield UNWATCHED_FILES
     if any(evidence.trace.children()):
         commands = testbed.scenario.commands.values()
         for agent in sorted({double.agent for double in commands if double.agent}):

@@ -38,6 +38,8 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture(params=[True, False], ids=["watched", "unwatched"])
 def scanner(root: Path, request: pytest.FixtureRequest) -> Iterator[Scanner]:
     opened = Scanner({"workspace": root}, watch=request.param)
+    if request.param and not opened.watching:
+        pytest.skip("needs Linux: the kernel does not report which files were touched")
     assert opened.watching is request.param
     opened.scan()
     yield opened

@@ -68,6 +68,22 @@ def test_the_escaping_hooks_are_ended_or_named():
     assert done.returncode == 0, done.stdout[-3000:]
 
 
+def test_the_tests_that_need_linux_exist():
+    """Each test that is skipped by name is one, so the list names no test of the past."""
+    root = HERE.parents[1]
+    named = [
+        line.partition("[")[0].split("::") for line in (HERE / "needs_linux.txt").read_text().splitlines()
+    ]
+
+    lost = [
+        words
+        for words in named
+        if len(words) == 2 and f"def {words[1]}(" not in (root / words[0]).read_text()
+    ]
+    assert lost == []
+    assert len(named) > 30
+
+
 def test_no_stronger_tier_is_available_there():
     """Under the runner only process groups isolate; here something stronger does."""
     program = (

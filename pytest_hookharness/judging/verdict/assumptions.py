@@ -19,6 +19,10 @@ STANDING: tuple[str, ...] = (
 )
 UNREAD_GIT = "Git's object store does not affect any decision."
 UNWATCHED_TRANSCRIPT = "No hook opened the transcript, so changes of its size and time were not watched."
+UNWATCHED_FILES = (
+    "A file whose size, times, inode and mode stay the same has the same content: the system does not report "
+    "writes, and one into mapped memory may leave all of these as they were."
+)
 _OBSERVED_INSTEAD = frozenset((UNOBSERVED, UNREAD_GIT, UNWATCHED_TRANSCRIPT))
 # Added if the clock was moved.
 CLOCKS: tuple[str, ...] = (
