@@ -265,18 +265,17 @@ def _check(result: int, what: str) -> int:
 
 
 def _read_attribute(path: str, name: bytes | None) -> bytes:
-    """Return an extended attribute, or the names of all; the size is asked for first."""
-    place, sizes, buffer = os.fsencode(path), ctypes.c_size_t, None
-    libc.getxattr.restype = libc.listxattr.restype = ctypes.c_ssize_t
-    for _ in range(2):
-        size = 0 if buffer is None else len(buffer)
+    """Return an extended attribute, or the names of all."""
+    place = os.fsencode(path)
+
+    def read(buffer: ctypes.Array[ctypes.c_char] | None, size: int) -> int:
         if name is None:
-            length = _check(libc.listxattr(place, buffer, sizes(size), _XATTR_NO_FOLLOW), path)
-        else:
-            length = _check(libc.getxattr(place, name, buffer, sizes(size), 0, _XATTR_NO_FOLLOW), path)
-        if buffer is None:
-            buffer = ctypes.create_string_buffer(length)
-    return b"" if buffer is None else buffer.raw[:length]
+            return _check(libc.listxattr(place, buffer, ctypes.c_size_t(size), _XATTR_NO_FOLLOW), path)
+        return _check(libc.getxattr(place, name, buffer, ctypes.c_size_t(size), 0, _XATTR_NO_FOLLOW), path)
+
+    size = read(None, 0)
+    buffer = ctypes.create_string_buffer(size)
+    return buffer.raw[: read(buffer, size)] if size else b""
 
 
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
