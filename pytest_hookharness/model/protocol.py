@@ -68,6 +68,7 @@ class Hook:
         plugin: Folder of the plugin that configures it; empty if none does.
         sequential: Whether it makes all hooks of the event run one after the other.
         foreign: Whether it comes from settings of another host, which this host reads too.
+        number: Its position among all hooks of its settings file; ``None`` if the host does not count them.
         env: Environment variables that the host adds for this hook alone.
         options: The remaining keys, as configured.
     """
@@ -83,6 +84,7 @@ class Hook:
     plugin: str = ""
     sequential: bool = False
     foreign: bool = False
+    number: int | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Json] = field(default_factory=dict)
 

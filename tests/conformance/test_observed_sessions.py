@@ -5,7 +5,17 @@ import json
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Performance, Prompt, RunCommand, Stop, Subagent, ToolCall, Tools
+from pytest_hookharness.model.moves import (
+    Performance,
+    Prompt,
+    Read,
+    Resume,
+    RunCommand,
+    Stop,
+    Subagent,
+    ToolCall,
+    Tools,
+)
 from pytest_hookharness.model.regex import SlowPattern
 
 from ..hosts.conftest import ended, play
@@ -284,3 +294,120 @@ def test_the_prompt_of_a_subagent_of_codex_comes_after_its_start():
         ("SubagentStop", ""),
         ("PostToolUse", "Bash"),
     ]
+
+
+def test_codex_names_a_hook_by_its_number_in_the_file_and_escapes_its_reason():
+    """With one hook of another event before it in the host's order, the hook of a stop is number 1."""
+    groups = {event: [{"hooks": [{"type": "command", "command": "x"}]}] for event in ("Stop", "PreToolUse")}
+    refusals = iter([{"decision": "block", "reason": "fix <b> & go"}, None])
+
+    played = play(
+        {},
+        [GO, Stop(), Stop()],
+        lambda *_: next(refusals),
+        profile=hosts.find("codex"),
+        files={"workspace/.codex/hooks.json": json.dumps({"hooks": groups})},
+    )
+
+    (message,) = played.observations[1]
+    assert message.text.startswith('<hook_prompt hook_run_id="stop:1:')
+    assert message.text.endswith('hooks.json">fix &lt;b> &amp; go</hook_prompt>')
+
+
+def test_claude_escapes_the_end_of_its_own_tag():
+    """A hook cannot close the tag in which the host puts its words."""
+    answer = {"decision": "block", "reason": "a </system-reminder> b"}
+
+    played = play(
+        {"PostToolUse": "./x"}, [GO, RunCommand(command="true"), Stop()], answering(PostToolUse=answer)
+    )
+
+    (message,) = [one for one in played.observations[1] if one.kind == "feedback"]
+    assert "a &lt;/system-reminder> b" in message.text
+
+
+def test_claude_says_that_a_hook_with_plain_output_had_success():
+    """Plain output of SessionStart and UserPromptSubmit is announced as a success, not as a context."""
+    played = play(
+        {"SessionStart": "./x", "UserPromptSubmit": "./y"},
+        [GO, Stop()],
+        lambda request, _: ended(stdout=f"from {request.event}"),
+    )
+
+    texts = "\n".join(message.text for message in played.observations[0])
+    assert "SessionStart:startup hook success: from SessionStart" in texts
+    assert "UserPromptSubmit hook success: from UserPromptSubmit" in texts
+
+
+def test_gemini_gives_the_model_the_bare_reason_in_place_of_a_result():
+    """After a refusal on AfterTool, the result is the reason alone."""
+    profile = hosts.find("gemini-cli")
+
+    played = play(
+        {"AfterTool": "./x"},
+        [GO, shell_calls(profile, "true"), Stop()],
+        answering(AfterTool=BLOCK),
+        profile=profile,
+    )
+
+    assert [message.text for message in played.observations[1]] == ["not yet"]
+
+
+def test_claude_lists_refused_calls_after_all_calls():
+    """PostToolBatch has the call that a hook refused, with the refusal as its response."""
+    settings = {"PreToolUse": {"matcher": "Bash", "command": "./x"}, "PostToolBatch": "./y"}
+    calls = (
+        ToolCall(name="Bash", input={"command": "true"}),
+        ToolCall(name="Read", input={"file_path": "/project/a"}),
+    )
+
+    played = play(
+        settings,
+        [GO, Tools(calls=calls), Stop()],
+        answering(PreToolUse=BLOCK),
+        perform=lambda _: Performance(content="hello\n"),
+    )
+
+    (asked,) = played.asked("PostToolBatch")
+    assert [(call["tool_name"], call["tool_response"]) for call in asked.payload["tool_calls"]] == [
+        ("Bash", "PreToolUse:Bash hook error: not yet"),
+        ("Read", "1\thello\n2\t"),
+    ]
+
+
+def test_claude_joins_the_streams_of_a_command():
+    """Hooks after a command get its standard error within its standard output."""
+    played = play(
+        {"PostToolUse": "./x"},
+        [GO, RunCommand(command="true"), Stop()],
+        lambda *_: None,
+        perform=lambda _: Performance(exit=0, stdout="out\n", stderr="err\n"),
+    )
+
+    response = played.asked("PostToolUse")[0].payload["tool_response"]
+    assert (response["stdout"], response["stderr"]) == ("out\nerr", "")
+
+
+def test_claude_counts_the_line_after_the_last_newline():
+    """A file of one line with a newline has two lines for hooks."""
+    played = play(
+        {"PostToolUse": "./x"},
+        [GO, Read(file="a"), Stop()],
+        lambda *_: None,
+        perform=lambda _: Performance(content="hello\n"),
+    )
+
+    assert played.asked("PostToolUse")[0].payload["tool_response"]["file"]["numLines"] == 2
+
+
+def test_claude_tells_a_resumed_session_about_its_cache():
+    """SessionStart has four more keys on a resume, and only then."""
+    played = play({"SessionStart": "./x"}, [GO, Stop(), Resume(), GO, Stop()], lambda *_: None)
+
+    first, second = (set(request.payload) for request in played.asked("SessionStart"))
+    assert second - first - {"prompt_id"} == {
+        "context_tokens",
+        "estimated_cache_write_usd",
+        "prompt_cache_likely_expired",
+        "seconds_since_last_response",
+    }

@@ -167,7 +167,7 @@ def test_a_plugin_has_a_folder_for_its_data(launch):
     """Only the hooks of a plugin get a folder for data."""
     plugin = launch(Hook(event="Stop", command="x", plugin="/plugins/p")).env
 
-    assert plugin["CLAUDE_PLUGIN_DATA"] == "/home/dev/.claude/plugins/data/p"
+    assert plugin["CLAUDE_PLUGIN_DATA"] == "/home/dev/.claude/plugins/data/p-inline"
     assert "CLAUDE_PLUGIN_DATA" not in launch(Hook(event="Stop", command="x")).env
 
 

@@ -129,12 +129,16 @@ def test_failure_that_blocks(read, code, stdout, ruling):
 
 
 def test_long_texts_are_cut(read):
-    """A reason beyond the host's limit is cut there, and one at the limit stays whole."""
-    long = read("Stop", 0, json.dumps({"decision": "block", "reason": "x" * 10_001}))
-    whole = read("Stop", 0, json.dumps({"decision": "block", "reason": "x" * 10_000}))
+    """A text for the model beyond the limit is cut; one at the limit stays whole, and so does any reason."""
+    long, whole = read("SessionStart", 0, "x" * 10_001), read("SessionStart", 0, "x" * 10_000)
+    reason = read("Stop", 0, json.dumps({"decision": "block", "reason": "x" * 300_000}))
 
-    assert (len(long.reason), long.fault[:9]) == (10_000, "too-long:")
-    assert (len(whole.reason), whole.fault) == (10_000, None)
+    assert (long.context.count("x"), long.fault) == (
+        2_000,
+        "too-long: of 10001 characters, 2000 reach the model",
+    )
+    assert (len(whole.context), whole.fault) == (10_000, None)
+    assert (len(reason.reason), reason.fault) == (300_000, None)
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
@@ -153,7 +157,7 @@ def test_the_output_limit_has_a_source(profile):
 
 
 def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
-    """Codex passes on 10,000 bytes of a reason for a stop, and the whole reason for a refused call."""
+    """Codex passes on both ends of a long reason for a stop, and the whole reason for a refused call."""
     codex, run = (
         hosts.find("codex"),
         ProcessResult(ending=Exited(2), stderr=Output(b"x" * 9_999 + "\u00e4\u00e4".encode(), 0)),
@@ -163,7 +167,10 @@ def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
         for event in ("Stop", "PreToolUse")
     }
 
-    assert (answers["Stop"].reason, answers["Stop"].fault[:9]) == ("x" * 9_999, "too-long:")
+    head, kept = answers["Stop"].reason.split("\n", 1)
+    assert head == "Warning: truncated output (original token count: 2501)"
+    assert kept == f"{'x' * 5_000}\n...\n{'x' * 4_996}\u00e4\u00e4"
+    assert answers["Stop"].fault == "too-long: of 10003 bytes, 10000 reach the model"
     assert (len(answers["PreToolUse"].reason), answers["PreToolUse"].fault) == (10_001, None)
 
 

@@ -127,5 +127,5 @@ def test_a_read_file_is_numbered(tools):
 
     result = tools.result(call, Performance(content="x\ny\n"), "/project")
 
-    assert result.text.splitlines() == ["     1\tx", "     2\ty"]
+    assert result.text.splitlines() == ["1\tx", "2\ty", "3\t"]
     assert result.response["file"]["content"] == "x\ny\n"

@@ -71,14 +71,17 @@ def test_a_refused_prompt_leaves_nothing_of_its_expansion(play):
 SAID = {"hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "additionalContext": "hint"}}
 
 
-@pytest.mark.parametrize("hook", ["echo hint", f"echo '{json.dumps(SAID)}'"])
-def test_the_output_of_expansion_hooks(play, hook):
+@pytest.mark.parametrize(
+    ("hook", "words"),
+    [("echo hint", ":mycmd hook success"), (f"echo '{json.dumps(SAID)}'", " hook additional context")],
+)
+def test_the_output_of_expansion_hooks(play, hook, words):
     """Plain output and additionalContext reach the model, after the text of the command."""
     (_, prompt), (kind, text) = shown(play(hooks={"UserPromptExpansion": hook}, files=FILES, agent=AGENT))
 
     assert prompt == "Do some args now."
     assert kind == "context"
-    assert "UserPromptExpansion hook additional context: hint" in text
+    assert f"UserPromptExpansion{words}: hint" in text
 
 
 @pytest.mark.parametrize("prompt", ["/other x", "mycmd", "please /mycmd", "/mycmd.md", "/"])

@@ -20,7 +20,7 @@ _SUBJECTS = ("command", "file_path", "path")
 
 @dataclass(frozen=True, slots=True)
 class _HookReply:
-    """A reply with its hook and that hook's position."""
+    """A reply with its hook and that hook's position, as the host counts it."""
 
     reply: Reply
     position: int
@@ -91,8 +91,12 @@ def _in_order(
     # Hooks that never ended follow those that did, in the order of the configuration.
     first = finished if rule.merging.in_finish_order else ()
     order = [*first, *(position for position in range(len(replies)) if position not in first)]
-    known = {position: (hook.command, hook.source) for position, hook in enumerate(hooks)}
-    return [_HookReply(replies[position], position, *known.get(position, ("", ""))) for position in order]
+    # The host may number all hooks of a settings file, and not those of an event.
+    known = {
+        place: (place if hook.number is None else hook.number, hook.command, hook.source)
+        for place, hook in enumerate(hooks)
+    }
+    return [_HookReply(replies[place], *known.get(place, (place, "", ""))) for place in order]
 
 
 def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
@@ -173,8 +177,8 @@ class _DecisionTexts:
 
     def to_agent(self) -> tuple[str, ...]:
         """Return the texts for the model."""
-        role, words = self.rule.role, self.profile.wording
-        contexts = [words.context.format(label=self._label, text=text) for text in self.contexts]
+        role = self.rule.role
+        contexts = [self._context_text(one.reply) for one in self.replied if one.reply.context]
         if role is Role.BEFORE_TOOL:
             return (*self._tool_texts(), *contexts)
         if role is Role.PERMISSION:
@@ -189,6 +193,13 @@ class _DecisionTexts:
         if self.ruling is Ruling.DENY and role is Role.PROMPT:
             return ()
         return tuple(contexts)
+
+    def _context_text(self, reply: Reply) -> str:
+        words = self.profile.wording
+        if not words.shown or reply.rule != self.profile.replies.rules["shown"]:
+            return words.fill(words.context, label=self._label, text=reply.context)
+        label = words.label.format(event=self.rule.name, target=self.target) if self.target else self._label
+        return words.fill(words.shown, label=label, text=reply.context)
 
     @property
     def _label(self) -> str:
@@ -214,7 +225,9 @@ class _DecisionTexts:
         if not template:
             return []
         return [
-            template.format(label=self._label, command=one.command, reason=one.reply.reason)
+            self.profile.wording.fill(
+                template, label=self._label, command=one.command, reason=one.reply.reason
+            )
             for one in self.refusals
             if self.rule.power is Power.INFORMS or one.reply.rule != by_code
         ]
@@ -225,7 +238,7 @@ class _DecisionTexts:
         sources = [(one.position, one.source) for one in self.refusals[: len(reasons)]]
         pairs = zip(reasons, sources, strict=True)
         return [
-            template.format(event=event, reason=reason, index=position, source=source)
+            self.profile.wording.fill(template, event=event, reason=reason, index=position, source=source)
             for reason, (position, source) in pairs
         ]
 

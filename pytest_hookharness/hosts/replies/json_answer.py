@@ -153,13 +153,13 @@ class AnswerReader:
         limit = self.profile.replies.text_limit
         if limit is None:
             return reply
-        bounded = [reply.context] if self.event.role in limit.spared else [reply.context, reply.reason]
-        longest = max(map(limit.measure, bounded))
+        spared = not limit.reasons or self.event.role in limit.spared
+        longest = max(limit.measure(text) for text in (reply.context, "" if spared else reply.reason))
         if longest <= limit.most:
             return reply
         unit = "bytes" if limit.in_bytes else "characters"
-        fault = reply.fault or f"too-long: of {longest} {unit}, {limit.most} reach the model"
-        reason = reply.reason if self.event.role in limit.spared else limit.cut(reply.reason)
+        fault = reply.fault or f"too-long: of {longest} {unit}, {limit.kept or limit.most} reach the model"
+        reason = reply.reason if spared else limit.cut(reply.reason)
         return replace(reply, reason=reason, context=limit.cut(reply.context), fault=fault)
 
     def no_effect(self, key: str) -> str:

@@ -217,18 +217,37 @@ class TextLimit:
     Attributes:
         most: The number of characters.
         in_bytes: Whether ``most`` counts bytes of UTF-8 instead.
-        spared: Roles of events on which the reason of a refusal is not cut.
+        kept: How many characters or bytes of a longer text are kept; ``most`` if 0.
+        both_ends: Whether the two ends of it are kept; otherwise its beginning.
+        notice: What the model gets of it; a template over ``kept``, ``kilobytes`` and ``tokens``.
+        reasons: Whether reasons of refusals are cut too.
+        spared: Roles of events on which they are not.
     """
 
     most: int
     in_bytes: bool = False
+    kept: int = 0
+    both_ends: bool = False
+    notice: str = "{kept}"
+    reasons: bool = True
     spared: tuple[Role, ...] = ()
 
     def cut(self, text: str) -> str:
-        """Return the beginning of a text, as far as the limit allows."""
+        """Return what the model gets of a text that may be too long."""
+        length, kept = self.measure(text), self.kept or self.most
+        if length <= self.most:
+            return text
+        size = len(text.encode("utf-8", "replace"))
+        named = {"kilobytes": f"{size / 1024:.1f}", "tokens": (size + 3) // 4}
+        if not self.both_ends:
+            return self.notice.format(kept=self._slice(text, 0, kept), **named)
+        head, tail = self._slice(text, 0, kept // 2), self._slice(text, length - kept // 2, length)
+        return self.notice.format(kept=f"{head}\n...\n{tail}", **named)
+
+    def _slice(self, text: str, start: int, end: int) -> str:
         if not self.in_bytes:
-            return text[: self.most]
-        return text.encode("utf-8", "replace")[: self.most].decode("utf-8", "ignore")
+            return text[start:end]
+        return text.encode("utf-8", "replace")[start:end].decode("utf-8", "ignore")
 
     def measure(self, text: str) -> int:
         """Return the length of a text as the host counts it."""
@@ -287,6 +306,9 @@ class Wording:
         blocked: The notice before the feedback, or in its place where a refusal stops nothing. Empty for no
             notice; where a refusal stops nothing, the agent then reads the reason alone.
         context: A text that a hook adds.
+        shown: Plain output that reaches the model; over ``label``, which then has any target, and ``text``.
+            Empty for the same as ``context``.
+        escapes: What is replaced in the texts of hooks that stand between tags in these templates.
         modified: What is added to the result of a call whose input a hook changed; over ``changed``, the
             keys. Empty for nothing.
         denied: A denied permission without a reason.
@@ -299,5 +321,18 @@ class Wording:
     feedback: str = "{reason}"
     blocked: str = ""
     context: str = "{text}"
+    shown: str = ""
+    escapes: Mapping[str, str] = field(default_factory=dict)
     modified: str = ""
     denied: str = "Permission to use {tool} was denied."
+
+    def fill(self, template: str, **named: object) -> str:
+        """Return a template with values in it, escaped where the host does so."""
+        if "<" in template:
+            named = {name: self._escape(str(value)) for name, value in named.items()}
+        return template.format(**named)
+
+    def _escape(self, text: str) -> str:
+        for old, new in self.escapes.items():
+            text = text.replace(old, new)
+        return text

@@ -256,6 +256,7 @@ class ConfigRules:
         limits: What the number of a timeout means.
         switches: Settings that turn all hooks off.
         sequential: The key of a group whose hooks run one after the other; empty for none.
+        numbered: The events in the order in which the host numbers all hooks of a file; empty if it does not.
         identity: What two handlers must have in common to be the same hook, which then runs once:
             ``command``, ``type``, ``args``, ``plugin`` or keys of a handler. Empty if each handler runs.
         allowed: Where permission rules stand for calls that need no permission; empty for nowhere.
@@ -285,6 +286,7 @@ class ConfigRules:
     limits: LimitRules = LimitRules()
     switches: tuple[Switch, ...] = ()
     sequential: str = ""
+    numbered: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
     allowed: KeyPath = ()
     env: KeyPath = ()

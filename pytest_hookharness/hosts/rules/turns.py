@@ -216,6 +216,7 @@ class TurnRules:
         before_request: Roles of events before each request to the model.
         after_request: Roles of events after each response of the model.
         together: Whether the hooks run for all calls of a move before the first call is made.
+        batches_refused: Whether refused calls are among those of the event after all calls of a move.
         finishing: Tools whose call is a stop, with the key of its text.
         ask_effect: What *ask* does.
         unasked_modes: Permission modes in which no permission hook runs.
@@ -234,6 +235,7 @@ class TurnRules:
     before_request: tuple[Role, ...] = ()
     after_request: tuple[Role, ...] = ()
     together: bool = False
+    batches_refused: bool = False
     finishing: Mapping[str, str] = field(default_factory=dict)
     ask_effect: AskEffect = AskEffect.REFUSED
     unasked_modes: tuple[str, ...] = ()

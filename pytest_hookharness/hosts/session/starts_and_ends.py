@@ -53,7 +53,11 @@ def open_session(session: Session, source: str) -> Session:
 
 def plan_start(session: Session, source: str) -> tuple[AskHooks, ...]:
     """Return the events of the start of a session. ``source`` is the host's word for how it starts."""
-    tasks = [AskHooks(role=Role.SESSION_START, values={"source": source})]
+    values: Payload = {"source": source}
+    if source == "resume":
+        idle = {"seconds_since_last_response": session.waited, "prompt_cache_likely_expired": False}
+        values = {**values, **idle, "context_tokens": 0, "estimated_cache_write_usd": 0.0}
+    tasks = [AskHooks(role=Role.SESSION_START, values=values)]
     for file in session.facts.instructions:
         values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
         tasks.append(AskHooks(role=Role.INSTRUCTIONS, values=values))

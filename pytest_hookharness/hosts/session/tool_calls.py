@@ -130,6 +130,9 @@ def _refuse(
     session = replace(session, performed=(*session.performed, refused), calls_refused=True)
     if not shown:
         return session
+    if session.profile.turns.batches_refused:
+        tried = {**_call_values(session, call), "tool_response": text, "tool_failed": True}
+        session = replace(session, batch=(*session.batch, tried))
     contexts = (Message("context", note, event) for note in notes)
     session = session.add_messages(Message("refusal", text, event), *contexts)
     message = result_message(call.use_id, text, failed=True)

@@ -85,7 +85,15 @@ def read_hooks(profile: Profile, source: SettingsSource) -> tuple[list[Hook], li
     reading = _FileReader(profile, source)
     reading.read()
     problems = [*reading.problems, *_unreachable(profile, source.name, reading.hooks)]
-    return reading.hooks, problems, reading.refused
+    return _numbered(profile.config, reading.hooks), problems, reading.refused
+
+
+def _numbered(config: ConfigRules, hooks: list[Hook]) -> list[Hook]:
+    if not config.numbered:
+        return hooks
+    order = sorted(range(len(hooks)), key=lambda place: config.numbered.index(hooks[place].event))
+    numbers = {place: number for number, place in enumerate(order)}
+    return [replace(hook, number=numbers[place]) for place, hook in enumerate(hooks)]
 
 
 class _FileReader:

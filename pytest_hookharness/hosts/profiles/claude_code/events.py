@@ -66,6 +66,11 @@ _SESSION_EVENTS = (
     event_rule(
         "SessionStart",
         Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact", "fork")),
+        # Only on a resume. Their order is assumed.
+        Field(name="context_tokens", kind="count", optional=True),
+        Field(name="estimated_cache_write_usd", kind="count", optional=True),
+        Field(name="prompt_cache_likely_expired", kind="flag", optional=True),
+        Field(name="seconds_since_last_response", kind="count", optional=True),
         fact="SessionStart cannot be refused; plain output and additionalContext reach the model",
         role=Role.SESSION_START,
         target="source",
@@ -231,7 +236,7 @@ _TOOL_EVENTS = (
     event_rule(
         "PostToolBatch",
         Field(name="tool_calls", kind="list"),
-        fact="a refusal on PostToolBatch ends the turn",
+        fact="a refusal on PostToolBatch ends the turn; refused calls are among its calls",
         turn=True,
         role=Role.AFTER_BATCH,
         power=Power.REFUSES,

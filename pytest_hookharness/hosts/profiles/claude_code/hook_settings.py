@@ -88,17 +88,19 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     kill=KillPolicy(signals=(15, 9), scope=KillScope.TREE, grace=0.5),
     substituted=(("CLAUDE_", "_DIR"), ("CLAUDE_", "_ROOT"), ("CLAUDE_", "_DATA")),
     env={
-        "AI_AGENT": "claude-code",
+        "AI_AGENT": "claude-code_2-1-329_harness",
         "CLAUDECODE": "1",
         "CLAUDE_CODE_CHILD_SESSION": "1",
         "CLAUDE_CODE_ENTRYPOINT": "sdk-cli",
+        "CLAUDE_CODE_SESSION_ATTENDED": "0",
         "CLAUDE_CODE_SESSION_ID": "{session}",
         "CLAUDE_PROJECT_DIR": "{workspace}",
+        "COREPACK_ENABLE_AUTO_PIN": "0",
         "NoDefaultCurrentDirectoryInExePath": "1",
         "PWD": "{cwd}",
     },
     env_file=("CLAUDE_ENV_FILE", "{home}/.claude/session-env/{session}/{event}-hook-{index}.sh"),
-    plugin_env={"CLAUDE_PLUGIN_DATA": "{home}/.claude/plugins/data/{plugin}"},
+    plugin_env={"CLAUDE_PLUGIN_DATA": "{home}/.claude/plugins/data/{plugin}-inline"},
     shared_limit="CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS",
     rules={
         "shell": _observed("hooks run with /bin/sh -c; with args the command starts without a shell"),
@@ -110,7 +112,11 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         ),
         "output": _assumed("all output of a hook is read, however long it is"),
         "parallel": _observed("all hooks of an event start at once"),
-        "env": _assumed("the values of AI_AGENT, CLAUDE_CODE_ENTRYPOINT and CLAUDE_PLUGIN_DATA"),
+        "env": _assumed(
+            "the values of CLAUDE_CODE_ENTRYPOINT and CLAUDE_PLUGIN_DATA, which has the name of the plugin's "
+            "folder; CLAUDE_CODE_CHILD_NOTES_DIR and variables that name a process, a socket or a token of "
+            "the host are not set"
+        ),
         "env file": _documented(
             "variables that session hooks and CwdChanged hooks export in CLAUDE_ENV_FILE are set in "
             "later Bash calls"

@@ -45,9 +45,20 @@ REPLIES = ReplyRules(
     code_reason="[{command}]: {words}",
     no_reason="Blocked by hook",
     no_error_text="No stderr output",
-    text_limit=TextLimit(most=10_000),
+    text_limit=TextLimit(
+        most=10_000,
+        kept=2_000,
+        reasons=False,
+        notice=(
+            "<persisted-output>\nOutput too large ({kilobytes}KB). Full output saved to a file.\n\n"
+            "Preview (first 2KB):\n{kept}\n...\n</persisted-output>"
+        ),
+    ),
     rules={
-        "text limit": _documented("a reason, a context or plain output is cut at 10,000 characters"),
+        "text limit": _observed(
+            "of a context or plain output of more than 10,000 characters the model gets the first 2,000 and "
+            "the name of a file with all of it; reasons of refusals are never cut"
+        ),
         "silent": _observed("exit code 0 without output has no effect"),
         "plain": _observed("output that does not begin with a brace is plain text"),
         "shown": _observed("plain output of this event reaches the model"),
@@ -84,7 +95,6 @@ REPLIES = ReplyRules(
         ),
         "defer": _observed("defer ends the turn and the call is not made"),
         "continuation": _observed("additionalContext on Stop makes the agent continue, like a refusal"),
-        "cut": _documented("texts are cut at 10,000 characters"),
         "allow reason": _observed("the reason of an allow does not reach the model"),
         "no hooks": _documented("an event without hooks has no effect"),
     },
@@ -99,6 +109,8 @@ WORDING = Wording(
         "</system-reminder>"
     ),
     context="<system-reminder>\n{label} hook additional context: {text}\n</system-reminder>",
+    shown="<system-reminder>\n{label} hook success: {text}\n</system-reminder>",
+    escapes={"</system-reminder": "&lt;/system-reminder"},
     denied="Permission to use {tool} was denied.",
 )
 
@@ -171,7 +183,9 @@ TOOLS = ToolRules(
     },
 )
 
-TURNS = TurnRules(unasked_modes=("bypassPermissions", "dontAsk"), edits_mode="acceptEdits")
+TURNS = TurnRules(
+    batches_refused=True, unasked_modes=("bypassPermissions", "dontAsk"), edits_mode="acceptEdits"
+)
 
 COMMANDS = CommandRules(
     folders={

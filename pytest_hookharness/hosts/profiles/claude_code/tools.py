@@ -64,17 +64,22 @@ def _command_result(performance: Performance) -> ToolResult:
         return ToolResult(text=f"Command was interrupted\n{text}".rstrip("\n"), failed=True)
     if performance.exit != 0:
         return ToolResult(text=f"Exit code {performance.exit}\n{text}".rstrip("\n"), failed=True)
-    return ToolResult(text=text or "(Bash completed with no output)", response=_bash_response(stdout, stderr))
+    return ToolResult(text=text or "(Bash completed with no output)", response=_bash_response(text))
 
 
-def _bash_response(stdout: str, stderr: str) -> Json:
+def _bash_response(output: str) -> Json:
+    # Both streams of a command are one.
     return {
-        "stdout": stdout,
-        "stderr": stderr,
+        "stdout": output,
+        "stderr": "",
         "interrupted": False,
         "isImage": False,
         "noOutputExpected": False,
     }
+
+
+_UPDATED = "has been updated successfully."
+_CURRENT = "(file state is current in your context \N{EM DASH} no need to Read it back)"
 
 
 def _write_result(path: str, performance: Performance) -> ToolResult:
@@ -87,8 +92,8 @@ def _write_result(path: str, performance: Performance) -> ToolResult:
         "originalFile": old,
         "userModified": False,
     }
-    words = "File created successfully at" if old is None else "The file has been updated:"
-    return ToolResult(text=f"{words} {path}", response=response)
+    text = f"File created successfully at: {path}" if old is None else f"The file {path} {_UPDATED}"
+    return ToolResult(text=f"{text} {_CURRENT}", response=response)
 
 
 def _edit_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:
@@ -102,12 +107,13 @@ def _edit_result(tool_call: ToolCall, path: str, performance: Performance) -> To
         "userModified": False,
         "replaceAll": bool(tool_call.input.get("replace_all", False)),
     }
-    return ToolResult(text=f"The file has been updated: {path}", response=response)
+    return ToolResult(text=f"The file {path} {_UPDATED} {_CURRENT}", response=response)
 
 
 def _read_result(path: str, content: str) -> ToolResult:
-    lines = content.splitlines()
-    numbered = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, 1))
+    # A newline at the end begins one more line.
+    lines = content.split("\n")
+    numbered = "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, 1))
     file: Payload = {
         "filePath": path,
         "content": content,
@@ -151,7 +157,7 @@ def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
     response: Json
     match tool_call.name:
         case "Bash":
-            response = _bash_response(text, "")
+            response = _bash_response(text)
         case "Write":
             response = _write_result(
                 path, Performance(content=str(tool_call.input.get("content", "")))

@@ -72,6 +72,10 @@ CONFIG = ConfigRules(
     default_effect=Effect.VOIDS,
     limits=LimitRules(least=1.0),
     switches=(Switch(("features", "hooks"), off=False),),
+    numbered=(
+        *("PreToolUse", "PermissionRequest", "PostToolUse", "PreCompact", "PostCompact", "SessionStart"),
+        *("SessionEnd", "UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop", "Interrupt"),
+    ),
     rules={
         "malformed": _observed(
             "one malformed entry turns off every hook of its file, with one warning; a handler outside "
@@ -80,6 +84,10 @@ CONFIG = ConfigRules(
         "unreadable": _assumed("a settings file that is neither JSON nor TOML is not used"),
         "unknown event": _observed("an unknown event name is skipped; the rest of the file is used"),
         "merge": _documented("the hooks of all files are added together"),
+        "numbered": _observed(
+            "a refused stop names its hook by a number among all hooks of its file, in an order of events"
+        ),
+        "places of events": _assumed("PermissionRequest and compactions are numbered after PreToolUse"),
         "order": _assumed("the user's files come before the project's, hooks.json before config.toml"),
         "disabled": _documented("features.hooks = false in config.toml turns off all hooks"),
         "duplicates": _observed("a command that is configured several times runs several times"),
@@ -111,13 +119,21 @@ REPLIES = ReplyRules(
         CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
-    text_limit=TextLimit(most=10_000, in_bytes=True, spared=(Role.BEFORE_TOOL, Role.PERMISSION)),
+    text_limit=TextLimit(
+        most=10_000,
+        in_bytes=True,
+        both_ends=True,
+        notice="Warning: truncated output (original token count: {tokens})\n{kept}",
+        spared=(Role.BEFORE_TOOL, Role.PERMISSION),
+    ),
     rules={
-        "text limit": _documented(
-            "of a text beyond 2,500 tokens of four bytes each the model gets both ends and the name of "
-            "a file with the whole text; the reason of a refused call is not shortened"
+        "text limit": _observed(
+            "of a text beyond 2,500 tokens of four bytes each the model gets both ends; of the reason of a "
+            "refused call it gets up to 48,000 characters"
         ),
-        "text kept": _assumed("the first 10,000 bytes stand for both ends of such a text"),
+        "text kept": _assumed(
+            "5,000 bytes are kept at each end of such a text; the reason of a refused call is not shortened"
+        ),
         "silent": _observed("exit code 0 without output has no effect"),
         "plain": _observed("output that is not JSON is plain text, which has no effect on this event"),
         "plain fails": _documented("plain text on Stop and SubagentStop is an error: it fails open"),
@@ -163,6 +179,7 @@ REPLIES = ReplyRules(
 WORDING = Wording(
     refusal="Command blocked by PreToolUse hook: {reason}. Command: {subject}",
     feedback='<hook_prompt hook_run_id="stop:{index}:{source}">{reason}</hook_prompt>',
+    escapes={"&": "&amp;", "<": "&lt;"},
 )
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here

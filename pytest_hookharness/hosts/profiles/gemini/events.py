@@ -152,7 +152,10 @@ _TURN_EVENTS = (
         fact="a refusal on AfterAgent makes the agent continue, with the reason as the next prompt",
         role=Role.STOP,
         power=Power.REFUSES,
-        assumed=("AfterAgent gets the user's prompt, even after a refusal",),
+        assumed=(
+            "AfterAgent gets the user's prompt, even after a refusal",
+            "prompt_response has the agent's texts since a refusal; on the real host also those before it",
+        ),
     ),
 )
 

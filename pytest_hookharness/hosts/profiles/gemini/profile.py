@@ -169,7 +169,6 @@ REPLIES = ReplyRules(
 
 WORDING = Wording(
     refusal="Tool execution blocked: {reason}",
-    replaced="Tool result blocked: {reason}",
     context="<hook_context>{text}</hook_context>",
     modified="\n\n[System] Tool input parameters were modified by a hook before execution.",
 )

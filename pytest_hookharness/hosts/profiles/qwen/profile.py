@@ -100,7 +100,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "GEMINI_PROJECT_DIR": "{workspace}",
         "CLAUDE_PROJECT_DIR": "{workspace}",
         "QWEN_PROJECT_DIR": "{workspace}",
-        "QWEN_CODE_PROJECT_DIR": "{workspace}",
+        "QWEN_CODE_PROJECT_DIR": "{home}/.qwen/projects/{slug}",
         "QWEN_CODE_SESSION_ID": "{session}",
         "QWEN_CODE_MODEL": "{model}",
         "QWEN_CODE_NO_RELAUNCH": "true",
