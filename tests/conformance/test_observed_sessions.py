@@ -92,6 +92,34 @@ def test_an_end_that_no_turn_can_take_is_explained_as_nothing(event):
     assert explained("claude-code", event, "continue false").action == "the host continues"
 
 
+ROLES = (
+    hosts.Role.SESSION_START,
+    hosts.Role.PROMPT,
+    hosts.Role.BEFORE_TOOL,
+    hosts.Role.AFTER_TOOL,
+    hosts.Role.STOP,
+)
+HALTED = [
+    (host, event.name)
+    for host in ("claude-code", "codex", "gemini-cli", "qwen-code")
+    for role in ROLES
+    for event in hosts.find(host).for_role(role)
+]
+
+
+@pytest.mark.parametrize("host, event", HALTED)
+def test_a_session_ends_where_the_explanation_says_so(host, event):
+    """The simulation ends a turn after continue: false exactly where the explanation says that it ends."""
+    profile = hosts.find(host)
+    acts = [GO, shell_calls(profile, "true"), Stop(), *[Stop()] * 20]
+    action = explained(host, event, "continue false").action
+
+    played = play({event: "./x"}, acts, answering(**{event: END}), profile=profile)
+
+    ends = action.startswith(("the turn ends", "the session ends", "the prompt does not reach"))
+    assert (played.endings[0].how == "halted") is ends, action
+
+
 @pytest.mark.parametrize("host, runs", [("claude-code", ["GOOD"]), ("codex", [])])
 def test_claude_leaves_out_an_entry_without_a_command_and_codex_the_whole_file(host, runs):
     """An entry of the type command without a command costs itself on Claude, and the file on Codex."""
@@ -324,6 +352,30 @@ def test_claude_escapes_the_end_of_its_own_tag():
 
     (message,) = [one for one in played.observations[1] if one.kind == "feedback"]
     assert "a &lt;/system-reminder> b" in message.text
+
+
+def test_claude_tells_blank_standard_error_as_it_is():
+    """A hook that refuses by exit code with only blanks on standard error is quoted with these."""
+    runs = iter([ended(2, stderr="   \n"), ended()])
+
+    played = play({"Stop": "./x"}, [GO, Stop(), Stop()], lambda *_: next(runs))
+
+    assert played.observations[1][-1].text == "Stop hook feedback:\n[./x]:    \n"
+
+
+def test_claude_passes_on_the_context_of_a_background_hook_after_a_call():
+    """AdditionalContext of an async PostToolUse hook reaches the model, and its refusal does not."""
+    said = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "LATE"}, **BLOCK}
+    settings = {"PostToolUse": {"command": "./x", "async": True}}
+
+    played = play(
+        settings,
+        [GO, RunCommand(command="true"), Stop()],
+        lambda *_: ended(stdout=json.dumps(said)),
+    )
+
+    assert [message.kind for message in played.observations[1]] == ["result", "context"]
+    assert "LATE" in played.observations[1][1].text
 
 
 def test_claude_says_that_a_hook_with_plain_output_had_success():

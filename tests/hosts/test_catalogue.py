@@ -63,6 +63,8 @@ def needed(profile):
     cases = {
         "async": profile.replies.background or profile.replies.announced or not all(e.waits for e in events),
         "undecodable": profile.replies.undecodable_fails,
+        "late context": profile.replies.late_context,
+        "halt replaces": any(one.halting is Halting.REPLACES for one in answers),
         "wordless": any(code.meaning is CodeMeaning.REFUSES_IF_WORDS for code in codes),
         "failure blocks": bool(profile.config.keys.on_failure),
         "halt": any(one.halting is not Halting.IGNORED for one in answers),

@@ -65,6 +65,8 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
         return read_answer(reader, run)
     announced = rules.announced and announces_background(reader.answers, run.stdout.text)
     configured = rules.background and hook.options.get("async") is True
+    if configured and rules.late_context and rule.role is Role.AFTER_TOOL:
+        return _read_late_context(reader, run)
     if configured or announced or not rule.waits:
         return reader.no_opinion("async")
     reply = _with_failure(_with_error(reader, _read_run(reader, run), run), run.failure)
@@ -76,6 +78,15 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
             reply, fault=f"too-long: {who} {cut} of the {run.stdout.total} bytes that were printed"
         )
     return reply
+
+
+def _read_late_context(reader: AnswerReader, run: ProcessResult) -> Reply:
+    answer = parse(reader.answers, run.stdout.text)
+    texts = (dig(answer, path) for path in reader.answers.context if isinstance(answer, Mapping))
+    text = next((text for text in texts if isinstance(text, str) and text), "")
+    if not text or run.own_ending != Exited(0):
+        return reader.no_opinion("async")
+    return reader.cut_texts(Reply(context=text, rule=reader.rule("late context")))
 
 
 def _with_error(reader: AnswerReader, reply: Reply, run: ProcessResult) -> Reply:
@@ -238,7 +249,9 @@ def _code_reason(reader: AnswerReader, text: str) -> str:
 
 def _refuse_by_code(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
     given = _first_text(rule.reason_streams, stdout, stderr).strip()
-    text = given or reader.profile.replies.no_error_text.format(event=reader.event.name)
+    replies = reader.profile.replies
+    kept = stderr if replies.keeps_blanks else ""
+    text = given or kept or replies.no_error_text.format(event=reader.event.name)
     return reader.refuse(_code_reason(reader, text), rule.rule, silent=not given)
 
 

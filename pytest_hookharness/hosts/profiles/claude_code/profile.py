@@ -45,6 +45,8 @@ REPLIES = ReplyRules(
     code_reason="[{command}]: {words}",
     no_reason="Blocked by hook",
     no_error_text="No stderr output",
+    keeps_blanks=True,
+    late_context=True,
     text_limit=TextLimit(
         most=10_000,
         kept=2_000,
@@ -80,6 +82,10 @@ REPLIES = ReplyRules(
         "async": _assumed(
             "the output of a hook in the background has no effect; the real host does not wait for it, "
             "the simulation does, and the session is the same"
+        ),
+        "late context": _observed(
+            "additionalContext of a hook in the background after a call reaches the model with its next "
+            "request, if the hook has ended by then"
         ),
         "unanswered": _assumed("a handler without an answer has no effect"),
         "precedence": _documented("deny wins over defer, defer over ask, ask over allow"),

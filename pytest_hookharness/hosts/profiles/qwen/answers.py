@@ -218,7 +218,8 @@ REPLIES = ReplyRules(
             "continue: false on PostToolUse ends nothing: the model gets stopReason instead of the result"
         ),
         "several": observed(
-            "the reasons of several refusals are joined by newlines, in the order of the settings"
+            "the reasons of several refusals are joined by newlines, in the order of the settings; on the "
+            "real host a line about each other hook of a refused stop follows, which is left out here"
         ),
         "last said": observed(
             "of several refusals of a call the model gets the last one, in the order of the settings"

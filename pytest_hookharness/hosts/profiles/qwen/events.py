@@ -190,7 +190,8 @@ _TURN_EVENTS = (
         waits=False,
         recorded=True,
         chosen=(
-            "MessageDisplay occurs once for a text; on the real host it occurs for each piece of it; "
+            "MessageDisplay occurs once for a text, with is_final true; on the real host it occurs for each "
+            "piece of it, with is_final false where more follows, also a call; "
             "its hooks get the usual streams, not a file and /dev/null"
         ),
     ),
@@ -269,7 +270,10 @@ _TOOL_EVENTS = (
         role=Role.AFTER_BATCH,
         context=True,
         recorded=True,
-        chosen="PostToolBatch can add context and refuses nothing",
+        chosen=(
+            "PostToolBatch can add context and refuses nothing; result_display is the text for the model, on "
+            "the real host a short one for the user"
+        ),
     ),
 )
 
