@@ -6,6 +6,7 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.moves import (
+    Edit,
     Performance,
     Prompt,
     Read,
@@ -463,3 +464,18 @@ def test_claude_tells_a_resumed_session_about_its_cache():
         "prompt_cache_likely_expired",
         "seconds_since_last_response",
     }
+
+
+@pytest.mark.parametrize(
+    "command, asked",
+    [("touch new.txt", 0), ("touch a && ./deploy", 1), ("touch $(id)", 1), ("make", 1)],
+)
+def test_claude_asks_for_no_permission_to_edit_where_edits_are_accepted(command, asked):
+    """In the mode acceptEdits, edits and touch run without PermissionRequest, and hooks get that mode."""
+    acts = [GO, Edit(file="a", text="b"), RunCommand(command=command), Stop()]
+    settings = {"PermissionRequest": "./x", "Stop": "./y"}
+
+    played = play(settings, acts, lambda *_: None, options={"permission_mode": "acceptEdits"})
+
+    assert len(played.asked("PermissionRequest")) == asked
+    assert played.asked("Stop")[0].payload["permission_mode"] == "acceptEdits"

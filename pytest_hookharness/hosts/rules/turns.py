@@ -221,6 +221,7 @@ class TurnRules:
         ask_effect: What *ask* does.
         unasked_modes: Permission modes in which no permission hook runs.
         edits_mode: The permission mode in which edits need no permission; empty for none.
+        edit_commands: Commands of the shell that need none either in that mode.
         mode: The permission mode of a session; the option ``permission_mode`` can set another one.
         end_reason: The reason of a session end for which the script names none.
         rules: The facts about turns that no event states.
@@ -240,6 +241,7 @@ class TurnRules:
     ask_effect: AskEffect = AskEffect.REFUSED
     unasked_modes: tuple[str, ...] = ()
     edits_mode: str = ""
+    edit_commands: tuple[str, ...] = ()
     mode: str = "default"
     end_reason: str = "other"
     rules: Mapping[str, Rule] = field(default_factory=dict)
@@ -252,10 +254,12 @@ class OptionRule:
 
     Attributes:
         default: Its value if it is not given. A given value must have the same type.
+        choices: The values that the host knows; empty for any.
         ignored: Why it has no effect although the host accepts it; empty if it has one.
         rule: The fact about the option.
     """
 
     default: bool | int | float | str
+    choices: tuple[str, ...] = ()
     ignored: str = ""
     rule: Rule

@@ -7,6 +7,7 @@ not changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -39,6 +40,7 @@ from pytest_hookharness.model.moves import (
 from pytest_hookharness.model.protocol import Decision, Json, Payload, Ruling
 from pytest_hookharness.model.trace import Performed
 
+_PLAIN_ARGUMENTS = re.compile(r"[\w ./,:@%+=-]*")
 _PROMPT_KEYS = ("prompt", "message")
 
 
@@ -146,7 +148,7 @@ def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> t
     turns, tools = session.profile.turns, session.profile.tools
     if rule is None or ruling is Ruling.ALLOW or mode in turns.unasked_modes or name not in tools.gated:
         return ()
-    if mode == turns.edits_mode and name in tools.edits:
+    if mode == turns.edits_mode and (name in tools.edits or _only_edits(given, turns.edit_commands)):
         return ()
     if any(covers(allowed, name, given) for allowed in session.configuration.allowed):
         return ()
@@ -157,6 +159,12 @@ def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> t
     values = _call_values(session, call)
     values["permission_suggestions"] = [suggestion] if edits else []
     return (AskHooks(role=Role.PERMISSION, values=values, call=call),)
+
+
+def _only_edits(given: Payload, commands: Sequence[str]) -> bool:
+    # One command with plain arguments: anything else could do more.
+    name, _, arguments = str(given.get("command", "")).partition(" ")
+    return name in commands and _PLAIN_ARGUMENTS.fullmatch(arguments) is not None
 
 
 def apply_permission_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:

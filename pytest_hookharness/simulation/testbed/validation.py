@@ -59,6 +59,9 @@ def _check_options(scenario: Scenario, profile: hosts.Profile) -> None:
         if type(value) is not type(wanted):
             kind = type(wanted).__name__
             raise SimulationError(f"options.{name}: expected a {kind} like {wanted!r}, got {value!r}")
+        choices = known[name].choices
+        if choices and value not in choices:
+            raise SimulationError(f"options.{name}: unknown value {value!r}{_nearest(str(value), choices)}")
 
 
 def _check_hooks_of_processes(scenario: Scenario) -> None:

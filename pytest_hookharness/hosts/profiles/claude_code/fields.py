@@ -104,11 +104,8 @@ _SESSION = (
     Field(name="cwd", kind="folder"),
 )
 _PROMPT_ID = Field(name="prompt_id", kind="uuid", optional=True)
-_MODE = Field(
-    name="permission_mode",
-    kind="word",
-    choices=("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"),
-)
+MODES = ("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
+_MODE = Field(name="permission_mode", kind="word", choices=MODES)
 _EVENT = Field(name="hook_event_name", kind="event")
 _IN_SUBAGENT = (
     Field(name="agent_id", kind="word", optional=True),

@@ -10,11 +10,12 @@ from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.claude_code import tools
 from pytest_hookharness.hosts.profiles.claude_code import tools as tasks
 from pytest_hookharness.hosts.profiles.claude_code.events import EVENTS
-from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, FACTS
+from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, FACTS, MODES
 from pytest_hookharness.hosts.profiles.claude_code.hook_settings import CONFIG, MATCHERS, PROCESS
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     CommandRules,
+    OptionRule,
     Profile,
     ReplyRules,
     ToolRules,
@@ -190,7 +191,14 @@ TOOLS = ToolRules(
 )
 
 TURNS = TurnRules(
-    batches_refused=True, unasked_modes=("bypassPermissions", "dontAsk"), edits_mode="acceptEdits"
+    batches_refused=True,
+    unasked_modes=("bypassPermissions", "dontAsk"),
+    edits_mode="acceptEdits",
+    edit_commands=("mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"),
+    rules={
+        "edits": _observed("in the mode acceptEdits, Write and touch run without PermissionRequest"),
+        "edit commands": _documented("so do other commands that only change files"),
+    },
 )
 
 COMMANDS = CommandRules(
@@ -245,6 +253,13 @@ CLAUDE_CODE = Profile(
     transcript=TRANSCRIPT,
     calling=command_line.CLAUDE,
     model="claude-sonnet-4-5",
+    options={
+        "permission_mode": OptionRule(
+            default="default",
+            choices=MODES,
+            rule=_observed("--permission-mode sets the mode that the input of a turn's hooks has"),
+        )
+    },
     commands=COMMANDS,
     worktrees=WORKTREES,
 )
