@@ -36,10 +36,10 @@ _MODULES = {
     ],
     "hosts.rules.turns": ["Role"],
     "hosts.session.assumed_cap": ["describe_assumed_cap", "with_cap"],
+    "hosts.session.folders_and_files": ["find_outdated"],
     "hosts.session.limits": ["cap_for", "find_last_turn", "find_limits"],
     "hosts.session.moves_and_events": ["EVENTS"],
     "hosts.session.step": ["Progress", "advance", "begin", "reconfigure"],
-    "hosts.session.tool_calls": ["find_outdated"],
     "hosts.session_state.facts": ["Facts", "PromptCommand", "facts", "read_commands", "session_id"],
     "hosts.session_state.requests": [
         "Ended",

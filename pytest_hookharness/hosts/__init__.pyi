@@ -28,10 +28,10 @@ from pytest_hookharness.hosts.rules.profile import (
 )
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.assumed_cap import describe_assumed_cap, with_cap
+from pytest_hookharness.hosts.session.folders_and_files import find_outdated
 from pytest_hookharness.hosts.session.limits import cap_for, find_last_turn, find_limits
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
 from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
-from pytest_hookharness.hosts.session.tool_calls import find_outdated
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
     PromptCommand,

@@ -20,6 +20,7 @@ from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.after_hooks import apply_decision, plan_task_change
+from pytest_hookharness.hosts.session.folders_and_files import compare_content, request_check
 from pytest_hookharness.hosts.session.limits import apply_cap, find_end, find_refusing, skips_stop_hooks
 from pytest_hookharness.hosts.session.moves_and_events import apply_act
 from pytest_hookharness.hosts.session.starts_and_ends import (
@@ -33,9 +34,7 @@ from pytest_hookharness.hosts.session.starts_and_ends import (
 from pytest_hookharness.hosts.session.subagents import ask_subagent, continue_subagent, launch_subagent
 from pytest_hookharness.hosts.session.tool_calls import (
     close_batch,
-    compare_content,
     finish_call,
-    request_check,
 )
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
