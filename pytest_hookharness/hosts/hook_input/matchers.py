@@ -70,7 +70,7 @@ def _in_python(syntax: Syntax, matcher: str) -> str:
 
 def _searches_in_javascript(matcher: str, target: str) -> bool:
     # Few matchers come here, and the engine takes time to import.
-    import regress  # noqa: PLC0415
+    import regress
 
     try:
         expression = regress.Regex(matcher)
