@@ -42,6 +42,25 @@ def claude_call(number, text="no", message="", **result):
     ]
 
 
+def test_the_hook_of_a_reason_that_does_not_name_it():
+    """Of several Stop hooks, the one whose reason has no command is named by the record before it."""
+    blocked = {"hookEvent": "Stop", "blockingError": {"blockingError": WHY, "command": "./b.sh"}}
+    both = [{"command": "./a.sh"}, {"command": "./b.sh"}]
+    records = [
+        say("Done."),
+        {"type": "attachment", "attachment": {"type": "hook_blocking_error", **blocked}},
+        {"type": "system", "subtype": "stop_hook_summary", "hookInfos": both, "hookErrors": [WHY]},
+    ]
+    assert read(records).items[-1].refusals == (HookRefusal(event="Stop", hook="./b.sh", reason=WHY),)
+
+
+def test_an_interruption_is_no_prompt():
+    """What Claude Code writes when a person interrupts it is no prompt of that person."""
+    text = "[Request interrupted by user for tool use]"
+    records = [say("Hm."), {"type": "user", "message": {"content": [{"type": "text", "text": text}]}}]
+    assert [item.why for item in read(records).items] == ["stop", "interrupted"]
+
+
 def codex(kind, **payload):
     return {"type": kind, "payload": payload}
 

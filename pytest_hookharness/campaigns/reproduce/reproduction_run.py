@@ -270,6 +270,8 @@ class ReproductionRun:
             folder = f"{full.name}-project"
             copy_project(project.folder, (self.output / folder).resolve(), secrets)
         why = redact(f"{result.loop} Recorded by {result.host}, played on {result.project}.", secrets)
+        # The scenario is for others as well.
+        why = why.replace(f"{Path.home()}/", "~/")
         for scenario, suffix in ((small, ""), (full, "-full")):
             if scenario is None:
                 continue

@@ -21,6 +21,8 @@ from pytest_hookharness.model.actions import ActionResult, HookRefusal
 from pytest_hookharness.model.protocol import Payload
 
 _STOP_FEEDBACK = "Stop hook feedback:\n"
+# Written by the host in the name of the user.
+_INTERRUPTED = "[Request interrupted by user"
 _DENIED = re.compile(r"\A(?:Error: )?(?P<event>\w+):\S* hook error: (?P<reason>.*)\Z", re.DOTALL)
 # The newest commit, in the status that the agent was shown at the start.
 _COMMIT = re.compile(r"Recent commits:\s*([0-9a-f]{7,40})\b")
@@ -75,6 +77,8 @@ def _read_user_message(stream: SessionStream, record: Payload, message: Payload,
     if text.startswith(_STOP_FEEDBACK):
         hook, reason = bare_reason(text.removeprefix(_STOP_FEEDBACK))
         stream.refuse_stop([HookRefusal(event=_stop_event(agent), hook=hook, reason=reason)], agent)
+    elif text.startswith(_INTERRUPTED):
+        stream.add_break("interrupted", agent, text)
     elif record.get("isMeta") is not True:
         stream.add_prompt(text, agent)
 

@@ -117,8 +117,12 @@ class SessionStream:
             # The agent's last words are not in the transcript.
             self.add_break("stop", agent)
             last = len(self.items) - 1
+        # The earlier record may be the one that names the hook.
+        named = {one.reason: one.hook for one in self.items[last].refusals}
         self.items[last] = replace(self.items[last], refusals=())
-        self._add_refusals(last, refusals)
+        self._add_refusals(
+            last, [one if one.hook else replace(one, hook=named.get(one.reason, "")) for one in refusals]
+        )
 
     def last_of(self, agent: str) -> int | None:
         """Return the index of an agent's last item; ``None`` if there is none."""
