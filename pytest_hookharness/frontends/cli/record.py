@@ -71,7 +71,6 @@ def declare_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start",
         nargs=argparse.REMAINDER,
-        default=[],
         metavar="COMMAND",
         help="start this agent and change no settings; for hosts that run hooks with bash, such as Codex",
     )
@@ -85,7 +84,7 @@ def _call(arguments: argparse.Namespace) -> int:
         return _restore_all(path, arguments.host)
     given: Path | None = arguments.output
     folder = (given or (path if path.is_dir() else path.parent) / FOLDER).resolve()
-    if arguments.start:
+    if arguments.start is not None:
         return _start(path, arguments.host, folder, arguments.start)
     plan(path, arguments.host, folder)
     make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
@@ -103,6 +102,8 @@ def _start(path: Path, host: str, folder: Path, words: list[str]) -> int:
     """Run the agent, record until it ends, and return its exit code."""
     from pytest_hookharness.frontends.cli.started_agent import find_commands, run_agent
 
+    if not words:
+        raise SimulationError("--start: name the agent's command line behind it, as in `--start codex`")
     commands, others = find_commands(path, host)
     make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
     lines = [_ignore(folder), *(f"not recorded: {line}" for line in others)]
@@ -112,7 +113,7 @@ def _start(path: Path, host: str, folder: Path, words: list[str]) -> int:
     number = len({*folder.glob("*.json")} - before)
     print(f"{counted(number, 'payload')} in {folder}; no settings were changed")
     if not number:
-        print(_NONE_CAME)
+        print("warning: no payload came. Did the agent reach a hook, and does it trust the hooks here?")
     return code
 
 
