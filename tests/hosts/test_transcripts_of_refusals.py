@@ -332,3 +332,24 @@ def test_words_of_codex_before_a_call_are_no_stop():
 
     assert [item.say if isinstance(item, Action) else item.text for item in items] == ["Looking.", "Looking."]
     assert [type(item) for item in items] == [Action, Break]
+
+
+def test_subagents_of_codex(tmp_path):
+    """A subagent of Codex has a rollout beside that of its session, which names it; others are not read."""
+
+    def write(name, *records, **meta):
+        file = tmp_path / f"rollout-{name}.jsonl"
+        lines = [codex("session_meta", **meta), *records]
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        return file
+
+    stops = [line for number in range(3) for line in codex_stop(number)]
+    main = write("main", codex_done(type="UserMessage", content=[{"text": "Go."}]), *codex_stop(0), id="m")
+    below = write("below", *stops, id="b", parent_thread_id="m")
+    write("other", *stops, id="o", parent_thread_id="n")
+    (tmp_path / "rollout-empty.jsonl").touch()
+
+    files = read_session(main)
+    assert files.subagents == 1
+    assert [item.agent for item in files.stream.items] == ["", "", "b", "b", "b"]
+    assert {item.agent for item in read_session(below).stream.items} == {"b"}

@@ -141,7 +141,8 @@ class RecordedMoves:
         for call in calls:
             self._play(call)
         arguments = task.arguments if isinstance(task, Action) else {}
-        kind, prompt = (str(arguments.get(key) or "") for key in ("subagent_type", "prompt"))
+        kind = str(arguments.get("subagent_type") or arguments.get("agent_type") or "")
+        prompt = str(arguments.get("prompt") or arguments.get("message") or "")
         first = next((item.text for item in below if isinstance(item, Break) and item.why == "prompt"), "")
         texts = tuple(
             item.text or Stop().text for item in below if isinstance(item, Break) and item.why == "stop"

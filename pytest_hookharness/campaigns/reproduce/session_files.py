@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_hookharness.hosts.transcripts.codex_rollout import parent_thread
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.hosts.transcripts.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.model.actions import Action
@@ -51,7 +52,7 @@ def read_session(path: Path) -> SessionFiles:
             "version of the host may write another form"
         )
     read = 0
-    for file in _subagents(path):
+    for file in _subagents(path, stream):
         if read == _MOST_SUBAGENTS:
             unread["more files of subagents"] += 1
             continue
@@ -76,6 +77,13 @@ def texts_of(stream: SessionStream) -> Iterator[str]:
             yield item.text
 
 
+def _parent(rollout: Path) -> str:
+    try:
+        return parent_thread(next((value for _, value in Records(rollout).read()), None))
+    except UnreadableRecords:
+        return ""
+
+
 def _read(path: Path, prefix: str = "") -> tuple[SessionStream, Counter[str]]:
     records = Records(path)
 
@@ -92,9 +100,17 @@ def _read(path: Path, prefix: str = "") -> tuple[SessionStream, Counter[str]]:
     return stream, records.malformed + stream.left_out
 
 
-def _subagents(path: Path) -> Iterator[Path]:
-    """Yield the files of subagents: Claude Code and Qwen Code name their folder after the session."""
+def _subagents(path: Path, stream: SessionStream) -> Iterator[Path]:
+    """
+    Yield the files of subagents.
+
+    Claude Code and Qwen Code name their folder after the session; rollouts of Codex stand side by side, and
+    begin with the session that started them.
+    """
     if not path.is_file():
         return
+    if stream.form == "codex" and stream.session:
+        beside = (file for file in sorted(path.parent.glob("rollout-*.jsonl")) if file.name != path.name)
+        yield from (file for file in beside if _parent(file) == stream.session)
     for folder in (path.with_suffix("") / "subagents", path.parent.parent / "subagents" / path.stem):
         yield from sorted(folder.glob("agent-*.jsonl"))

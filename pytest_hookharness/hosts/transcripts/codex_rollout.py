@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pytest_hookharness.hosts.transcripts.session_stream import (
     SessionStream,
@@ -44,6 +45,7 @@ class CodexReader:
         ended: Exit codes of commands, and of other calls 0 or 1, by the identifier of the call.
         printed: What the commands printed, by the same.
         batch: Number of the message that the newest call belongs to.
+        agent: The subagent whose rollout it is; empty for the main agent's.
     """
 
     def __init__(self) -> None:
@@ -51,6 +53,7 @@ class CodexReader:
         self.ended: dict[str, int] = {}
         self.printed: dict[str, str] = {}
         self.batch = 0
+        self.agent = ""
 
     def read(self, stream: SessionStream, record: Payload) -> None:
         """Add a record to a stream."""
@@ -61,6 +64,7 @@ class CodexReader:
                 git = object_of(item.get("git"))
                 stream.note(cwd=item.get("cwd"), version=item.get("cli_version"), session=item.get("id"))
                 stream.note(commit=git.get("commit_hash"))
+                self.agent = string_of(item.get("id")) if parent_thread(record) else self.agent
             case "event_msg":
                 self._read_event(stream, item)
             case "response_item" if kind in _CALLS:
@@ -73,6 +77,10 @@ class CodexReader:
                 self._read_message(stream, item)
             case _:
                 return
+
+    def end(self, stream: SessionStream) -> None:
+        """Mark the items of a subagent, which has a rollout of its own."""
+        stream.items = [replace(item, agent=self.agent) for item in stream.items]
 
     def _read_event(self, stream: SessionStream, event: Payload) -> None:
         match event.get("type"):
@@ -166,6 +174,11 @@ class CodexReader:
             return False
         printed = self.printed[call]
         return not printed or printed not in output
+
+
+def parent_thread(record: Json) -> str:
+    """Return the session that started a subagent, by the first record of its rollout; empty if it is none."""
+    return string_of(object_of(object_of(record).get("payload")).get("parent_thread_id"))
 
 
 def is_codex_item(record: Payload) -> bool:

@@ -48,9 +48,14 @@ def _start_gemini() -> tuple[_Read, _End]:
     return reader.read, reader.end
 
 
+def _start_codex() -> tuple[_Read, _End]:
+    reader = CodexReader()
+    return reader.read, reader.end
+
+
 FORMATS: Mapping[str, _TranscriptFormat] = {
     "claude-code": _TranscriptFormat(is_claude_message, lambda: (read_claude_line, _end)),
-    "codex": _TranscriptFormat(is_codex_item, lambda: (CodexReader().read, _end)),
+    "codex": _TranscriptFormat(is_codex_item, _start_codex),
     "openhands": _TranscriptFormat(is_openhands_event, lambda: (OpenHandsReader().read, _end)),
     "gemini-cli": _TranscriptFormat(is_gemini_record, _start_gemini),
     "qwen-code": _TranscriptFormat(is_qwen_message, lambda: (read_qwen_line, _end)),
