@@ -8,7 +8,7 @@ the wanted one, or the hooks allow the stop. What is possible is then played as 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -137,10 +137,10 @@ def open_resumed_plays(
     endless: bool,
     remaining: Callable[[], float],
 ) -> Generator[ResumedPlays | None]:
-    """Open a testbed for the scripts of a scenario; ``None`` if its states cannot be restored."""
-    with resources.open(scenario, settings) as (testbed, agent):
-        try:
+    """Open a testbed for the scripts of a scenario; ``None`` if it cannot be opened, or not be restored."""
+    with ExitStack() as stack:
+        plays = None
+        with suppress(SnapshotError, SimulationError, WorkspaceError):
+            testbed, agent = stack.enter_context(resources.open(scenario, settings))
             plays = ResumedPlays(scenario, testbed, agent, seen=seen, endless=endless, remaining=remaining)
-        except SnapshotError:
-            plays = None
         yield plays

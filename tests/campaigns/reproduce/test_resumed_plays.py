@@ -57,3 +57,19 @@ def test_a_loop_that_the_agent_ends_is_ruled_out(plays):
 def test_nothing_follows_about_another_scenario(plays):
     """A scenario with other files is not ruled out, because it would be another testbed."""
     assert not plays.rules_out(replace(with_acts(Stop()), files={"a": ""}))
+
+
+def test_a_testbed_that_cannot_be_opened():
+    """Without time to open a testbed there is nothing to resume, and no error."""
+    with (
+        Harness(Settings(wall=0.0)) as harness,
+        open_resumed_plays(
+            WHOLE,
+            harness.settings,
+            harness.resources,
+            seen=lambda *_: True,
+            endless=True,
+            remaining=lambda: 0.0,
+        ) as plays,
+    ):
+        assert plays is None
