@@ -16,7 +16,13 @@ from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.activation import Activation
 from pytest_hookharness.campaigns.check.causes import at_one_place, independent, static_problems, untried
-from pytest_hookharness.campaigns.check.grouping import PlayedSession, SymptomEvidence, group, summarise
+from pytest_hookharness.campaigns.check.grouping import (
+    ENDLESS,
+    PlayedSession,
+    SymptomEvidence,
+    group,
+    summarise,
+)
 from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
 from pytest_hookharness.campaigns.check.session_errors import describe_error, is_defect, patience
@@ -46,8 +52,6 @@ _Job: TypeAlias = Callable[[TrialRunner], T]
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
 _SHORT = 30.0
 _LEAST = 1.0
-# Verdicts whose session has shown them several times already.
-_REPEATED = frozenset(["livelock", "capped", "no-end"])
 _NO_RUN = "No hook ran, so nothing is known about any of them."
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
@@ -141,9 +145,7 @@ class CheckRun:
             self._confirm(self._wanted())
 
     def _play_all(self) -> Iterator[None]:
-        """
-        Play one kind of session after the other; what the first ones show decides what the later ones try.
-        """
+        """Play one kind of session after the other; the first ones decide what the later ones try."""
         seed = self.settings.seed
         first = self._play_first(checkups.plan_each_event(self.place))
         yield
@@ -157,16 +159,14 @@ class CheckRun:
             return
         if any(cut_by_us(first.outcome)):
             # It would be cut in every session, and the other hooks need the time.
-            self.settings = replace(
-                self.settings, hook_timeout=patience(first.outcome, self.settings.hook_timeout)
-            )
+            limit = patience(first.outcome, self.settings.hook_timeout)
+            self.settings = replace(self.settings, hook_timeout=limit)
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
         further = checkups.plan_further(self.place, seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        activated = [*checkups.plan_activated(self.place, self.given)]
-        usual = checkups.plan_usual(self.place, seed)
-        self._play("other sessions", [*activated, *behaviours[:1], usual, *further])
+        usual = [*behaviours[:1], checkups.plan_usual(self.place, seed), *further]
+        self._play("other sessions", [*checkups.plan_activated(self.place, self.given), *usual])
         yield
         moves = refused_calls(self._outcomes())
         written = writes_before_calls(self.place.host, self._outcomes())
@@ -178,6 +178,7 @@ class CheckRun:
                 *([checkups.plan_rewordings(self.place, commands, files)] if commands or files else []),
                 checkups.plan_invariance(self.place, moves, endless=endless),
                 *checkups.plan_world(self.place, moves, written=written),
+                *checkups.plan_loops_varied([one.session for one in self._played if one.loops]),
                 *behaviours[1:],
             ],
         )
@@ -233,9 +234,7 @@ class CheckRun:
         return play
 
     def _share(self) -> float:
-        """
-        Return the share of the budget that sessions may use, so that time is left to confirm what they show.
-        """
+        """Return the share of the budget that sessions may use; the rest is for what they show."""
         if not self._played:
             # With little time, the session that tries each hook once is worth more than all others.
             return _FIRST if self.settings.wall >= _SHORT else _LAST
@@ -286,7 +285,8 @@ class CheckRun:
                 return self._find_symptom(session, evidence.symptom, wall, runner.resources)
 
             scenario = evidence.session.scenario
-            if evidence.session.active and evidence.symptom.kind in _REPEATED:
+            # Its session has shown it several times already.
+            if evidence.session.active and evidence.symptom.kind in ENDLESS:
                 return evidence, (scenario, evidence.symptom)
             if evidence.session.event or evidence.session.active:
                 again = look(scenario)
@@ -323,8 +323,8 @@ class CheckRun:
         found = [*self._static.symptoms]
         for played in self._played:
             if played.outcome is not None:
-                harmless = played.session.harmless
-                found += find_symptoms(played.outcome, mark=corpora.MARKER, harmless=harmless)
+                session = played.session
+                found += find_symptoms(played.outcome, mark=corpora.MARKER, harmless=session.harmless)
         return found
 
     def has_time(self) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answer_rewording import reworded_answers
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
+from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.judging.findings import codes, finding_catalogue
@@ -25,7 +26,6 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.protocol import Hook
 
 STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
-ENDLESS = frozenset({"livelock", "capped", "no-end"})
 _LIMITER = Path(hookharness_limit.__file__)
 # The second is for hosts whose own cap acts before the tenth refusal.
 _LIMITS = ("--after 3", "--after 3 --at-most 5")

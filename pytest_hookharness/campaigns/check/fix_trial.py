@@ -20,8 +20,8 @@ from pytest_hookharness.campaigns.check import sessions as checkups
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
-from pytest_hookharness.campaigns.check.fix_candidates import ENDLESS, STOPS, Candidate, find_candidates
-from pytest_hookharness.campaigns.check.grouping import PlayedSession
+from pytest_hookharness.campaigns.check.fix_candidates import STOPS, Candidate, find_candidates
+from pytest_hookharness.campaigns.check.grouping import ENDLESS, PlayedSession
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, Fix, HookSet, Problem, Symptom

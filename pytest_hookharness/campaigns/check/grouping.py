@@ -23,6 +23,8 @@ from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
+# Verdicts on sessions whose end hooks refuse again and again.
+ENDLESS = frozenset(["livelock", "capped", "no-end"])
 _NO_GIT = "Git is not installed here, so no copy was a repository; what hooks do in one was not tested."
 # What was done when the time ended says nothing about the hooks.
 _WHILE = re.compile(r"(?<=the time budget ended) while .*", re.DOTALL)
@@ -37,6 +39,11 @@ class PlayedSession:
     outcome: Outcome | None = None
     why: str = ""
     failed: bool = False
+
+    @property
+    def loops(self) -> bool:
+        """Whether hooks that were activated for the session refuse its end forever."""
+        return bool(self.session.active and self.outcome and self.outcome.verdict_name in ENDLESS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

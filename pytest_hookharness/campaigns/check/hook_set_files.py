@@ -68,7 +68,9 @@ def read_components(profile: hosts.Profile, root: Path, place: str) -> Iterator[
     found: dict[str, HookSet] = {}
     folders = [path.removeprefix(place) for path in profile.config.components if path.startswith(place)]
     for folder in folders:
-        for file in sorted((root / folder).rglob("*.md")):
+        # A skill is a folder below that of the skills; commands and subagents may lie deeper.
+        pattern = "*/SKILL.md" if folder.endswith("skills") else "**/*.md"
+        for file in sorted((root / folder).glob(pattern)):
             name = str(file.relative_to(root))
             hooks = hosts.component_hooks(read_text(file) or "", agent=folder.endswith("agents"))
             key = json.dumps(hooks, sort_keys=True, default=str)

@@ -127,6 +127,14 @@ def plan_activated(hook_set: HookSet, given: Sequence[Activation] = ()) -> Itera
         yield CheckSession(title=one.title, scenario=scenario, active=one.title)
 
 
+def plan_loops_varied(active: Sequence[CheckSession]) -> Iterator[CheckSession]:
+    """Yield activated sessions in which a tool is missing, and in which another session works beside."""
+    for session in active:
+        scenario = replace(session.scenario, turns=len(session.scenario.script.acts) + 1)
+        yield replace(session, scenario=_varied(scenario, "tools"), ends=False, only=" on the PATH")
+        yield replace(session, scenario=_varied(scenario, "sessions"), ends=False)
+
+
 def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
     """Return the same session with the hooks of each event one after the other, not in parallel."""
     sets = Counter(hook.event for hook in hook_set.hooks)

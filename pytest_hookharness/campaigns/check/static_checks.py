@@ -7,6 +7,7 @@ could not be tried.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -40,6 +41,12 @@ from pytest_hookharness.model.verdicts import FindingCode
 _CLOSED = frozenset({hosts.Role.SESSION_START, hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
 # A timeout of more seconds was meant in milliseconds, and one of less than a second the other way round.
 _LONG, _SHORT = 3600.0, 1.0
+# Variables of old examples, without a default of their own: the host gives all of this on standard input.
+_NEVER_SET = {
+    "claude-code": re.compile(
+        r"\$\{?(CLAUDE_(?:TOOL_(?:INPUT|NAME|OUTPUT)|FILE_PATHS?|HOOK_EVENT)\w*)(?![\w:-])"
+    )
+}
 _HOUR, _THOUSAND = 3600.0, 1000
 
 
@@ -67,6 +74,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_of_settings(hook_set),
         *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
         *(symptom for hook in hook_set.hooks for symptom in _of_hook(hook_set, hook)),
+        *_of_variables(hook_set),
         *_of_shells(hook_set, [hook for hook, _ in obstacles]),
         *_of_paths(hook_set, [hook for hook, found in obstacles if not found.local]),
     ]
@@ -107,6 +115,18 @@ def _not_run(obstacles: Sequence[tuple[Hook, Obstacle]]) -> Iterator[Symptom]:
             text=f"{events}: {obstacle.text}.",
             advice=obstacle.fix,
         )
+
+
+def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield variables that people expect with the input of a hook, and that the host never sets."""
+    expected = _NEVER_SET.get(hook_set.host)
+    used = [(hook, expected.findall(hook.command)) for hook in hook_set.hooks] if expected else []
+    hooks = [hook for hook, names in used if names]
+    if hooks:
+        name = next(names[0] for _, names in used if names)
+        text = f"${name} is always empty, as {hook_set.host} sets no such variable."
+        symptom = _together(CONFIG_OFF, hooks, text)
+        yield replace(symptom, advice="Read the JSON on standard input: `jq -r .tool_input.file_path`.")
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:

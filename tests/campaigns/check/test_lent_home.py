@@ -6,7 +6,7 @@ import pytest
 
 from pytest_hookharness.campaigns.check.causes import offline_hooks
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
-from pytest_hookharness.campaigns.check.fix_candidates import ENDLESS
+from pytest_hookharness.campaigns.check.grouping import ENDLESS
 from pytest_hookharness.campaigns.check.lent_home import find_lent, lent_home
 from pytest_hookharness.frontends.checkup import check
 from pytest_hookharness.model.outcome import Outcome

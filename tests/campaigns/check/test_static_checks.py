@@ -304,3 +304,13 @@ def test_hosts_that_read_the_same_settings(tmp_path, found):
     found(("Stop", "sh x.sh"))
     (hook_set,) = find_hook_sets(tmp_path)
     assert not [*describe_other_readers(hook_set)]
+
+
+def test_variables_that_no_host_sets(found):
+    """A variable of old examples is named, unless the command has a default for it."""
+    (symptom,) = found(("PostToolUse", 'npx prettier "$CLAUDE_TOOL_INPUT_FILE_PATH"')).symptoms
+    assert symptom.kind == "CONFIG-OFF"
+    assert (
+        "$CLAUDE_TOOL_INPUT_FILE_PATH is always empty, as claude-code sets no such variable" in symptom.text
+    )
+    assert not kinds(found(("PostToolUse", 'echo "${CLAUDE_TOOL_NAME:-none}" "$CLAUDE_PROJECT_DIR"')))
