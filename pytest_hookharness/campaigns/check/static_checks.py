@@ -143,7 +143,7 @@ def _of_paths(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
     """Yield which paths hold only in some folders, each form once with all its hooks."""
     unquoted = [(hook, found[0][0]) for hook in hook_set.hooks if (found := unquoted_paths(hook_set, hook))]
     for variable in dict.fromkeys(variable for _, variable in unquoted):
-        text = f"{variable} is not quoted, so in a folder with a space in its path the hook is not found."
+        text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
         symptom = _together(UNQUOTED_PATH, [hook for hook, one in unquoted if one == variable], text)
         yield replace(symptom, advice=f'Put the variable in double quotes: `"{variable}"`.')
     relative = [hook for hook in hook_set.hooks if hook not in broken and relative_script(hook_set, hook)]
