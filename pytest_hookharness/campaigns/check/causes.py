@@ -6,6 +6,7 @@ A hook that cannot run has no other defect, and what is certain without a run ne
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import name_problem
 from pytest_hookharness.campaigns.check.static_checks import StaticResult
 from pytest_hookharness.judging.checkup.evidence import with_evidence
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
+from pytest_hookharness.judging.findings.codes import UNGUARDED_TOOL
 from pytest_hookharness.judging.findings.finding_catalogue import (
     CONFIG_OFF,
     EVENT_UNKNOWN,
@@ -28,6 +30,8 @@ from pytest_hookharness.model.scenario import Scenario
 
 # Programs that wait for the network, which sessions do not have, at the end of what a hook waits for.
 _NEEDS_NETWORK = re.compile(r"waits for its child (uvx?|npx|npm|pnpm|yarn|bunx|pip3?|curl|wget|ssh|gh) \(")
+# How a symptom names the tool that was missing, and the turn.
+_MISSING = re.compile(r" in turn (\d+): .*with no `([\w.+-]+)` on the PATH")
 # What programs say that have no network.
 _NO_NETWORK = re.compile(
     r"could not resolve|name resolution|network (?:was|is) (?:disabled|unreachable)|ENOTFOUND|EAI_AGAIN"
@@ -72,7 +76,7 @@ def independent(
         *_commands(one for one in static.symptoms if one.kind == NOT_RUN.name),
     }
     symptoms = [one for one in found if one.symptom.kind not in _STATIC and not _is_of(one.symptom, broken)]
-    symptoms = [one for one in symptoms if not network_program(one.symptom)]
+    symptoms = [one for one in symptoms if not network_program(one.symptom) and not is_moot(one)]
     not_run = {*_commands(one.symptom for one in symptoms if one.symptom.kind == NOT_RUN.name)}
     return [one for one in symptoms if one.symptom.kind == NOT_RUN.name or not _is_of(one.symptom, not_run)]
 
@@ -86,6 +90,19 @@ def offline_hooks(outcomes: Sequence[Outcome]) -> list[str]:
             said = bool(_NO_NETWORK.search(f"{run.stderr.text}\n{run.stdout.text}"))
             failed[command] = failed.get(command, True) and said
     return [command for command, said in failed.items() if said]
+
+
+def is_moot(evidence: SymptomEvidence) -> bool:
+    """Return whether a guard only allows a call that cannot work, as the missing tool is what it starts."""
+    missing = _MISSING.search(evidence.symptom.text)
+    if missing is None or evidence.symptom.kind != UNGUARDED_TOOL.name:
+        return False
+    starts = re.compile(rf"[\"';&|] *{re.escape(missing[2])} ")
+    return any(
+        starts.search(json.dumps(hook_run.payload))
+        for step, hook_run in evidence.trace.hook_runs()
+        if step.turn == int(missing[1])
+    )
 
 
 def network_program(symptom: Symptom) -> str:

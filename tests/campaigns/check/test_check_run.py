@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.check.causes import network_program
+from pytest_hookharness.campaigns.check.causes import is_moot, network_program
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.scenario_export import export
-from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.checkup import CheckSession, Symptom
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 
 UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 
@@ -101,3 +105,26 @@ def test_a_program_that_waits_for_the_network(kind, child, program):
         f"Stop: cut: sh x.sh waits for its child bash (pid 3), bash y.sh waits for its child {child} (pid 4)."
     )
     assert network_program(Symptom(kind=kind, text=text)) == program
+
+
+@pytest.mark.parametrize(
+    ("command", "moot"),
+    [("git push origin main", True), ("cd x && git push", True), ("rm -rf .git x", False)],
+)
+def test_a_missing_tool_that_the_call_starts(command, moot):
+    """That a guard allows a call whose own program is missing says nothing about the guard."""
+    rule = Rule("nothing said", Basis.DOCUMENTED, "a page")
+    payload = {"tool_name": "Bash", "tool_input": {"command": command}}
+    hook = Hook(event="PreToolUse", command="./x.sh")
+    hook_run = HookRun(hook=hook, payload=payload, run=None, reply=Reply(rule=rule))
+    decision = Decision(event="PreToolUse", rule=rule)
+    event = HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision)
+    text = "PreToolUse in turn 2: refuses (exit 0); with no `git` on the PATH, allows (exit 0)."
+    evidence = SymptomEvidence(
+        id="x",
+        symptom=Symptom(kind="UNGUARDED-TOOL", hook="./x.sh", text=text, turn=2),
+        session=CheckSession(title="x", scenario=Scenario(name="x")),
+        trace=Trace(steps=(Step(number=1, turn=2, exchange=event),)),
+        shown_by=(),
+    )
+    assert is_moot(evidence) is moot
