@@ -72,8 +72,8 @@ def test_turns_with_counting_reasons_have_the_same_actions():
     ("word", "period"),
     [
         ("aaa", 1), ("xaaa", 1), ("aa", None), ("ababab", 2), ("abab", None), ("abcabcabc", 3),
-        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST_PERIOD),
-        ("abcdefghijklm" * 3, None),
+        ("aab", None), ("abaab", None), ("x" + string.printable[:LONGEST_PERIOD] * 3, LONGEST_PERIOD),
+        (string.printable[: LONGEST_PERIOD + 1] * 3, None),
     ],
 )  # fmt: skip
 def test_the_period_is_the_shortest_one_that_came_twice(word, period):

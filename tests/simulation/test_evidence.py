@@ -66,6 +66,17 @@ def test_a_log_that_is_only_written(stop, command):
 
 
 @pytest.mark.slow
+def test_a_log_beside_a_count_that_starts_over_late(stop):
+    """A log that is only written hides no cycle of 20 turns in which a count starts again."""
+    count = "n=$(cat n 2>/dev/null || echo 0); echo $(((n + 1) % 20)) > n; "
+    outcome = stop(f"{count}[ $n = 7 ] && echo seven >> log; {REFUSE}")
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.verdict.period) == ("unread", 20)
+    assert outcome.probe_reports == ()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("log", "evidence"), [("date >> log", "unread"), ("date >/dev/null", "closed")])
 def test_a_clock_that_decides_nothing(stop, log, evidence):
     """A hook that reads only the clock keeps its level, and the clock is an assumption."""

@@ -100,7 +100,7 @@ def _may_be_drawn(word: str, ids: set[str]) -> bool:
 
 
 # Longer cycles can only be proved exactly.
-LONGEST_PERIOD = 12
+LONGEST_PERIOD = 30
 # A text without its numbers, times and ids.
 TextOutline: TypeAlias = Callable[[str], str]
 

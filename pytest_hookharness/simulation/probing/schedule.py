@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 _REPORT_LIMIT = 4
 # Patterns that are tried, of which most turn out to be none.
 _TRY_LIMIT = 20
-# Similar periods that are observed: a count modulo a small number hides in the first ones.
+# Similar periods that are observed in any case: a count modulo a small number hides in the first ones.
 _OBSERVED = 3
+# Similar periods that are tried as progressions.
+_TRIED = 12
 # Part of the real time that is spent on real turns before the first experiment.
 _SHARE_OF_TURNS = 1 / 3
 # Seconds: if so little time ends the run, it is left to pass while turns go on.
@@ -152,7 +154,7 @@ class ProbeSchedule:
         if early or len(self.made) >= _REPORT_LIMIT:
             return None
         periods = [*find_similar_periods(turn, self._history.signature)]
-        for period in periods[:_OBSERVED]:
+        for period in self._promising(turn, periods):
             if not self._cycles.influences(period).matters:
                 return self._end_proved("progression", period)
         if periods and self._has_turns(periods[0]):
@@ -175,6 +177,18 @@ class ProbeSchedule:
             return self._end_out_of_reach(threshold, report.period)
         self._awaited = threshold
         return None
+
+    def _promising(self, turn: int, periods: Sequence[int]) -> Iterator[int]:
+        """Yield the periods worth observing: the first, and those at which something recurs for once."""
+        always: set[str] | None = None
+        for place, period in enumerate(periods):
+            # Whether something recurs at a longer period is looked up once in each repetition of it.
+            if place >= _OBSERVED and turn % period != 1:
+                continue
+            differing = {change.path for change in self._history.differing(turn, period)}
+            if place < _OBSERVED or (always is not None and always - differing):
+                yield period
+            always = differing if always is None else always & differing
 
     def _end_out_of_reach(self, threshold: Threshold, period: int) -> RunEnd | None:
         return self._end_unless_capped(describe_out_of_reach(threshold, self._turn_limit), period)
@@ -243,7 +257,7 @@ class ProbeSchedule:
         """
         Return the report on the first period whose parts move by a progression; ``None`` if there is none.
         """
-        for period in periods:
+        for period in periods[:_TRIED]:
             if self._tries >= _TRY_LIMIT:
                 return None
             if turn < self._not_before_by_period.get(period, 0):
