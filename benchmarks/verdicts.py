@@ -29,21 +29,43 @@ echo $(( (number + 1) % {period} )) > number
 echo "attempt $number" >&2
 exit 2
 """
-# It counts, so that nothing is proved: real turns, and then experiments.
-_COUNTS = """\
+# They count, so that nothing is proved: real turns, and then experiments.
+_COUNTS = {
+    "bash": """\
 #!/bin/bash
 read -r number 2>/dev/null < number || number=0
 echo $((number + 2)) > number
 [ "$number" = 12345 ] && exit 0
 echo "not yet" >&2
 exit 2
-"""
-_LOGS = """\
+""",
+    "python": """\
+#!/usr/bin/env python3
+import json, os, sys
+json.load(sys.stdin)
+number = int(open("number").read()) if os.path.exists("number") else 0
+with open("number", "w") as file:
+    file.write(str(number + 2))
+if number == 12345:
+    sys.exit(0)
+sys.exit(print("not yet", file=sys.stderr) or 2)
+""",
+}
+_LOGS = {
+    "bash": """\
 #!/bin/bash
 echo "refused" >> stop.log
 echo "not yet" >&2
 exit 2
-"""
+""",
+    "python": """\
+#!/usr/bin/env python3
+import json, sys
+with open("stop.log", "a") as file:
+    file.write(json.dumps(json.load(sys.stdin)) + "\\n")
+sys.exit(print("not yet", file=sys.stderr) or 2)
+""",
+}
 MOST_HOOK_RUNS = {1: 4}
 MOST_FOR_TURN = 0.003
 MOST_FOR_EXPERIMENT = 1.2
@@ -91,38 +113,44 @@ def costs(folder: Path, *, quick: bool) -> Table:
         ("what", "time", "ratio", "to", "aim", ""),
         notes=["A turn of a loop that is not proved; what it costs beside its hook is our own part."],
     )
-    with Harness(Settings(base=folder / "costs", wall=600.0)) as harness:
-        rounds = 1 if quick else 5
-        experiments: list[float] = []
-        turns = {
-            "turn": lambda: _loop_costs(harness, experiments),
-            "hook": _alone(folder / "alone", _COUNTS),
-        }
-        seen = take_turns(turns, rounds)
-        own = seen.difference("turn", "hook")
-        found.add("hook alone", milli(seen.median("hook")))
-        found.add("turn", milli(seen.median("turn")), seen.ratio("turn", "hook"), "hook alone")
-        aim = f"<= {milli(MOST_FOR_TURN)}", "reached" if own <= MOST_FOR_TURN else "missed"
-        found.add("our part of a turn", milli(own), "", "", *aim)
-        # The repetition that an experiment plays is one turn.
-        one = statistics.median(experiments)
-        ratio = Ratio(one / seen.median("turn"))
-        found.add("experiment", milli(one), ratio, "turn", *against(MOST_FOR_EXPERIMENT, ratio))
-        turns = {"verdict": _logging(harness), "hook": _alone(folder / "logs", _LOGS)}
-        seen = take_turns(turns, 2 if quick else 9)
-        ratio = seen.ratio("verdict", "hook")
-        verdict = milli(seen.median("verdict"))
-        found.add(
-            "verdict on a hook that logs", verdict, ratio, "hook alone", *against(MOST_FOR_LOGGING, ratio)
-        )
+    for name in _COUNTS:
+        with Harness(Settings(base=folder / name, wall=600.0)) as harness:
+            _add_turns(found, harness, folder / f"{name} alone", name, 1 if quick else 5)
+            _add_verdicts(found, harness, folder / f"{name} logs", name, 2 if quick else 9)
     return found
 
 
-def _loop_costs(harness: Harness, experiments: list[float]) -> list[float]:
+def _add_turns(found: Table, harness: Harness, place: Path, name: str, rounds: int) -> None:
+    experiments: list[float] = []
+    turns = {
+        "turn": lambda: _loop_costs(harness, _COUNTS[name], experiments),
+        "hook": _alone(place, _COUNTS[name]),
+    }
+    seen = take_turns(turns, rounds)
+    own = seen.difference("turn", "hook")
+    found.add(f"{name}: hook alone", milli(seen.median("hook")))
+    found.add(f"{name}: turn", milli(seen.median("turn")), seen.ratio("turn", "hook"), "hook alone")
+    aim = f"<= {milli(MOST_FOR_TURN)}", "reached" if own <= MOST_FOR_TURN else "missed"
+    found.add(f"{name}: our part of a turn", milli(own), "", "", *aim)
+    # The repetition that an experiment plays is one turn.
+    one = statistics.median(experiments)
+    ratio = Ratio(one / seen.median("turn"))
+    found.add(f"{name}: experiment", milli(one), ratio, "turn", *against(MOST_FOR_EXPERIMENT, ratio))
+
+
+def _add_verdicts(found: Table, harness: Harness, place: Path, name: str, rounds: int) -> None:
+    turns = {"verdict": _logging(harness, _LOGS[name]), "hook": _alone(place, _LOGS[name])}
+    seen = take_turns(turns, rounds)
+    ratio, verdict = seen.ratio("verdict", "hook"), milli(seen.median("verdict"))
+    aim = against(MOST_FOR_LOGGING, ratio)
+    found.add(f"{name}: verdict on a hook that logs", verdict, ratio, "hook alone", *aim)
+
+
+def _loop_costs(harness: Harness, script: str, experiments: list[float]) -> list[float]:
     """Return the seconds of each turn of a loop, and add those of each experiment."""
     watch = _Stopwatch()
     outcome = simulate(
-        _refusing(_COUNTS, turns=40),
+        _refusing(script, turns=40),
         harness.settings,
         harness.resources,
         on_turn=lambda *_: watch.turns.append(time.perf_counter()),
@@ -134,10 +162,10 @@ def _loop_costs(harness: Harness, experiments: list[float]) -> list[float]:
     return [after - before for before, after in pairwise(watch.turns)][-20:]
 
 
-def _logging(harness: Harness) -> Turn:
+def _logging(harness: Harness, script: str) -> Turn:
     def turn() -> list[float]:
         began = time.perf_counter()
-        outcome = harness.simulate(_refusing(_LOGS))
+        outcome = harness.simulate(_refusing(script))
         assert getattr(outcome.verdict, "evidence", "") == "unread", outcome.verdict
         return [time.perf_counter() - began]
 

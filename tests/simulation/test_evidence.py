@@ -3,6 +3,7 @@
 import tempfile
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,21 @@ def test_a_clock_that_decides(stop, command):
     assert isinstance(outcome.verdict, Undecided)
     assert "would allow the stop after" in outcome.verdict.why
     assert outcome.iterations == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "test",
+    ['"$(date +%a%H)" = {:%a%H}', '"$(date +%H)" = {:%H} ] && [ "$(date +%d)" = {:%d}'],
+    ids=["in one text", "one by one"],
+)
+def test_an_hour_of_one_day_decides(stop, test):
+    """A hook that allows the stop within an hour of one day is no proof of a loop."""
+    end = datetime.now(UTC) + timedelta(days=3, hours=11)
+    outcome = stop(f"[ {test.format(end, end)} ] && exit 0; {REFUSE}", turns=5)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would allow the stop after" in outcome.verdict.why
 
 
 @pytest.mark.slow

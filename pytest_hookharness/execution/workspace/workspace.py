@@ -189,7 +189,7 @@ class Workspace(AbstractContextManager["Workspace"]):
     def written(self) -> tuple[Path, ...]:
         """All folders that change during one simulation, with the records of the test doubles."""
         every = dict.fromkeys([*self.roots.values(), self.doubles.folder])
-        return tuple(folder for folder in every if not any(other in folder.parents for other in every))
+        return tuple(folder for folder in every if every.keys().isdisjoint(folder.parents))
 
     def clear_overlay(self) -> None:
         """

@@ -3,7 +3,8 @@ The clock trial: a cycle that reads the time, played with other times than its o
 
 The kernel shows the moved clock to all programs, and the times of files with it. Time passes as it would in
 a session: first at the pace of a person, then in steps of an hour and of a day. The steps are odd, so that
-hours, days of the week and remainders of a division all occur.
+hours, days of the week and remainders of a division all occur. Then come times that the scripts name, such as
+3 on Sundays, which no steps would meet.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+from pytest_hookharness.judging.probing.named_times import find_named_times
 from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -25,6 +27,7 @@ from pytest_hookharness.model.probes import (
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import Repetition
+from pytest_hookharness.simulation.testbed.hook_source import texts
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds between two turns of an agent that works with a person.
@@ -98,7 +101,9 @@ class ClockTrial:
         clock = self._testbed.workspace.clock
         with checkpoint, clock.shown_by_kernel():
             threshold = self._play_all(checkpoint.resume())
-            if threshold is not None and threshold.allows_stop:
+            if threshold is None:
+                threshold = self._play_named(checkpoint)
+            elif threshold.allows_stop:
                 threshold = self._narrow(checkpoint, threshold)
             unclear = f"the clock could not be moved for all programs: {clock.gap}" if clock.gap else ""
         return self._report(threshold, unclear)
@@ -119,6 +124,32 @@ class ClockTrial:
                 at = f"{format_duration(passed)} with turns between"
                 return Threshold(at=at, what=seen.what, seconds=passed, allows_stop=seen.allows_stop)
         return None
+
+    def _play_named(self, checkpoint: Checkpoint) -> Threshold | None:
+        """Play one repetition at each of the times that the scripts of the hooks name."""
+        checkpoint.restore()
+        sources = texts(self._testbed, self._repetition.hook_runs)
+        times = find_named_times(sources, self._testbed.workspace.clock.now)
+        seen, runs, played = ProbeResult(reaction=ProbeEffect.SAME), 0, [0.0]
+        for seconds in times:
+            played.append(seconds)
+            checkpoint.restore()
+            driver = checkpoint.resume()
+            driver.let_pass(seconds)
+            seen = self._repetition.compare_decisions(driver, self._remaining)
+            runs += driver.hook_run_count
+            if seen.reaction is not ProbeEffect.SAME:
+                break
+        if not times:
+            return None
+        latest = format_duration(max(played))
+        tried = f"at {counted(len(played) - 1, 'time')} that the scripts name, up to {latest} later"
+        self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen, hook_runs=runs))
+        self._on_probe()
+        if seen.reaction is ProbeEffect.SAME:
+            return None
+        at = f"{format_duration(played[-1])} without a turn"
+        return Threshold(at=at, what=seen.what, seconds=played[-1], allows_stop=seen.allows_stop)
 
     def _narrow(self, checkpoint: Checkpoint, threshold: Threshold) -> Threshold:
         """Return the shortest pause, to 2 %, after which the stop is allowed, if one pause leads there."""
