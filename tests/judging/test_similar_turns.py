@@ -10,13 +10,14 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     TextOutlines,
     TurnSignature,
     actions_of,
+    choose_observed,
     describe_difference,
     find_similar_periods,
     outline,
 )
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
-from pytest_hookharness.model.trace import HookEvent, Moved, Step
+from pytest_hookharness.model.trace import Change, HookEvent, Moved, Step
 
 RULE = Rule("a stop is refused", Basis.ASSUMED, "the test")
 
@@ -150,3 +151,23 @@ def test_a_word_is_no_id(before, word):
         outlines.of(f"It is {one} now.")
 
     assert word in outlines.of(f"It is {word} now.")
+
+
+@pytest.mark.parametrize(
+    ("turn", "differs", "chosen"),
+    [
+        (41, {}, [1, 2, 3]),
+        (41, {20: {"log"}}, [1, 2, 3, 20]),
+        (42, {20: {"log"}}, [1, 2, 3]),
+        (41, {20: {"log"}, 5: {"log"}}, [1, 2, 3, 5]),
+        (41, {20: {"n", "log"}}, [1, 2, 3]),
+    ],
+    ids=["a count", "it recurs", "another turn", "it recurs sooner", "more differs"],
+)
+def test_a_longer_period_is_observed_where_something_recurs(turn, differs, chosen):
+    """Beside the first periods one is observed if what differs at all of them is equal there."""
+
+    def differing(_, period):
+        return [Change(path=path, how="content") for path in differs.get(period, {"n"})]
+
+    assert [*choose_observed(turn, range(1, 21), differing)] == chosen

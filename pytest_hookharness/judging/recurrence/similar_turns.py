@@ -19,7 +19,7 @@ from pytest_hookharness.judging.state_diff.timestamps import Reading, Token, Tok
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Decision
-from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step
+from pytest_hookharness.model.trace import Change, Happened, HookEvent, HookRun, Moved, Performed, Step
 
 _HEXADECIMAL = re.compile(r"\b0[xX][0-9a-fA-F]+\b")
 # Alphabets of random ids, the smallest first.
@@ -101,6 +101,8 @@ def _may_be_drawn(word: str, ids: set[str]) -> bool:
 
 # Longer cycles can only be proved exactly.
 LONGEST_PERIOD = 30
+# Similar periods that are observed in any case: a count modulo a small number hides in the first ones.
+_OBSERVED = 3
 # A text without its numbers, times and ids.
 TextOutline: TypeAlias = Callable[[str], str]
 
@@ -172,6 +174,28 @@ def find_similar_periods(newest: int, signature: Callable[[int], TurnSignature |
             return
         if first.state == last.state and found[:period] == found[period : 2 * period]:
             yield period
+
+
+def choose_observed(
+    turn: int, periods: Iterable[int], differing: Callable[[int, int], Iterable[Change]]
+) -> Iterator[int]:
+    """
+    Yield the periods that are worth observing: the first, and those at which something recurs for once.
+
+    Args:
+        turn: The newest turn.
+        periods: Those after which it is similar, shortest first.
+        differing: Returns what differs between the states after the last repetitions of a period.
+    """
+    always: set[str] | None = None
+    for place, period in enumerate(periods):
+        # Whether something recurs at a longer period is looked up once in each repetition of it.
+        if place >= _OBSERVED and turn % period != 1:
+            continue
+        paths = {change.path for change in differing(turn, period)}
+        if place < _OBSERVED or (always is not None and always - paths):
+            yield period
+        always = paths if always is None else always & paths
 
 
 def _exchange(step: Step, read: TextOutline) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pytest_hookharness import hosts
 from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
-from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
+from pytest_hookharness.judging.recurrence.similar_turns import choose_observed, find_similar_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _REPORT_LIMIT = 4
 # Patterns that are tried, of which most turn out to be none.
 _TRY_LIMIT = 20
-# Similar periods that are observed in any case: a count modulo a small number hides in the first ones.
-_OBSERVED = 3
 # Similar periods that are tried as progressions.
 _TRIED = 12
 # Part of the real time that is spent on real turns before the first experiment.
@@ -154,7 +152,7 @@ class ProbeSchedule:
         if early or len(self.made) >= _REPORT_LIMIT:
             return None
         periods = [*find_similar_periods(turn, self._history.signature)]
-        for period in self._promising(turn, periods):
+        for period in choose_observed(turn, periods, self._history.differing):
             if not self._cycles.influences(period).matters:
                 return self._end_proved("progression", period)
         if periods and self._has_turns(periods[0]):
@@ -177,18 +175,6 @@ class ProbeSchedule:
             return self._end_out_of_reach(threshold, report.period)
         self._awaited = threshold
         return None
-
-    def _promising(self, turn: int, periods: Sequence[int]) -> Iterator[int]:
-        """Yield the periods worth observing: the first, and those at which something recurs for once."""
-        always: set[str] | None = None
-        for place, period in enumerate(periods):
-            # Whether something recurs at a longer period is looked up once in each repetition of it.
-            if place >= _OBSERVED and turn % period != 1:
-                continue
-            differing = {change.path for change in self._history.differing(turn, period)}
-            if place < _OBSERVED or (always is not None and always - differing):
-                yield period
-            always = differing if always is None else always & differing
 
     def _end_out_of_reach(self, threshold: Threshold, period: int) -> RunEnd | None:
         return self._end_unless_capped(describe_out_of_reach(threshold, self._turn_limit), period)
