@@ -125,7 +125,7 @@ def test_a_clock_that_decides(stop, command):
 )
 def test_an_hour_of_one_day_decides(stop, test):
     """A hook that allows the stop within an hour of one day is no proof of a loop."""
-    end = datetime.now(UTC) + timedelta(days=3, hours=11)
+    end = datetime.now(UTC) + timedelta(days=1, hours=11)
     outcome = stop(f"[ {test.format(end, end)} ] && exit 0; {REFUSE}", turns=5)
 
     assert isinstance(outcome.verdict, Undecided)
