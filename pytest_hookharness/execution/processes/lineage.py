@@ -7,6 +7,7 @@ Loaded by the supervisor too.
 from __future__ import annotations
 
 import os
+import resource
 import stat
 
 from pytest_hookharness.execution import platform
@@ -37,7 +38,9 @@ class DescriptorMark:
     """
 
     def __init__(self) -> None:
-        self._number, passed = _HIGHEST, list[int]()
+        passed = list[int]()
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._number = _HIGHEST if limit == resource.RLIM_INFINITY else min(_HIGHEST, limit - 1)
         while (mode := _mode(self._number)) is not None:
             passed += [self._number] if stat.S_ISFIFO(mode) else []
             self._number -= 1
