@@ -17,6 +17,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
     Tools,
 )
+from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.regex import SlowPattern
 
 from ..hosts.conftest import ended, play
@@ -479,3 +480,23 @@ def test_claude_asks_for_no_permission_to_edit_where_edits_are_accepted(command,
 
     assert len(played.asked("PermissionRequest")) == asked
     assert played.asked("Stop")[0].payload["permission_mode"] == "acceptEdits"
+
+
+@pytest.mark.parametrize(
+    "host, name, value",
+    [
+        ("claude-code", "AI_AGENT", "claude-code_2-1-329_harness"),
+        ("claude-code", "CLAUDE_CODE_SESSION_ATTENDED", "0"),
+        ("claude-code", "COREPACK_ENABLE_AUTO_PIN", "0"),
+        ("qwen-code", "QWEN_CODE_PROJECT_DIR", "/home/dev/.qwen/projects/-project"),
+    ],
+)
+def test_hooks_get_the_observed_variables(host, name, value):
+    """Variables that a host was seen to add have the seen values."""
+    profile = hosts.find(host)
+    facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp/x")
+    payload = hosts.payload_for(profile, "Stop", facts)
+
+    spec = hosts.launch(profile, Hook(event="Stop", command="x"), payload, facts, {}, 60.0)
+
+    assert spec.env[name] == value

@@ -237,6 +237,7 @@ _TOOL_EVENTS = (
         "PostToolBatch",
         Field(name="tool_calls", kind="list"),
         fact="a refusal on PostToolBatch ends the turn; refused calls are among its calls",
+        assumed="PostToolBatch occurs even if all its calls were refused",
         turn=True,
         role=Role.AFTER_BATCH,
         power=Power.REFUSES,
