@@ -12,107 +12,32 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
-_NETWORK = frozenset(
-    {
-        "curl",
-        "wget",
-        "ssh",
-        "scp",
-        "sftp",
-        "rsync",
-        "nc",
-        "telnet",
-        "ftp",
-        "gh",
-        "glab",
-        "aws",
-        "gcloud",
-        "az",
-        "kubectl",
-        "helm",
-        "terraform",
-    }
-)
-# Programs that install with any argument, and those that do so with one of these words, or without a word.
-_INSTALLERS = frozenset(
-    {
-        "apt",
-        "apt-get",
-        "dnf",
-        "yum",
-        "apk",
-        "brew",
-        "pacman",
-        "conda",
-        "mamba",
-        "pipx",
-        "uvx",
-        "npx",
-        "pip-sync",
-        "pip-compile",
-        "easy_install",
-    }
-)
-_WORDS: Mapping[str, tuple[str, Sequence[str]]] = {
-    "git": ("network", ("push", "pull", "fetch", "clone", "ls-remote", "submodule", "remote", "lfs")),
-    "docker": ("network", ("pull", "push", "login", "run", "build", "compose")),
-    "pip": ("installs packages", ("install", "download", "wheel")),
-    "uv": ("installs packages", ("pip", "add", "sync", "tool", "lock")),
-    "poetry": ("installs packages", ("install", "add", "update", "lock")),
-    "npm": ("installs packages", ("i", "ci", "install", "add", "update", "exec")),
-    "pnpm": ("installs packages", ("i", "install", "add", "update", "dlx", "exec")),
-    "yarn": ("installs packages", ("", "install", "add", "upgrade", "dlx")),
-    "bun": ("installs packages", ("install", "i", "add", "x", "update")),
-    "cargo": ("installs packages", ("install", "add", "fetch", "update")),
-    "go": ("installs packages", ("get", "install", "mod")),
-    "gem": ("installs packages", ("install", "update")),
-    "bundle": ("installs packages", ("", "install", "update")),
-    "composer": ("installs packages", ("install", "require", "update")),
-    "dotnet": ("installs packages", ("restore", "add")),
-    "setup.py": ("installs packages", ("install", "develop")),
+# Programs by what they do: with any argument (*), or with one of these words (- for none).
+_REACHES: Mapping[str, str] = {
+    "network": """
+        curl * wget * ssh * scp * sftp * rsync * nc * telnet * ftp * gh * glab * aws * gcloud * az * kubectl *
+        helm * terraform *
+        git push,pull,fetch,clone,ls-remote,submodule,remote,lfs docker pull,push,login,run,build,compose
+    """,
+    "installs packages": """
+        apt * apt-get * dnf * yum * apk * brew * pacman * conda * mamba * pipx * uvx * npx * pip-sync *
+        pip-compile * easy_install * pip install,download,wheel uv pip,add,sync,tool,lock
+        poetry install,add,update,lock npm i,ci,install,add,update,exec pnpm i,install,add,update,dlx,exec
+        yarn -,install,add,upgrade,dlx bun i,install,add,update,x cargo install,add,fetch,update
+        go get,install,mod gem install,update bundle -,install,update composer install,require,update
+        dotnet restore,add setup.py install,develop
+    """,
+}
+_PROGRAMS: Mapping[str, tuple[str, str]] = {
+    name: (reach, words)
+    for reach, table in _REACHES.items()
+    for name, words in zip(table.split()[::2], table.split()[1::2], strict=True)
 }
 # Words before a command, and options of programs, that have a value behind them.
-_BEFORE = frozenset(
-    {
-        "do",
-        "then",
-        "else",
-        "elif",
-        "if",
-        "while",
-        "until",
-        "!",
-        "{",
-        "sudo",
-        "env",
-        "time",
-        "nohup",
-        "timeout",
-        "nice",
-        "command",
-        "exec",
-        "xargs",
-        "stdbuf",
-    }
-)
-_VALUED = frozenset(
-    {
-        "-C",
-        "-c",
-        "-n",
-        "-u",
-        "-k",
-        "-s",
-        "-I",
-        "--prefix",
-        "--cwd",
-        "--dir",
-        "--directory",
-        "--git-dir",
-        "--work-tree",
-        "--project",
-    }
-)
+_STARTERS = "do then else elif if while until ! { sudo env time nohup timeout nice command exec xargs stdbuf"
+_BEFORE = frozenset(_STARTERS.split())
+_OPTIONS = "-C -c -n -u -k -s -I --prefix --cwd --dir --directory --git-dir --work-tree --project"
+_VALUED = frozenset(_OPTIONS.split())
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _INNER = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _ENDS = frozenset("();|&\n`")
@@ -148,12 +73,8 @@ def _reach_of(words: Sequence[str]) -> str:
         name, rest = rest[1], rest[2:]
     elif name == "python" and rest and PurePath(rest[0]).name == "setup.py":
         name, rest = "setup.py", rest[1:]
-    if name in _NETWORK:
-        return "network"
-    if name in _INSTALLERS:
-        return "installs packages"
-    reach, needed = _WORDS.get(name, ("", ()))
-    return reach if next(_without_options(rest), "") in needed else ""
+    reach, words = _PROGRAMS.get(name, ("", ""))
+    return reach if words == "*" or next(_without_options(rest), "-") in words.split(",") else ""
 
 
 def _without_options(words: Sequence[str]) -> Iterator[str]:
