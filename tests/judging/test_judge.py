@@ -465,6 +465,13 @@ def test_says_what_hooks_wrote_elsewhere() -> None:
     assert gather_assumptions(trace(STOP, step)) == STANDING
 
 
+def test_folders_of_what_was_written_elsewhere_are_not_listed() -> None:
+    """A folder that changed because a file was added to it is not listed beside the file."""
+    changed = [Change(path="outside/srv", how="content"), Change(path="outside/srv/a/b", how="added")]
+    (sentence,) = gather_assumptions(trace(STOP, replace(asked(), changes=tuple(changed))))[len(STANDING) :]
+    assert sentence.endswith("they stay there: /srv/a/b.")
+
+
 def test_a_conclusion_is_verdict_findings_and_assumptions() -> None:
     """The conclusion contains the verdict, the findings and the assumptions of both."""
     seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())

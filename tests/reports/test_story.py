@@ -276,6 +276,18 @@ def test_turns_that_differ_are_never_folded() -> None:
     assert '-> block "b"' in report
 
 
+def test_turns_that_differ_in_durations_are_folded() -> None:
+    """A reason that names how long something took is the same reason in the next turn."""
+    said = [asked(reason=f"1 failed in {taken}") for taken in ("0.31s", "0.4s", "12 seconds")]
+    report = story(outcome(Terminated(turn=3), trace(PROMPT, STOP, said[0], STOP, said[1], STOP, said[2])))
+    assert "turns 2 and 3  the same\n" in report
+    assert "turns 2 and 3" not in story(
+        outcome(
+            Terminated(turn=3), trace(PROMPT, STOP, said[0], STOP, said[1], STOP, asked(reason="2 failed"))
+        )
+    )
+
+
 def test_a_long_trace_is_shortened_in_the_middle() -> None:
     """The first and the last of many different turns are shown, and the rest are counted."""
     seen = trace(*(item for turn in range(1, 201) for item in (STOP, asked(reason=f"number {turn}"))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from pytest_hookharness.model import verdicts
 from pytest_hookharness.model.processes import Cut, TimedOut
@@ -99,6 +100,9 @@ def _written_elsewhere(trace: Trace) -> Iterator[str]:
     for change in changed:
         if change.path.startswith(_OUTSIDE):
             paths.setdefault(change.path, change)
+    # A new entry changes its folder too, which is no news.
+    parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+    paths = {path: change for path, change in paths.items() if path not in parents}
     if paths:
         shown = [*paths.values()][:_SHOWN]
         first = ", ".join(

@@ -147,9 +147,9 @@ function turnTrack(steps, whole) {
       return svg("rect", {class: `span ${kind}`, x: (1000 * (x - step.seconds[kind])) / whole, y: 0, width: Math.max(2, (1000 * step.seconds[kind]) / whole), height: 8});
     });
   });
-  const words = `${time(until - from)} from ${time(from)} on: ${spentWords(summed(steps))}`;
+  const words = `took ${time(until - from)}: ${spentWords(summed(steps))}`;
   return html("div", {class: "track", title: words}, svg("svg", {viewBox: "0 0 1000 8", preserveAspectRatio: "none", "aria-hidden": "true"}, bars),
-    html("span", {class: "soft small"}, time(from), html("span", {class: "unseen"}, ` from the start, ${words}`)));
+    html("span", {class: "soft small"}, `at ${time(from)}`, html("span", {class: "unseen"}, `: ${words}`)));
 }
 
 // The duration of a run by kind, and what the colours mean.

@@ -65,6 +65,8 @@ _LONGEST_CYCLE = 8
 _MOST_LINES = 14
 _HEAD, _TAIL = 6, 4
 _DOING = 3
+# A reason such as `12 passed in 0.31s` is the same reason in the next turn.
+_DURATION = re.compile(r"\b\d+(?:[.,]\d+)?\s?(?:ms|s|sec|secs|seconds?)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +253,10 @@ def _hook_run(event: str, hook_run: HookRun, wall: float | None, said: str) -> I
     if columns(ran) + columns(said) > _ROOM:
         yield _line(event, ran, timeless)
         if said:
-            yield _line("", f"  {said}")
+            yield _line("", f"  {said}", _DURATION.sub("0 s", said))
     else:
         together = f"  {said}" if said else ""
-        yield _line(event, ran + together, timeless + together)
+        yield _line(event, ran + together, timeless + _DURATION.sub("0 s", together))
 
 
 def _ended(hook_run: HookRun, wall: float | None) -> str:
