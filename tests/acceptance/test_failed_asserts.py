@@ -74,6 +74,20 @@ def test_the_summary_says_what_the_hooks_did(never, style, monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_line_for_each_failure(never):
+    """With --tb=line neither a test nor a scenario prints its story."""
+    never.write("test_it.py", TESTS)
+    never.scenario("stuck", body="echo 'run never' >&2; exit 2")
+
+    result = never.run("--tb=line", "test_it.py", "scenarios/stuck.scenario.yaml")
+
+    result.assert_outcomes(failed=6)
+    told = ["*stuck.scenario.yaml:*: livelock: *", "*test_it.py:2: livelock: *"]
+    result.stdout.fnmatch_lines_random(told)
+    result.stdout.no_fnmatch_line("*turn 1 *agent*")
+
+
+@pytest.mark.slow
 def test_a_mistake_in_a_test_has_no_frame_of_the_harness(project):
     """An error in a test is shown at the line of the test, with the nearest name before the allowed names."""
     project.write("test_it.py", MISTAKES)

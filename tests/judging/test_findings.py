@@ -231,6 +231,15 @@ def test_problems_in_the_settings_are_findings(kind: str, expected: str) -> None
     assert finding.text == ".claude/settings.json, hooks.Stop[0]: there is no command"
 
 
+def test_a_settings_file_is_named_once() -> None:
+    """A problem whose text begins with its file is told with the place, and without the file again."""
+    text = "settings.json: no such event"
+    (finding,) = find(
+        Trace(), problems=[Problem("malformed", source="settings.json", path="hooks.X", text=text)]
+    )
+    assert finding.text == "settings.json, hooks.X: no such event"
+
+
 def test_one_state_with_two_results_is_a_finding() -> None:
     """A contradiction among the states is found in the trace, or reported by the loop."""
     states = {turn: State(digest=digest) for turn, digest in enumerate("aab", 1)}

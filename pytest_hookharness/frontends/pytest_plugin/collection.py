@@ -147,7 +147,9 @@ class ScenarioItem(pytest.Function):
             broken = most_severe(outcome)
             replay = replay_command(self.scenario, options.settings(self.config))
             verbose = options.is_verbose(self.config)
-            text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)
+            text = first_line(outcome)
+            if not options.is_brief(self.config):
+                text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)
             place = _line(self.scenario, broken.path if broken else "expect")
             return failure(self.path, place, first_line(outcome), text)
         if self.config.getoption("--hook-live"):

@@ -60,6 +60,11 @@ def is_verbose(config: pytest.Config) -> bool:
     return (config.getoption("verbose") or 0) > 0
 
 
+def is_brief(config: pytest.Config) -> bool:
+    """Return whether a failure is told in one line, without its story: with `--tb=line`."""
+    return config.getoption("tbstyle") == "line"
+
+
 def _check_host(name: str) -> None:
     if without_final_zeros(name) in (ALL_HOSTS, *map(without_final_zeros, hosts.names())):
         return

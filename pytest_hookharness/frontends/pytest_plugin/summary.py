@@ -79,12 +79,12 @@ def _add_failure(
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None and call.excinfo is not None:
         crash.message = without_class(crash.message, call.excinfo)
-    verbose = options.is_verbose(item.config)
-    for response in seen.responses[-MOST_STORIES:]:
+    verbose, brief = options.is_verbose(item.config), options.is_brief(item.config)
+    for response in () if brief else seen.responses[-MOST_STORIES:]:
         report.sections.append(("hook fire", turns.render_response(response, verbose=verbose)))
     if not seen.outcomes:
         return
-    if not hasattr(item, "scenario"):
+    if not (brief or hasattr(item, "scenario")):
         for outcome in seen.outcomes[-MOST_STORIES:]:
             replay = TraceItem.of_test(item.nodeid, outcome.seed).replay
             text = story.story(outcome, width=screen.width(), replay_command=replay, verbose=verbose)

@@ -55,7 +55,8 @@ def find_settings_problems(problems: Sequence[ConfigurationProblem]) -> Iterator
     """Find what is wrong in the hook settings."""
     for problem in problems:
         place = ", ".join(part for part in (problem.source, problem.path) if part)
-        text = f"{place}: {problem.text}" if place else problem.text
+        said = problem.text.removeprefix(f"{problem.source}: ")
+        text = f"{place}: {said}" if place else said
         yield _code(problem.kind).found(text, rule=problem.rule)
 
 
