@@ -46,6 +46,14 @@ def test_an_event_is_explained(hookharness):
     assert "did you mean 'cursor'" in wrong.stderr
 
 
+def test_a_misspelt_command_has_its_nearest_name(hookharness):
+    """The nearest command comes before the list of all."""
+    wrong = hookharness("chek")
+
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "there is no command 'chek'; did you mean 'check'? known commands: run, try, " in wrong.stderr
+
+
 def test_findings_are_explained(hookharness):
     """Findings and verdicts are explained by code or name; for an unknown one the nearest is named."""
     ran = hookharness("findings", "hh001", "HELD-OPEN", "livelock")
