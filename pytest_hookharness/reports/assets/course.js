@@ -149,7 +149,7 @@ function turnTrack(steps, whole) {
   });
   const words = `took ${time(until - from)}: ${spentWords(summed(steps))}`;
   return html("div", {class: "track", title: words}, svg("svg", {viewBox: "0 0 1000 8", preserveAspectRatio: "none", "aria-hidden": "true"}, bars),
-    html("span", {class: "soft small"}, `at ${time(from)}`, html("span", {class: "unseen"}, `: ${words}`)));
+    html("span", {class: "soft small"}, `at ${from ? time(from) : "0 s"}`, html("span", {class: "unseen"}, `: ${words}`)));
 }
 
 // The duration of a run by kind, and what the colours mean.

@@ -303,6 +303,21 @@ def test_cause_and_advice_come_before_the_drawing(browser, written):
 
 
 @pytest.mark.nightly
+def test_each_turn_is_on_the_time_axis(browser, written):
+    """Below each turn's heading a bar and words say when it took place, and how long hooks ran in it."""
+    browser.open(written, to("lint"))
+
+    tracks = "[...document.querySelectorAll('.track')]"
+    assert browser.ask(f"{tracks}.map((each) => each.textContent)")[:2] == [
+        "at 0 s: took 0.2 s: simulated host, harness and experiments 0.2 s",
+        "at 0.2 s: took 0.6 s: hooks 0.1 s, simulated host, harness and experiments 0.5 s",
+    ]
+    starts = browser.ask(f"{tracks}.map((each) => Number(each.querySelector('rect').getAttribute('x')))")
+    assert starts == sorted(starts)
+    assert [width > 0 for width in starts] == [False, True, True, True]
+
+
+@pytest.mark.nightly
 def test_two_runs_side_by_side(browser, written):
     """A link shows one item on two hosts side by side, with their ends and turns, and Escape goes back."""
     browser.open(written, to("lint"))
