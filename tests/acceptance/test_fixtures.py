@@ -152,6 +152,14 @@ def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command)
     assert not answer.refused
 
 
+def test_a_single_event_on_another_host(hook_fire):
+    """The keyword `host` says which host fires the event."""
+    answer = hook_fire("beforeShellExecution", "cat; exit 2", host="cursor", command="ls")
+
+    assert answer.refused
+    assert '"hook_event_name":"beforeShellExecution"' in answer.stdout
+
+
 def test_no_hook_run_is_no_answer(hook_fire):
     """Running an event for which no hook is configured is an error, and no permission."""
     with pytest.raises(ValueError, match=r"no hook ran"):

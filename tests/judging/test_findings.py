@@ -189,7 +189,7 @@ def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int
 @pytest.mark.parametrize(
     "configured,words",
     [
-        ((), "none is configured; events in this run: prompt, call of Bash, stop."),
+        ((), "none is configured for this host; events in this run: prompt, call of Bash, stop."),
         (("Stop", "Stop", "PreToolUse"), "hooks are configured for Stop, PreToolUse; events in this run:"),
     ],
 )

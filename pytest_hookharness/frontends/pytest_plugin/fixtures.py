@@ -175,16 +175,21 @@ class HookFire(_ContextTool):
     """Runs the hooks of one event once and returns the host's decision."""
 
     @_for_a_test
-    def __call__(self, event: str, command: Json = None, /, **fields: Any) -> Response:
+    def __call__(
+        self, event: str, command: Json = None, /, *, host: str | None = None, **fields: Any
+    ) -> Response:
         """
         Run the hooks of an event: one ``command``, a list of them, or those that the workspace configures.
 
-        Keywords are fields of the event's payload; all other fields are generated from the seed.
+        The other keywords are fields of the event's payload; those not given are generated from the seed.
 
         Raises:
             ValueError: The host has no such event, the event has no such field, or no hook ran.
         """
-        scenario = self._context.scenario({event: command} if command is not None else {})
+        keys: dict[str, Any] = {} if host is None else {"host": host}
+        if command is not None:
+            keys["hooks"] = {event: anchored(command, self._context.folder)}
+        scenario = self._context.scenario(keys)
         response = run_event(self._context.testbed(scenario), event, fields)
         self._context.results.responses.append(response)
         if not response.hook_runs:

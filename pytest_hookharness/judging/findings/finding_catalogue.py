@@ -100,8 +100,8 @@ NEVER_FIRED = FindingCode(
     "NEVER-FIRED",
     "No hook ran.",
     "A session without hooks shows only what the agent does, and nothing about the hooks.",
-    "Check the name and the place of the settings file, the name of the event and the matcher, and let the "
-    "scenario do what triggers the hooks.",
+    "Check the host (claude-code if none is named), the name and the place of its settings file, the name of "
+    "the event and the matcher, and let the scenario do what triggers the hooks.",
 )
 FLAKY = FindingCode(
     "HH012",

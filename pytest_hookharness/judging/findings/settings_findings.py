@@ -81,7 +81,7 @@ def find_never_fired(
     if not configured and any("option" not in problem.kind for problem in problems):
         return
     events = shorten_list([*dict.fromkeys(configured)])
-    hooks = f"hooks are configured for {events}" if events else "none is configured"
+    hooks = f"hooks are configured for {events}" if events else "none is configured for this host"
     text = f"No hook ran: {hooks}; events in this run: {_events(trace)}."
     yield finding_catalogue.NEVER_FIRED.found(text, turn=trace.turns)
 
