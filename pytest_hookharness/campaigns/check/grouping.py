@@ -14,6 +14,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     percentile,
 )
 from pytest_hookharness.campaigns.stress.replay import ReplayScript
+from pytest_hookharness.campaigns.stress.summary import OUT_OF_TIME
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom, hook_name
 from pytest_hookharness.model.expectations import counted
@@ -196,9 +197,7 @@ def _describe_never_run(hook_set: HookSet, hook: Hook) -> str:
 
 
 def _find_untried(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    yield from (
-        text for outcome in outcomes for text in outcome.varied if text.startswith("There was no time")
-    )
+    yield from (text for outcome in outcomes for text in outcome.varied if text.startswith(OUT_OF_TIME))
 
 
 def _describe_tried(

@@ -13,7 +13,7 @@ from pytest_hookharness.campaigns.stress.mutation import Mutation
 from pytest_hookharness.campaigns.stress.plan import RACE, TestMatrix, draw_up
 from pytest_hookharness.campaigns.stress.races import run_race
 from pytest_hookharness.campaigns.stress.replay import without_expectations
-from pytest_hookharness.campaigns.stress.summary import NO_TIME, summarize
+from pytest_hookharness.campaigns.stress.summary import NO_TIME, OUT_OF_TIME, summarize
 from pytest_hookharness.campaigns.stress.trial import TrialOutcome, Trials, leave
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.mutations import FaultOutcome, Parallel, TrialResult
@@ -99,7 +99,7 @@ class _Series:
         """
         hooks = dict.fromkeys(hook_run.hook.command for _, hook_run in self._base.trace.hook_runs())
         if not self._remaining():
-            note = f"There was no time for {parallel}."
+            note = f"{OUT_OF_TIME} {parallel}."
             return TrialOutcome((_row(parallel, "", "not tried", NO_TIME),), notes=(note,))
         # With `parallel`, the sandbox shows the program that interleaves hook runs, wherever it lies.
         scenario = replace(without_expectations(self._base.scenario), parallel=parallel)

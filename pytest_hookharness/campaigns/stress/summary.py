@@ -15,6 +15,8 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, Violation
 
 NO_TIME = "there was no time left"
+# The beginning of a note about mutations that were not tried.
+OUT_OF_TIME = "Not tried, because the time budget ended:"
 _NO_DENIAL = (
     "No payload was refused without a fault, so nothing shows whether a guard still guards with one; "
     "add a call that it must refuse, with `expect: deny`."
@@ -99,7 +101,7 @@ def _notes(matrix: TestMatrix, pairs: Sequence[tuple[Mutation, TrialOutcome]]) -
     if tried:
         yield f"Tried: {list_tried(tried)}."
     if late:
-        yield f"There was no time for {list_tried(late)}."
+        yield f"{OUT_OF_TIME} {list_tried(late)}."
     yield from matrix.notes
     yield from (note for _, result in pairs for note in result.notes)
     faults = [result for trial, result in pairs if trial.as_fault]

@@ -62,7 +62,7 @@ def is_verbose(config: pytest.Config) -> bool:
 
 def is_brief(config: pytest.Config) -> bool:
     """Return whether a failure is told in one line, without its story: with `--tb=line`."""
-    return config.getoption("tbstyle") == "line"
+    return bool(config.getoption("tbstyle") == "line")
 
 
 def _check_host(name: str) -> None:

@@ -166,7 +166,7 @@ def test_what_there_was_no_time_for_is_no_pass(vary):
     assert ["2 of 2 were not tried, for lack of time; give --hook-budget more"] == [
         violation.seen for violation in late.violations if violation.path == "vary"
     ]
-    assert "There was no time for key-order; input." in late.varied
+    assert "Not tried, because the time budget ended: key-order; input." in late.varied
     assert play_again(unsure, HookTraits(), Coin([]), Settings(wall=0)).violations == ()
     faults = replace(base, scenario=replace(base.scenario, vary=(VaryRequest("stdin"),)))
     late = play_again(faults, HookTraits(), Coin([base] * 9), Settings(wall=0))
