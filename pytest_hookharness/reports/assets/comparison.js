@@ -31,6 +31,13 @@ function wordsByTurn(run) {
 function stepWords(step) {
   if (step.kind !== "hook-event") return step.words;
   if (!step.hook_runs.length) return "";
-  const commands = step.hook_runs.map((run) => oneLine(run.command)).join(", ");
+  const commands = step.hook_runs.map((run) => `${oneLine(run.command)}${oddEnd(run.run)}`).join(", ");
   return `${step.event}: ${commands} ${SIGNS[outcomeOf(step)]} ${outcomeOf(step)}`;
+}
+
+// How a hook run ended, where that is not the usual way; without its duration.
+function oddEnd(run) {
+  const ending = run?.ending;
+  if (!ending || (ending.kind === "exited" && ending.code === 0)) return "";
+  return ending.kind === "exited" ? ` (exited ${ending.code})` : ` (${ending.kind.replace("-", " ")})`;
 }

@@ -331,5 +331,7 @@ def test_two_runs_side_by_side(browser, written):
     assert browser.ask("document.querySelector('.lead').textContent") == (
         "Both runs have the same moves and decisions."
     )
+    cell = browser.ask("document.querySelector('.two tbody tr:nth-child(3) td').textContent")
+    assert "Stop: ./check.sh no (exited 2) ✕ refused" in cell
     browser.press("Escape")
     browser.until("document.querySelector('h1').textContent === 'lint'")
