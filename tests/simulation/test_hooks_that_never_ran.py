@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 
 import pytest
 
-from pytest_hookharness.simulation.startup import start_check
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
+from pytest_hookharness.simulation.startup import experiments, start_check
 
 pytestmark = pytest.mark.slow
 
@@ -393,6 +395,19 @@ def test_no_expectation_about_refusals_is_met_by_a_guard_that_never_ran(play, ex
     )
 
     assert [broken.path.partition("[")[0].split(".")[1] for broken in outcome.violations] == [*expect]
+
+
+@pytest.mark.parametrize("text", ["x", ".", "/", "x.", ".:", "a/"])
+def test_a_long_output_is_not_searched_for_long(text):
+    """What a hook prints is searched for names of files and modules in a time that grows with its length."""
+    run = ProcessResult(ending=Exited(2), stderr=Output(data=text.encode() * 20_000))
+    began = time.monotonic()
+
+    start_check._is_doubtful(run, 2, "./guard; exit", ["./guard"], "/")
+    names = [one[0] for one in experiments._NAME.finditer(run.stderr.text)]
+
+    assert len("".join(names)) == 20_000 * len(text)
+    assert time.monotonic() - began < 5
 
 
 def test_what_cannot_be_checked_is_said(play, tmp_path):

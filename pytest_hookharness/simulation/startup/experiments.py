@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,8 @@ from pytest_hookharness.simulation.startup.bench import Bench, Trial
 _MOST_NAMES = 12
 _MOST_FILES = 8
 _SHOWN = 60
-_NAME = re.compile(r"[\w@./][\w@./:+-]*\w")
+_LONGEST_MESSAGE = 1 << 14
+_NAME = re.compile(r"[\w@./:+-]+")
 _NO_NAMES: Mapping[str, str] = {}
 _MODULE = re.compile(r"\w+(\.\w+)*")
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
@@ -259,8 +260,8 @@ def _find_missing_module(
     bench: Bench, program: Program, seen: Trial, probe: Probe, *, within: str | None = None
 ) -> str:
     """Return the module that a program, or a text, names and that does not exist; empty if there is none."""
-    found: Iterator[str] = (one[0].rstrip(".:") for one in _NAME.finditer(seen.stderr))
-    names = [name for name in reversed(dict.fromkeys(found)) if name != program.place.name]
+    found = (one[0].lstrip(":+-").rstrip("@./:+-") for one in _NAME.finditer(seen.stderr[-_LONGEST_MESSAGE:]))
+    names = [name for name in reversed(dict.fromkeys(found)) if len(name) > 1 and name != program.place.name]
     # What the program names itself first: what it loads may load others.
     names.sort(key=lambda name: name not in program.text)
     # A file that a text on the command line names may be looked for first, as by `test -f`.

@@ -30,7 +30,8 @@ _MOST_PROCESSES = 5
 _WORD = re.compile(r"[^\s\"'`;|&<>(){}=]+")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 # What looks like a file: a path, or a name with an extension.
-_FILE = re.compile(r"[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b")
+# Only whole words are tried, or a long one would take the square of its length.
+_FILE = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b)")
 # Where a shell decides something, the command is not a simple one.
 _DECIDES = re.compile(r"[;|&\n(){}`<>]")
 _LONGEST_INPUT = 1 << 16
