@@ -74,7 +74,7 @@ def test_another_version(run_live, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", ["claude-code", "codex"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "qwen-code"])
 def test_the_real_program(run_live, host):
     """A session on the installed program is the simulated one, with the agent's reaction to the hook."""
     folder = os.environ.get("HOOKHARNESS_LIVE", "")

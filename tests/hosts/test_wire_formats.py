@@ -4,7 +4,12 @@ import json
 
 import pytest
 
-from pytest_hookharness.hosts.wire import anthropic_messages, openai_responses
+from pytest_hookharness.hosts.wire import (
+    anthropic_messages,
+    gemini_contents,
+    openai_chat,
+    openai_responses,
+)
 from pytest_hookharness.hosts.wire.model_exchange import ModelReply, WireCall
 from pytest_hookharness.hosts.wire.programs import find_program, known_programs
 
@@ -75,10 +80,64 @@ CODEX = {
 }
 
 
+GEMINI = {
+    "tools": [{}],
+    "contents": [
+        {"role": "user", "parts": [{"text": "Old."}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "run", "id": "c1"}}]},
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"id": "c1", "name": "run", "response": {"output": "hi"}}},
+                {"text": "a note"},
+            ],
+        },
+    ],
+}
+QWEN = {
+    "stream": True,
+    "tools": [{}],
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "Old."}]},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "hi"},
+        {"role": "user", "content": "a note"},
+    ],
+}
+
+
+def test_a_message_for_gemini_cli():
+    """A reply is one chunk with its text and calls."""
+    (chunk,) = data_of(gemini_contents.FORMAT.write(ModelReply(number=0, text="Now.", calls=(SHELL,))))
+
+    assert chunk["candidates"][0]["content"]["parts"] == [
+        {"text": "Now."},
+        {"functionCall": {"name": "Bash", "args": {"command": "echo hi"}, "id": "c1"}},
+    ]
+
+
+def test_a_message_for_qwen_code():
+    """A reply is a chunk with its text and calls, one with the reason of its end, and one with its size."""
+    stream = openai_chat.FORMAT.write(ModelReply(number=0, text="Now.", calls=(SHELL,)))
+    *lines, end = [line for line in stream.decode().splitlines() if line]
+    said, ended, size = (json.loads(line.removeprefix("data: ")) for line in lines)
+
+    delta = said["choices"][0]["delta"]
+    assert (delta["content"], delta["tool_calls"][0]["function"]["name"]) == ("Now.", "Bash")
+    assert json.loads(delta["tool_calls"][0]["function"]["arguments"]) == {"command": "echo hi"}
+    assert ended["choices"][0]["finish_reason"] == "tool_calls"
+    assert (size["choices"], end) == ([], "data: [DONE]")
+
+
 @pytest.mark.parametrize(
     ("wire", "body"),
-    [(anthropic_messages.FORMAT, CLAUDE), (openai_responses.FORMAT, CODEX)],
-    ids=["claude-code", "codex"],
+    [
+        (anthropic_messages.FORMAT, CLAUDE),
+        (openai_responses.FORMAT, CODEX),
+        (gemini_contents.FORMAT, GEMINI),
+        (openai_chat.FORMAT, QWEN),
+    ],
+    ids=["claude-code", "codex", "gemini-cli", "qwen-code"],
 )
 def test_what_is_new_in_a_request(wire, body):
     """New are the texts behind the model's last message; before its first one, everything is."""
@@ -86,7 +145,8 @@ def test_what_is_new_in_a_request(wire, body):
 
     assert request.main
     assert request.texts_since(["c1"]) == ("hi", "a note")
-    first = {name: value[:1] if name != "tools" else value for name, value in body.items()}
+    history = next(name for name in ("messages", "input", "contents") if name in body)
+    first = {**body, history: body[history][:1]}
     assert wire.read(first).texts_since([]) == ("Old.",)
 
 
@@ -110,6 +170,8 @@ def test_a_side_request():
     """A request without the agent's tools does not ask for its next move."""
     assert not anthropic_messages.FORMAT.read({**CLAUDE, "tools": [{}]}).main
     assert not openai_responses.FORMAT.read({**CODEX, "tools": []}).main
+    assert not gemini_contents.FORMAT.read({**GEMINI, "tools": []}).main
+    assert not openai_chat.FORMAT.read({**QWEN, "stream": False}).main
 
 
 @pytest.mark.parametrize("host", known_programs())

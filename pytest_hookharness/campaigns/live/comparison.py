@@ -241,5 +241,9 @@ def _compare_told(
     events = {one.event for one in mine}
     for one in theirs:
         text = normalised_text(one.text, real.folders)
-        if one.event and one.event not in events and not any(words in text for words in known):
+        if (
+            one.event
+            and one.event not in events
+            and not any(words in text or text.strip() in words for words in known)
+        ):
             tally.note("told", where, None, text[:_MOST_TOLD])

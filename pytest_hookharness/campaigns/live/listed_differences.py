@@ -17,14 +17,14 @@ class ListedDifference:
         host: The profile's name and version.
         category: What differs.
         where: A regular expression for the place in the session; empty for any.
-        real: A regular expression for the value on the real host.
+        real: A regular expression for the value on the real host; empty for any.
         reason: Why the simulation differs.
     """
 
     host: str
     category: Category
     where: str = ""
-    real: str
+    real: str = ""
     reason: str
 
     def covers(self, host: str, difference: Difference) -> bool:
@@ -37,22 +37,19 @@ class ListedDifference:
 
 
 _CLAUDE, _CODEX = "claude-code@2.1.329", "codex@0.169.0"
+_GEMINI, _QWEN = "gemini-cli@0.61.0", "qwen-code@0.24.4"
 _CALLS = "the hooks of several calls in one message run one call after the other in the simulation"
+_LABELS = "the patch of a replaced passage has other labels"
+_LOST = "Qwen Code may lose the output of a quick command on a busy machine"
+_EMPTY: tuple[tuple[Category, str, str], ...] = (
+    ("told", "", r"^Command: .*\nOutput: \(empty\)\n"),
+    ("payload values", r"\.llmContent$", r"^Command: .*\nOutput: \(empty\)\n"),
+    ("payload values", r"\.returnDisplay$", "^''$"),
+)
+_TEXTS = "prompt_response holds the texts of refused stops too"
+_RESUMED = "a resumed session says how long it waited, and what its cache costs"
 
 LISTED = (
-    ListedDifference(
-        host=_CLAUDE,
-        category="told",
-        real=r"\(file state is current in your context|^\s*\d+\t.*\n\s*\d+\t",
-        reason="results of Write, Edit and Read have further words",
-    ),
-    ListedDifference(
-        host=_CLAUDE,
-        category="payload values",
-        where=r"tool_response\.file\.|: tool_input$",
-        real=r"^\d+$|'replace_all': False",
-        reason="Read counts one line more, and Edit names its default",
-    ),
     ListedDifference(
         host=_CLAUDE,
         category="told",
@@ -64,19 +61,49 @@ LISTED = (
         category="payload keys",
         where="SessionStart",
         real="seconds_since_last_response",
-        reason="a resumed session says how long it waited, and what its cache costs",
+        reason=_RESUMED,
     ),
     ListedDifference(
         host=_CLAUDE, category="order of events", real=r"^\['PreToolUse', [^,]*PostToolUse'\]$", reason=_CALLS
-    ),
-    ListedDifference(
-        host=_CODEX, category="order of events", real=r"^\['PreToolUse', 'PostToolUse'\]$", reason=_CALLS
     ),
     ListedDifference(
         host=_CODEX,
         category="told",
         real=r"Chunk ID: .*Process exited with code",
         reason="the result of a failed command has a head with its number and size",
+    ),
+    ListedDifference(
+        host=_GEMINI, category="payload values", where=r"^AfterAgent .*: prompt_response$", reason=_TEXTS
+    ),
+    ListedDifference(
+        host=_GEMINI,
+        category="told",
+        real=r"^look at it again",
+        reason="the reason of a refused result stands alone",
+    ),
+    ListedDifference(
+        host=_GEMINI, category="payload values", where=r"\.fileDiff$", real="Proposed", reason=_LABELS
+    ),
+    ListedDifference(
+        host=_QWEN, category="payload values", where=r"\.fileDiff$", real="Proposed", reason=_LABELS
+    ),
+    *(
+        ListedDifference(host=_QWEN, category=category, where=where, real=real, reason=_LOST)
+        for category, where, real in _EMPTY
+    ),
+    ListedDifference(
+        host=_QWEN,
+        category="payload values",
+        where=r": prompt_id$",
+        real=r"^<uuid>########[2-9]$",
+        reason="a resumed session counts results as prompts too",
+    ),
+    ListedDifference(
+        host=_QWEN,
+        category="payload values",
+        where=r"\.llmContent$",
+        real="Showing lines",
+        reason="the result of edit shows the lines around the change",
     ),
 )
 

@@ -156,7 +156,10 @@ def find_event(text: str, known: Mapping[str, str], events: Sequence[str]) -> st
         events: The names of the host's events: most hosts name the event beside the words of a hook.
     """
     for words, event in known.items():
-        if words in text:
+        # Words of a hook stand alone, in a line or an element; the same words may be in a text of the host.
+        if re.search(rf"(?:^|[\s>:\"]){re.escape(words)}\s*(?:$|</|\")", text, re.MULTILINE):
             return event
-    named = (event for event in events if re.search(rf"\b{event}(?::\S+)? hook\b", text))
+    named = (
+        event for event in events if re.search(rf"(?:^|\bby ){event}(?::\S+)? hook\b", text, re.MULTILINE)
+    )
     return next(named, "")

@@ -18,9 +18,9 @@ class Normalisation:
 
     Attributes:
         what: What it is, in words.
-        pattern: What stands for it in a text; empty if it is a number.
+        pattern: What stands for it in a text; empty if its keys say it.
         put: What takes its place.
-        keys: The keys whose numbers it is; empty for a text.
+        keys: The keys whose texts and numbers it is; empty for any text.
     """
 
     what: str
@@ -34,9 +34,14 @@ TABLE = (
     Normalisation("folders of the run, also with dashes for slashes", "", "<folder>"),
     Normalisation("UUIDs", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
     Normalisation("identifiers of calls", r"\b(?:toolu_|call_)[0-9A-Za-z_]+", "<call>"),
+    Normalisation(
+        "names of transcripts", r"\bsession-\d{4}-\d\d-\d\dT\d\d-\d\d-[0-9a-f]{8}\b", "session-<time>"
+    ),
     Normalisation("times", rf"\b{_ISO}", "<time>"),
     Normalisation("days in paths", r"\b\d{4}/\d\d/\d\d\b", "<day>"),
     Normalisation("times that results contain", r"Wall time: [0-9.]+ seconds", "Wall time: <seconds>"),
+    Normalisation("process groups", r"Process Group PGID: (?:\d+|\(none\))", "Process Group PGID: <number>"),
+    Normalisation("names of models", "", "<model>", ("model",)),
     Normalisation("durations", "", "<number>", ("duration_ms", "timestamp")),
 )
 
@@ -50,15 +55,15 @@ def normalised(value: Json, folders: Sequence[tuple[str, str]], key: str = "") -
         folders: Absolute folders of the run, each with its name.
         key: The key under which it stands.
     """
+    row = next((row for row in TABLE if key in row.keys), None)
+    if row is not None and isinstance(value, str | int | float) and not isinstance(value, bool):
+        return row.put
     if isinstance(value, str):
         return normalised_text(value, folders)
     if isinstance(value, Mapping):
         return {normalised_text(name, folders): normalised(one, folders, name) for name, one in value.items()}
     if isinstance(value, Sequence):
         return [normalised(one, folders, key) for one in value]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        row = next((row for row in TABLE if key in row.keys), None)
-        return value if row is None else row.put
     return value
 
 

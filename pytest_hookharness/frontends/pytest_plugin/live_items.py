@@ -90,7 +90,7 @@ def _find(scenario: Scenario, config: pytest.Config) -> InstalledProgram:
             f"--hook-live does not name {profile.name}; --hook-host plays the scenario on another host"
         )
     folder = os.environ.get(_VARIABLE) or config.getini("hook_live_path")
-    place = config.rootpath / Path(folder) if folder else None
+    place = config.rootpath / Path(folder).expanduser() if folder else None
     return find_installed(program, versions[profile.name] or profile.version, place)
 
 

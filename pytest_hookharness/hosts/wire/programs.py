@@ -11,9 +11,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
-from pytest_hookharness.hosts.wire import anthropic_messages, openai_responses
+from pytest_hookharness.hosts.wire import (
+    anthropic_messages,
+    gemini_contents,
+    openai_chat,
+    openai_responses,
+)
 from pytest_hookharness.hosts.wire.model_exchange import WireFormat
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.protocol import Json
 
 # The port of the model server. Each run has a network of its own, so the port is always free.
 PORT = 18080
@@ -103,6 +109,44 @@ def _codex_settings(read: Callable[[str], str], workspace: str) -> dict[str, str
     return {name: f"{_CODEX_HEAD}{read(name)}\n{_CODEX_TABLES}{trusted}"}
 
 
+def _gemini_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+    resume = ["--resume", "latest"] if resumed else []
+    return ["-m", "gemini-2.5-flash", *resume, *_qwen_arguments(prompt, False, asks)]
+
+
+def _qwen_arguments(prompt: str, resumed: bool, asks: bool) -> list[str]:
+    del asks
+    resume = ["--continue"] if resumed else []
+    return [*resume, "-p", prompt, "--output-format", "json", "--approval-mode", "yolo"]
+
+
+def _quiet_settings(
+    name: str, own: Mapping[str, Json]
+) -> Callable[[Callable[[str], str], str], dict[str, str]]:
+    """Return what adds settings to those of a scenario: no updates, no telemetry, and a trusted folder."""
+    quiet: dict[str, Json] = {
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "general": {
+            "enableAutoUpdate": False,
+            "enableAutoUpdateNotification": False,
+            "disableAutoUpdate": True,
+            "disableUpdateNag": True,
+        },
+    }
+
+    def settings(read: Callable[[str], str], _workspace: str) -> dict[str, str]:
+        return {name: json.dumps({**json.loads(read(name) or "{}"), **quiet, **own}, indent=2)}
+
+    return settings
+
+
+def _trusted(auth: str) -> Json:
+    return {"auth": {"selectedType": auth}, "folderTrust": {"enabled": False}}
+
+
+_QWEN_MODEL = "mock-model"
+_NODE = "node_modules/node*/bin/node"
 _PROGRAMS = (
     LiveProgram(
         host="claude-code",
@@ -130,6 +174,50 @@ _PROGRAMS = (
         settings=_codex_settings,
         hooks_file="workspace/.codex/hooks.json",
         wire=openai_responses.FORMAT,
+    ),
+    LiveProgram(
+        host="gemini-cli",
+        packages=("@google/gemini-cli@{version}", "node@22"),
+        binary="node_modules/@google/gemini-cli/bundle/gemini.js",
+        interpreter=_NODE,
+        argv=_gemini_arguments,
+        env={
+            "GOOGLE_GEMINI_BASE_URL": _SERVER,
+            "GEMINI_API_KEY": _KEY,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_TELEMETRY_ENABLED": "false",
+        },
+        settings=_quiet_settings(
+            ".gemini/settings.json",
+            {"security": _trusted("gemini-api-key"), "advanced": {"autoConfigureMemory": False}},
+        ),
+        hooks_file="workspace/.gemini/settings.json",
+        wire=gemini_contents.FORMAT,
+    ),
+    LiveProgram(
+        host="qwen-code",
+        packages=("@qwen-code/qwen-code@{version}", "node@22"),
+        binary="node_modules/@qwen-code/qwen-code/cli-entry.js",
+        interpreter=_NODE,
+        argv=_qwen_arguments,
+        env={
+            "OPENAI_API_KEY": _KEY,
+            "OPENAI_BASE_URL": f"{_SERVER}/v1",
+            "OPENAI_MODEL": _QWEN_MODEL,
+            "QWEN_TELEMETRY_ENABLED": "false",
+            "QWEN_CODE_NO_RELAUNCH": "1",
+        },
+        settings=_quiet_settings(
+            ".qwen/settings.json",
+            {
+                "security": _trusted("openai"),
+                "model": {"name": _QWEN_MODEL},
+                # Otherwise another agent works on its memory after the last stop.
+                "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+            },
+        ),
+        hooks_file="workspace/.qwen/settings.json",
+        wire=openai_chat.FORMAT,
     ),
 )
 

@@ -132,15 +132,16 @@ def test_what_is_made_alike(text, alike):
     assert normalised_text(text, [("/base/workspace", "workspace")]) == alike
 
 
-def test_numbers_that_are_made_alike():
-    """Durations are made alike by their key; other numbers, and truth values, stay."""
-    value = {"duration_ms": 3, "count": 3, "timestamp": True, "list": [{"duration_ms": 0.5}]}
+def test_values_that_are_made_alike():
+    """Durations and names of models are made alike by their key; other numbers, and truth values, stay."""
+    value = {"duration_ms": 3, "count": 3, "timestamp": True, "list": [{"duration_ms": 0.5}], "model": "m"}
 
     assert normalised(value, []) == {
         "duration_ms": "<number>",
         "count": 3,
         "timestamp": True,
         "list": [{"duration_ms": "<number>"}],
+        "model": "<model>",
     }
 
 

@@ -137,7 +137,10 @@ def test_the_event_behind_a_text():
 
     assert find_event("[x]: do more", {"do more": "Stop"}, events) == "Stop"
     assert find_event("PreToolUse:Bash hook error: no", {}, events) == "PreToolUse"
+    assert find_event("Command blocked by PreToolUse hook: no", {}, events) == "PreToolUse"
+    assert find_event('<p id="1">do more</p>', {"do more": "Stop"}, events) == "Stop"
     assert find_event("Stop the car", {}, events) == ""
+    assert find_event("You can do more than that; a Stop hook helps.", {"do more": "Stop"}, events) == ""
 
 
 def test_other_requests():
