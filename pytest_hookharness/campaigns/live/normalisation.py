@@ -29,6 +29,8 @@ class Normalisation:
     keys: tuple[str, ...] = ()
 
 
+_NUMBERS = ("duration_ms", "timestamp", "seconds_since_last_response", "context_tokens")
+
 # In this order. Folders come first: the rest of a path stays.
 TABLE = (
     Normalisation("folders of the run, also with dashes for slashes", "", "<folder>"),
@@ -42,7 +44,7 @@ TABLE = (
     Normalisation("times that results contain", r"Wall time: [0-9.]+ seconds", "Wall time: <seconds>"),
     Normalisation("process groups", r"Process Group PGID: (?:\d+|\(none\))", "Process Group PGID: <number>"),
     Normalisation("names of models", "", "<model>", ("model",)),
-    Normalisation("durations", "", "<number>", ("duration_ms", "timestamp")),
+    Normalisation("durations and sizes", "", "<number>", _NUMBERS),
 )
 
 
