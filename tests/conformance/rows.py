@@ -64,7 +64,7 @@ class Row:
 
 def rows() -> tuple[Row, ...]:
     """Return all rows of all hosts."""
-    return tuple(row for folder in sorted(DATA.iterdir()) for row in _of_host(folder))
+    return tuple(row for file in sorted(DATA.glob("*/results.json")) for row in _of_host(file.parent))
 
 
 def _of_host(folder: Path) -> Iterator[Row]:
