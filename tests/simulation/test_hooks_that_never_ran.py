@@ -284,6 +284,22 @@ def test_a_missing_program_behind_a_refusal_is_named(guard, command):
     assert not any(broken.path.endswith("expect") for broken in outcome.violations)
 
 
+HEALING = [
+    '"$CLAUDE_PROJECT_DIR"/guard.sh',
+    "python3 ./gaurd.py 2>/dev/null; npm test || { echo 'npm:1: no' >&2; exit 2; }",
+]
+
+
+@pytest.mark.parametrize("command", HEALING)
+def test_a_tool_that_heals_meanwhile_blames_no_program(guard, command):
+    """A hook whose tool succeeds after two runs did run, and no program is blamed for the other end."""
+    script = "#!/bin/sh\nnpm test || { echo 'npm:1: no' >&2; exit 2; }\n"
+    outcome = guard(command, {"guard.sh": script}, commands={"npm": {"exit": 1, "heals_after": 2}})
+
+    assert names(outcome) == []
+    assert not any(broken.path.endswith("expect") for broken in outcome.violations)
+
+
 def test_a_link_to_nothing_is_a_program_that_cannot_be_read(play):
     """A program that exists and cannot be opened is NOT-RUN too."""
     hooks = {"SessionStart": "ln -s nowhere guard.py", "PreToolUse": "python3 ./guard.py"}

@@ -7,7 +7,7 @@ The program that traces is ``program_tracer``; this module starts it inside a sa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -92,6 +92,12 @@ class ProcessTrace:
             if not children:
                 return self._program_of(number)
             number = max(children)[1]
+
+    def ancestors(self, process: TracedProcess) -> Iterator[TracedProcess]:
+        """Yield the processes above one, the nearest first."""
+        while process.parent in self.processes:
+            process = self.processes[process.parent]
+            yield process
 
     def _program_of(self, number: int) -> TracedProcess:
         """Return the process, or the nearest one above it that executed a program."""

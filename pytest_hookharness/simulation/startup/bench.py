@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -253,10 +253,9 @@ class Bench:
         finally:
             for path in written:
                 path.unlink(missing_ok=True)
-            # A folder may be a target of make, or a package.
-            for folder in sorted(made, reverse=True):
-                with suppress(OSError):
-                    folder.rmdir()
+            # A folder may be a target of make, or a package, also if only compiled files are left in it.
+            for folder in made:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def put(self, path: Path, text: str) -> bool:
         """Write a file of the throw-away folders; return whether that was possible."""

@@ -35,6 +35,7 @@ _FILE = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0
 # Where a shell decides something, the command is not a simple one.
 _DECIDES = re.compile(r"[;|&\n(){}`<>]")
 _LONGEST_INPUT = 1 << 16
+_OTHERWISE = "it ended otherwise when it ran again"
 _Key: TypeAlias = tuple[object, ...]
 
 
@@ -183,18 +184,24 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
             if traced is None:
                 return _Finding(doubt="processes cannot be traced here")
             if not Trial(traced.code, traced.stderr).is_same(seen):
-                return _Finding(doubt="it ended otherwise when it ran again")
+                return _Finding(doubt=_OTHERWISE)
             decider = traced.find_decider()
             bench = Bench(testbed, spec, decider)
             failure = find_failure(bench, seen)
             if failure is None and code in NOT_FOUND:
                 failure = find_missing_tool(bench, hook, seen)
+            # A process that started the deciding one has found its own program.
+            above = [*traced.ancestors(decider)]
             others = [each for each in traced.processes.values() if each.code and each.argv]
             for process in others[:_MOST_PROCESSES] if failure is None else ():
-                if process != decider and (
+                if process not in (decider, *above) and (
                     missing := find_missing(Bench(testbed, spec, process), process.code, seen)
                 ):
-                    return _Finding(replace(missing, kind="called"))
-            return _Finding(failure, "" if failure else find_doubt(bench, seen))
+                    failure = replace(missing, kind="called")
+                    break
+            if failure is None:
+                return _Finding(doubt=find_doubt(bench, seen))
+            # What the hook calls may count its runs, and then an experiment ended otherwise for that reason.
+            return _Finding(failure) if bench.run_hook().is_same(seen) else _Finding(doubt=_OTHERWISE)
     except SnapshotError as error:
         return _Finding(doubt=f"the state cannot be saved and restored: {error}")
