@@ -24,7 +24,7 @@ from .world import WORLD
 HOOKS = 300
 PER_NIGHT = 60
 # Seeds that showed a defect of the judge, which was mended: these are no longer blind.
-KNOWN = (99, 152)
+KNOWN = (43, 99, 152, 208, 261)
 
 # One of each family in turn, so that each night has some of all.
 _FAMILIES = zip_longest(SHELL_COUNTERS, LIMITS, LANGUAGES, NEVER_ENDING, WORLD)
