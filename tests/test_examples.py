@@ -220,7 +220,7 @@ def test_the_way_from_a_stuck_session_with_real_ones(sample, name, settings, cou
         ("```python\nx = (\n```\n", ["line 1: 1: "]),
         ("```sh\necho took 3 ms of all\n```\n\n```text\ntook 9 ms ... all\n```\n", []),
         ("```sh\necho b; echo a\n```\n\n```\na\nb\n```\n", ["line 5: not printed: b"]),
-        ("```sh\nhookharness nonsense\necho on\n```\n", ["line 1: 2: usage"]),
+        ("```sh\nhookharness nonsense\necho on\n```\n", ["line 1: 2: hookharness: there is no command"]),
         ("```cobol\n```\n", ["line 1: nobody knows"]),
         ("<!-- not run: it installs things -->\n```sh\nexit 3\n```\n", []),
         ("<!-- not run: -->\n```sh\nexit 3\n```\n", ["line 2: 3: "]),
