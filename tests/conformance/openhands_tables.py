@@ -265,6 +265,8 @@ def _course(outcome: Outcome, row: Row) -> dict[str, Any]:
     recorded = row.recorded
     # The host itself took up to 0.04 seconds for each move.
     own = 0.3 + 0.04 * recorded["requests"]
+    # After a refusal by the exit code alone the harness takes time to find out whether the hook ran at all.
+    late = 1.0 + 2.0 * sum(_refuses(hook_run) for _, hook_run in course)
     by_call = any(isinstance(one, list) for one in recorded.get("order", ()))
     return {
         "counts": counts,
@@ -272,7 +274,7 @@ def _course(outcome: Outcome, row: Row) -> dict[str, Any]:
         "timed_out": [_times_out(hook_run) for _, hook_run in course],
         "order": [[event, _named(hook_run)] if by_call else event for event, hook_run in course],
         "starts": _near(recorded.get("starts", []), [start - starts[0] for start in starts]),
-        "seconds": _near([recorded["seconds"]], [outcome.wall - closing], own)[0],
+        "seconds": _near([recorded["seconds"]], [outcome.wall - closing], own, late)[0],
         "closing_seconds": _near([recorded["closing_seconds"]], [closing])[0],
     }
 
@@ -297,9 +299,11 @@ def _named(hook_run: HookRun) -> str:
     return line.split()[1]
 
 
-def _near(recorded: Sequence[float], seen: Sequence[float], own: float = 0.3) -> list[float]:
+def _near(
+    recorded: Sequence[float], seen: Sequence[float], own: float = 0.3, late: float = 1.0
+) -> list[float]:
     """Return the recorded times that the replay was close to, and the seen times in place of all others."""
     if len(recorded) != len(seen):
         return list(seen)
     pairs = zip(recorded, seen, strict=True)
-    return [then if -own < now - then < 1.0 else round(now, 2) for then, now in pairs]
+    return [then if -own < now - then < late else round(now, 2) for then, now in pairs]
