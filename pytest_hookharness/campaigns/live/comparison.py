@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import groupby
 from typing import Literal, TypeAlias, get_args
 
@@ -70,7 +69,7 @@ class Comparison:
     host: str
     version: str
     compared: Mapping[Category, int]
-    differences: tuple[Difference, ...] = field(default=())
+    differences: tuple[Difference, ...] = ()
 
     def agreed(self, category: Category) -> int:
         """Return how many items of a category agree."""
@@ -230,20 +229,15 @@ def _compare_told(
     theirs: Sequence[Told],
 ) -> None:
     """Compare what the model saw; a real host adds words of its own, so the simulated ones must be in it."""
-    whole = "\n".join(normalised_text(one.text, real.folders) for one in theirs)
-    for one in mine:
-        text = normalised_text(one.text, simulated.folders).strip()
+    said = [(one, normalised_text(one.text, simulated.folders).strip()) for one in mine]
+    heard = [(one.event, normalised_text(one.text, real.folders)) for one in theirs]
+    whole = "\n".join(text for _, text in heard)
+    known = [text for _, text in said if text]
+    for one, text in said:
         if text:
-            nearest = next((other.text for other in theirs if other.event == one.event), whole)
-            shown = text if text in whole else normalised_text(nearest, real.folders)[:_MOST_TOLD]
-            tally.note("told", where, text, shown, one.rule)
-    known = [text for one in mine if (text := normalised_text(one.text, simulated.folders).strip())]
-    events = {one.event for one in mine}
-    for one in theirs:
-        text = normalised_text(one.text, real.folders)
-        if (
-            one.event
-            and one.event not in events
-            and not any(words in text or text.strip() in words for words in known)
-        ):
+            nearest = next((other for event, other in heard if event == one.event), whole)
+            tally.note("told", where, text, text if text in whole else nearest[:_MOST_TOLD], one.rule)
+    events = {"", *(one.event for one in mine)}
+    for event, text in heard:
+        if event not in events and not any(words in text or text.strip() in words for words in known):
             tally.note("told", where, None, text[:_MOST_TOLD])

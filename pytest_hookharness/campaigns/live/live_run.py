@@ -26,6 +26,7 @@ from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.hosts.wire.programs import PORT, LiveProgram
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import Prompt
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Tier, TimedOut
 from pytest_hookharness.model.scenario import Scenario
@@ -215,10 +216,9 @@ class _LiveRun:
             folders=self._testbed.workspace.folders,
         )
 
-    def _run(self, prompt: str | object, resumed: bool) -> ProcessResult:
+    def _run(self, prompt: Prompt, resumed: bool) -> ProcessResult:
         installed, workspace = self._installed, self._testbed.workspace
-        text = str(getattr(prompt, "text", prompt))
-        arguments = installed.program.argv(text, resumed, self._asks)
+        arguments = installed.program.argv(prompt.text, resumed, self._asks)
         started = (str(PORT), str(workspace.root), *installed.command, *arguments)
         env = {name: value for name, value in workspace.environment.items() if name not in _UNSET}
         limit = self._testbed.settings.wall

@@ -28,31 +28,9 @@ from pytest_hookharness.model.scenario import Scenario
 MOST_TURNS = 30
 # Keys whose values a real host and its model server cannot follow.
 _SIMULATED_ONLY = (
-    *(
-        "answers",
-        "cap",
-        "company",
-        "cover",
-        "cwd",
-        "flags",
-        "full",
-        "home_folder",
-        "network",
-        "options",
-        "order",
-    ),
-    *(
-        "pace",
-        "payload",
-        "processes",
-        "readonly",
-        "relaunched",
-        "setup",
-        "shell",
-        "stdin",
-        "terminal",
-        "worktree",
-    ),
+    *("answers", "cap", "company", "cover", "cwd", "flags", "full", "home_folder", "network", "options"),
+    *("order", "pace", "payload", "processes", "readonly", "relaunched", "setup", "shell", "stdin"),
+    *("terminal", "worktree"),
 )
 # What begins commands that do no harm if the hook that should refuse them does not.
 _HARMLESS = ("echo ", "true", ": ")

@@ -1,8 +1,8 @@
 """
 The first process of a live run: it opens the server's port inside the sandbox, and starts the program.
 
-A socket belongs to the network in which it was made, whoever holds it. So the launcher listens in the
-sandbox's own network, which has only loopback, and hands the socket to the pytest process.
+A socket stays in the network in which it was opened, even if another process uses it. So the launcher
+listens in the sandbox's own network, which has only loopback, and hands the socket to the pytest process.
 """
 
 from __future__ import annotations

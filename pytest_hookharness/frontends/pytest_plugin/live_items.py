@@ -67,12 +67,11 @@ def play_live(scenario: Scenario) -> Callable[..., None]:
         except (NoProgram, NoLiveEquivalent) as reason:
             pytest.skip(str(reason))
         counts = {one: (comparison.agreed(one), comparison.compared.get(one, 0)) for one in CATEGORIES}
-        listed = [
-            found.reason for one in comparison.differences if (found := find_listed(comparison.host, one))
-        ]
+        known = [(one, find_listed(comparison.host, one)) for one in comparison.differences]
+        listed = [found.reason for _, found in known if found is not None]
         record = {"host": comparison.host, "version": comparison.version, "counts": counts, "listed": listed}
         request.node.user_properties.append((_PROPERTY, record))
-        fresh = [one for one in comparison.differences if find_listed(comparison.host, one) is None]
+        fresh = [one for one, found in known if found is None]
         if fresh:
             raise LiveDiffers(_headline(comparison, fresh), "\n".join(_report(comparison, fresh)))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 
 from pytest_hookharness.hosts.wire import (
     anthropic_messages,
@@ -56,7 +55,7 @@ class LiveProgram:
     settings: Callable[[Callable[[str], str], str], Mapping[str, str]] = lambda _read, _workspace: {}
     hooks_file: str
     wire: WireFormat
-    unordered: tuple[frozenset[str], ...] = field(default=())
+    unordered: tuple[frozenset[str], ...] = ()
 
     def install_command(self, folder: str, version: str) -> str:
         """Return the command that installs a version into a folder."""
