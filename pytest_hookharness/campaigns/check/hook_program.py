@@ -78,27 +78,29 @@ def find_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
 
 def _syntax_obstacle(hook_set: HookSet, hook: Hook) -> Obstacle | None:
     """Return why the host's shell refuses to read a command."""
-    process = hosts.find(hook_set.host).process
-    # A login shell reads files of its user first.
-    if hook.args is not None or process.login_shells:
-        return None
-    said = syntax_error(process.shell, hook.command)
+    name, shell = _known_shell(hook_set, hook), hosts.find(hook_set.host).process.shell
+    said = syntax_error(shell, hook.command) if name else ""
     if not said:
         return None
-    name = Path(os.path.realpath(process.shell[0])).name
     return Obstacle(
         cause=said,
-        text=f"{name}, which is {process.shell[0]} here, cannot read the command: {said}",
-        fix=f"Write it for {process.shell[0]}, or start the shell that it needs: `bash -c '...'`.",
+        text=f"{name}, which is {shell[0]} here, cannot read the command: {said}",
+        fix=f"Write it for {shell[0]}, or start the shell that it needs: `bash -c '...'`.",
     )
+
+
+def _known_shell(hook_set: HookSet, hook: Hook) -> str:
+    """Return the name of the shell that reads a command; empty if none does, or one that is not known."""
+    process = hosts.find(hook_set.host).process
+    # A login shell reads files of its user first.
+    known = hook.args is None and not process.login_shells
+    return Path(os.path.realpath(process.shell[0])).name if known else ""
 
 
 def foreign_test(hook_set: HookSet, hook: Hook) -> str:
     """Return the shell that takes `[[` in a command for a program; empty if there is none."""
-    process = hosts.find(hook_set.host).process
-    name = Path(os.path.realpath(process.shell[0])).name
-    wrong = name == "dash" and hook.args is None and not process.login_shells
-    return name if wrong and _DOUBLE_BRACKET.search(hook.command) else ""
+    name = _known_shell(hook_set, hook)
+    return name if name == "dash" and _DOUBLE_BRACKET.search(hook.command) else ""
 
 
 def _words(hook_set: HookSet, hook: Hook) -> list[str]:

@@ -131,11 +131,11 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
     """Yield the commands whose conditions the host's shell does not know."""
-    hooks = [hook for hook in hook_set.hooks if hook not in broken and foreign_test(hook_set, hook)]
-    if hooks:
-        shell = foreign_test(hook_set, hooks[0])
-        text = f"{shell}, which is /bin/sh here, does not know `[[`, so the condition never holds."
-        symptom = _together(STRICT_SHELL, hooks, text)
+    sound = [hook for hook in hook_set.hooks if hook not in broken]
+    found = [(hook, shell) for hook in sound if (shell := foreign_test(hook_set, hook))]
+    if found:
+        text = f"{found[0][1]}, which is /bin/sh here, does not know `[[`, so the condition never holds."
+        symptom = _together(STRICT_SHELL, [hook for hook, _ in found], text)
         yield replace(symptom, advice="Use `[` or `case`, or start `bash -c '...'`.")
 
 
@@ -146,11 +146,12 @@ def _of_paths(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
         text = f"{variable} is not quoted, so the shell makes two words of a path with a space."
         symptom = _together(UNQUOTED_PATH, [hook for hook, one in unquoted if one == variable], text)
         yield replace(symptom, advice=f'Put the variable in double quotes: `"{variable}"`.')
-    relative = [hook for hook in hook_set.hooks if hook not in broken and relative_script(hook_set, hook)]
+    sound = [hook for hook in hook_set.hooks if hook not in broken]
+    relative = [(hook, script) for hook in sound if (script := relative_script(hook_set, hook))]
     if relative:
-        script = relative_script(hook_set, relative[0])
+        script = relative[0][1]
         text = f"{script} is looked up in the agent's current folder, so after a `cd` it is not found."
-        yield _together(RELATIVE_PATH, relative, text)
+        yield _together(RELATIVE_PATH, [hook for hook, _ in relative], text)
 
 
 def _together(code: FindingCode, hooks: Sequence[Hook], text: str) -> Symptom:
