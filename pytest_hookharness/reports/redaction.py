@@ -68,7 +68,6 @@ _SECRET = re.compile(
     r"|AUTHORIZATION|(?:^|_)(?:AUTH|PASS|PAT|DSN)(?:_|$)|_(?:PWD|KEY)$|CONNECTION_STRING|WEBHOOK",
     re.IGNORECASE,
 )
-# They say where something is, or how much.
 # Values in commands, settings and options; only those with a digit count, because code has names there.
 _ASSIGNED = (
     re.compile(
@@ -77,6 +76,7 @@ _ASSIGNED = (
     re.compile(r"\b([A-Za-z][\w-]{2,60})[\"']?\s?[:=]\s?[\"']([^\"'\s\\]{8,200})[\"']"),
     re.compile(r"(?<![\w-])--([a-z][a-z-]{2,40})[= ][\"']?([^\s\"'$-][^\s\"']{7,200})"),
 )
+# They say where something is, or how much.
 _HARMLESS = re.compile(r"(?:_SOCK|_FILE|_PATH|_DIR|_HOME)$", re.IGNORECASE)
 _NUMBER = re.compile(r"TOKENS", re.IGNORECASE)
 # What Python, JavaScript and JavaScript for whole addresses leave as it is in an address.

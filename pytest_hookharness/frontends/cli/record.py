@@ -185,11 +185,12 @@ def plan(path: Path, host: str, folder: Path) -> tuple[WrappedSettings, ...]:
     for hook_set in find_hook_sets(path, host):
         if hook_set.host.partition("@")[0] in _TRUST:
             continue
+        trusted = _trusted_files(hook_set.root)
         for named, keys, commands in _commands(hook_set, folder):
             file = named.resolve()
             # Two names may lead to one file.
             identity = _identity(file)
-            if also := _trusted_files(hook_set.root).get(identity):
+            if also := trusted.get(identity):
                 name, why = also
                 raise SimulationError(f"nothing was changed: {named} and {name} are one file, and {why}")
             known = found.get(identity)

@@ -130,6 +130,8 @@ class ClockTrial:
         checkpoint.restore()
         sources = texts(self._testbed, self._repetition.hook_runs)
         times = find_named_times(sources, self._testbed.workspace.clock.now)
+        if not times:
+            return None
         seen, runs, played = ProbeResult(reaction=ProbeEffect.SAME), 0, [0.0]
         for seconds in times:
             played.append(seconds)
@@ -140,8 +142,6 @@ class ClockTrial:
             runs += driver.hook_run_count
             if seen.reaction is not ProbeEffect.SAME:
                 break
-        if not times:
-            return None
         latest = format_duration(max(played))
         tried = f"at {counted(len(played) - 1, 'time')} that the scripts name, up to {latest} later"
         self._probes.append(Probe(kind=PerturbationKind.CLOCK, tried=tried, seen=seen, hook_runs=runs))
