@@ -20,32 +20,48 @@ sys.exit(3)
 """
 
 
-@pytest.fixture
-def port():
-    """A port that nobody uses; a live run has a network of its own instead."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
+def launch(server, *texts, port=0):
+    """Run a program that asks the server these texts on a port of its own, and ends with 3."""
+    with socket.socket() as held:
+        # Nobody else gets a port that is held; whoever sets this too may listen on it, as the launcher does.
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        number = str(port or held.getsockname()[1])
+        words = [
+            *python_program(LAUNCHER),
+            number,
+            str(Path.cwd()),
+            sys.executable,
+            "-c",
+            ASKS,
+            number,
+            *texts,
+        ]
+        return subprocess.run(words, cwd=server.folder, capture_output=True, text=True, check=False)
 
 
-def launch(server, port, *texts):
-    """Run a program that asks the server these texts, and ends with 3."""
-    program = (sys.executable, "-c", ASKS, str(port), *texts)
-    words = [*python_program(LAUNCHER), str(port), str(Path.cwd()), *program]
-    return subprocess.run(words, cwd=server.folder, capture_output=True, text=True, timeout=30, check=False)
-
-
-def test_answers_to_a_program(tmp_path, port):
+def test_answers_to_a_program(tmp_path):
     """Each request is answered, for one program after the other, and each ends as it likes."""
     with ModelServer(
         tmp_path / ("long" * 40) / "x", lambda path, body: HttpAnswer("text/plain", path.encode() + body)
     ) as server:
         for _ in range(2):
-            ended = launch(server, port, "one", "two")
+            ended = launch(server, "one", "two")
             assert (ended.stdout.split(), ended.returncode) == (["/say?xone", "/say?xtwo"], 3)
 
 
+def test_a_launcher_that_can_not_listen(tmp_path):
+    """A launcher that ends before it listens is no error of the server, and the next program is answered."""
+    with ModelServer(tmp_path, lambda _, body: HttpAnswer("text/plain", body)) as server:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            failed = launch(server, "one", port=taken.getsockname()[1])
+        assert failed.returncode == 1
+        assert "Address already in use" in failed.stderr
+        assert launch(server, "two").stdout.split() == ["two"]
+
+
 @pytest.mark.parametrize("wrong", [False, True])
-def test_a_program_that_must_end(tmp_path, port, wrong):
+def test_a_program_that_must_end(tmp_path, wrong):
     """Without an answer the program is killed, and an error of the answer is kept."""
 
     def answer(_path, body):
@@ -54,6 +70,6 @@ def test_a_program_that_must_end(tmp_path, port, wrong):
         return HttpAnswer("text/plain", body)
 
     with ModelServer(tmp_path, answer) as server:
-        ended = launch(server, port, "one", "two", "three")
+        ended = launch(server, "one", "two", "three")
         assert (ended.stdout.split(), ended.returncode) == (["one"], 128 + 9)
         assert isinstance(server.problem, ZeroDivisionError) is wrong

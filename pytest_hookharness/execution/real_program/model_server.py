@@ -87,6 +87,8 @@ class ModelServer(AbstractContextManager["ModelServer"]):
 
     def _serve(self, program: socket.socket) -> None:
         _, descriptors, _, _ = socket.recv_fds(program, 64, 1)
+        if not descriptors:
+            return  # The launcher ended before it could listen, and says why on its standard error.
         with _Listening(socket.socket(fileno=descriptors[0]), self._respond) as server:
             thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
             thread.start()
