@@ -21,7 +21,8 @@ class BudgetEnded(Exception):
     def __init__(self, step: str) -> None:
         self.step = step
         super().__init__(
-            f"the time budget ended while {step}; give more time with --hook-budget, or less to read"
+            f"the time budget ended while {step}; give more time with --hook-budget "
+            "(--budget of the shell command), or less to read"
         )
 
 

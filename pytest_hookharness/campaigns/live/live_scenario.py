@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
 
@@ -32,8 +33,8 @@ _SIMULATED_ONLY = (
     *("order", "pace", "payload", "processes", "readonly", "relaunched", "setup", "shell", "stdin"),
     *("terminal", "worktree"),
 )
-# What begins commands that do no harm if the hook that should refuse them does not.
-_HARMLESS = ("echo ", "true", ": ")
+# Commands that do no harm if the hook that should refuse them does not.
+_HARMLESS = re.compile(r"(?:echo|true|:)(?: [^;&|<>()`$\n]*)?")
 
 
 class NoLiveEquivalent(Exception):
@@ -106,7 +107,7 @@ def _of_call(call: ToolCall | RunCommand | Edit | Read) -> Iterator[str]:
 
 def _is_harmless(call: ToolCall | RunCommand | Edit | Read) -> bool:
     command = call.input.get("command") if isinstance(call, ToolCall) else getattr(call, "command", None)
-    return isinstance(command, str) and command.startswith(_HARMLESS)
+    return isinstance(command, str) and _HARMLESS.fullmatch(command) is not None
 
 
 def live_form(scenario: Scenario, program: LiveProgram, most: int | None = None) -> Scenario:

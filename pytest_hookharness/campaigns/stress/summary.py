@@ -88,7 +88,7 @@ def _left_for_lack_of_time(outcome: Outcome, late: int, planned: int) -> Iterato
         yield Violation(
             path=outcome.scenario.mark("vary"),
             expected="all mutations tried",
-            seen=f"{late} of {planned} were not tried, for lack of time; give --hook-budget more",
+            seen=f"{late} of {planned} were not tried, for lack of time; give --hook-budget (--budget) more",
         )
 
 

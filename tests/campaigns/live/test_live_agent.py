@@ -31,6 +31,8 @@ def scenario(*agent, when=None, **keys):
         (scenario({"prompt": "Go."}, {"wait": "10s"}), "wait"),
         (scenario({"prompt": "Go."}, {"stop": "Done."}, {"prompt": "Again."}), "second prompt"),
         (scenario({"run": "rm -rf x", "expect": "deny"}), "should refuse"),
+        (scenario({"run": "true; rm -rf x", "expect": "deny"}), "should refuse"),
+        (scenario({"run": "echo $(rm -rf x)", "expect": "deny"}), "should refuse"),
         (scenario({"run": "x", "result": "y"}), "given result"),
         (scenario(world={"cwd": "src"}), "cwd"),
         (scenario(commands={"codex": {"agent": "codex"}}), "fake agents"),
