@@ -1,0 +1,21 @@
+"""What is subtracted from a record, with plain records."""
+
+import pytest
+
+from pytest_hookharness.execution.reads.baseline import without_startup
+from pytest_hookharness.model.reads import LookKind, PathLook, ProgramReads, Reads, ReadSource, SourceKind
+
+LIBRARY = PathLook("/lib/x86_64-linux-gnu/libc.so.6", LookKind.OPENED, existed=True)
+
+
+@pytest.mark.parametrize(
+    ("program", "left"), [("/usr/bin/sed", 0), ("/usr/bin/mktemp", 1), ("/opt/parsed", 1)]
+)
+def test_the_name_of_a_file_that_sed_writes_is_no_source(program, left):
+    """What the C library draws at a start is subtracted once, and always for sed, which makes a name of it."""
+    drawn = ReadSource(SourceKind.RANDOM, "getrandom 8 1", times=2)
+    seen = ProgramReads(program, looks=(LIBRARY,), sources=(drawn,))
+
+    (kept,) = without_startup(Reads(programs=(seen,)), {}).programs
+
+    assert sum(source.times for source in kept.sources) == left
