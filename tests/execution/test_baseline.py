@@ -12,7 +12,7 @@ LIBRARY = PathLook("/lib/x86_64-linux-gnu/libc.so.6", LookKind.OPENED, existed=T
     ("program", "left"), [("/usr/bin/sed", 0), ("/usr/bin/mktemp", 1), ("/opt/parsed", 1)]
 )
 def test_the_name_of_a_file_that_sed_writes_is_no_source(program, left):
-    """What the C library draws at a start is subtracted once, and always for sed, which makes a name of it."""
+    """What the C library draws at a start is subtracted once, for sed always: it makes a name of it."""
     drawn = ReadSource(SourceKind.RANDOM, "getrandom 8 1", times=2)
     seen = ProgramReads(program, looks=(LIBRARY,), sources=(drawn,))
 
