@@ -7,7 +7,6 @@ Each campaign is imported only if a scenario asks for it: most do not, and the m
 from __future__ import annotations
 
 import time
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,6 +23,8 @@ from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Sett
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
     from pytest_hookharness.campaigns.stress.plan import TestMatrix
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial

@@ -6,7 +6,6 @@ import itertools
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
-from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +37,8 @@ from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Sett
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from pytest_hookharness.campaigns.stress.plan import TestMatrix
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
     from pytest_hookharness.execution.workspace.disposal import Disposal

@@ -27,7 +27,7 @@ from pytest_hookharness.scenario_files.yaml.elements import (
     marks,
     shown,
 )
-from pytest_hookharness.scenario_files.yaml.parser import MAX_DEPTH, UNPRINTABLE, compose, place_of
+from pytest_hookharness.scenario_files.yaml.scalars import MAX_DEPTH, place_of
 
 
 def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0) -> Element:
@@ -72,7 +72,7 @@ def _entries(
 
 def _text(text: str, problems: Problems, path: str) -> Element:
     # Half a surrogate pair cannot be encoded, so it cannot be written to a file or pipe.
-    if not text.isprintable() and any("\ud800" <= bad <= "\udfff" for bad in UNPRINTABLE.findall(text)):
+    if not text.isprintable() and any("\ud800" <= bad <= "\udfff" for bad in text):
         problems.add((0, 0), path, f"{shown(text)} contains half a surrogate pair, which no file can contain")
         return RefusedNode()
     return ScalarNode(value=str(text), text=str(text))
@@ -143,6 +143,9 @@ def loads(
     if len(text) > MAX_SIZE:
         too_large(problems)
         problems.raise_if_any()
+    # Not at the top: a scenario from Python data needs no parser.
+    from pytest_hookharness.scenario_files.yaml.parser import compose
+
     element = compose(text, problems)
     if element is None:
         problems.raise_if_any()

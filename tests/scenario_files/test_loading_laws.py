@@ -29,7 +29,7 @@ from pytest_hookharness.scenario_files.schema.shapes import (
     Text,
     Whole,
 )
-from pytest_hookharness.scenario_files.yaml import parser
+from pytest_hookharness.scenario_files.yaml import parser, scalars
 
 HERE = Path(__file__).parent / "x.scenario.yaml"
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -265,6 +265,6 @@ def test_a_number_is_a_number_for_json_too(text):
 
 def outcome_of_scalar(text):
     try:
-        return parser.resolve(text)
+        return scalars.resolve(text)
     except ValueError:
         return None

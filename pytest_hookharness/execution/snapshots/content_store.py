@@ -11,11 +11,13 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
+
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 Block: TypeAlias = tuple[int, bytes]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import pickle
 import shlex
 import shutil
 import sys
@@ -86,6 +85,8 @@ class TestDoubles:
         make_folders(self.counters)
         if scenario.fake_agents:
             self.session_records.prepare()
+            import pickle
+
             write_bytes(self.session_records.folder / "scenario", pickle.dumps(scenario))
         for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:

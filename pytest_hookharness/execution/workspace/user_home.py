@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,7 @@ _SHARED = ".local"
 # Folders of a home with files of many programs, of which only the one that is needed is shown.
 _MIXED = frozenset((".", _SHARED, f"{_SHARED}/share", ".config", ".cache"))
 _LONGEST_LINE, _SHOWN = 256, 8
+_MOST_LINKS = 40
 
 
 def find_homes(points: Collection[str]) -> tuple[str, ...]:
@@ -63,15 +64,21 @@ def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
         path: The folders of the search path.
     """
     found: dict[str, None] = {}
+    # Thousands of links lead to some tens of folders.
+    real = cache(os.path.realpath)
+    seen: set[str] = set()
     pending = [folder for folder in path if os.path.isdir(folder)]
     while pending:
         folder = pending.pop()
+        if folder in seen:
+            continue
+        seen.add(folder)
         needed = _installation(folder, home)
         if needed in found:
             continue
         found[needed] = None
         pending += _interpreters(needed)
-        pending += _elsewhere(folder, home)
+        pending += _elsewhere(folder, home, real)
     return tuple(each for each in found if _lies_in(os.path.realpath(each), home))
 
 
@@ -84,7 +91,7 @@ def _installation(folder: str, home: str) -> str:
     return above if whole and _lies_in(above, home) else folder
 
 
-def _elsewhere(folder: str, home: str) -> Iterator[str]:
+def _elsewhere(folder: str, home: str, real: Callable[[str], str]) -> Iterator[str]:
     """Yield where links and first lines of the programs in a folder lead."""
     try:
         with os.scandir(folder) as listing:
@@ -92,14 +99,27 @@ def _elsewhere(folder: str, home: str) -> Iterator[str]:
     except OSError:
         return
     # The many programs of the system name no interpreter in anybody's home.
-    own = _lies_in(os.path.realpath(folder), home)
+    own = _lies_in(real(folder), home)
+    mixed = {os.path.normpath(os.path.join(home, each)) for each in _MIXED}
     for entry in entries:
-        target = os.path.realpath(entry.path) if entry.is_symlink() else ""
+        target = _target(entry.path, real) if entry.is_symlink() else ""
         if not target and own and entry.is_file():
             target = _interpreter(entry.path)
         if target:
             above = os.path.dirname(target)
-            yield target if os.path.relpath(above, home) in _MIXED else above
+            yield target if above in mixed else above
+
+
+def _target(path: str, real: Callable[[str], str]) -> str:
+    """Return where a link leads to; ``real`` returns the real path of a folder."""
+    for _ in range(_MOST_LINKS):
+        folder, name = os.path.split(path)
+        path = os.path.join(real(folder), name)
+        try:
+            path = os.path.join(os.path.dirname(path), os.readlink(path))
+        except OSError:
+            break
+    return os.path.normpath(path)
 
 
 def _interpreter(program: str) -> str:

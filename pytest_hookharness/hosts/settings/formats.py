@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -95,6 +94,8 @@ def parse_toml(text: str) -> Json:
     Raises:
         ValueError: The text is not TOML.
     """
+    import tomllib  # few hosts have settings in TOML
+
     value: Json = tomllib.loads(text.removeprefix("\ufeff"))
     return value
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # A longer number counts nothing, and Python refuses to parse very long ones.
 LONGEST = 300

@@ -9,8 +9,10 @@ with its article.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, TypeAlias
+
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 Values: TypeAlias = Mapping[str, Any]
 

@@ -46,7 +46,7 @@ from pytest_hookharness.scenario_files.yaml.elements import (
     seen,
     shown,
 )
-from pytest_hookharness.scenario_files.yaml.parser import resolve
+from pytest_hookharness.scenario_files.yaml.scalars import resolve
 
 
 class ShapeMismatch(enum.Enum):

@@ -30,7 +30,8 @@ from pytest_hookharness.scenario_files.update.revise import (
     revise,
 )
 from pytest_hookharness.scenario_files.yaml.elements import ScenarioErrors
-from pytest_hookharness.scenario_files.yaml.parser import LOADER, resolve
+from pytest_hookharness.scenario_files.yaml.parser import LOADER
+from pytest_hookharness.scenario_files.yaml.scalars import resolve
 
 PLAIN = re.compile(r"[A-Za-z](?:[\w ./()=+\\-]*[\w./()=+\\])?")
 # Includes YAML's additional line ends, bidirectional control characters and invisible characters.

@@ -3,18 +3,13 @@ Turn the text of a YAML file into elements with positions.
 
 PyYAML's parser supplies events with positions. They are turned into elements here, without recursion and
 without PyYAML's loaders, to be able to refuse deep nesting, aliases, tags and duplicate keys.
-
-Scalars without quotes follow the core schema of YAML 1.2: ``on``, ``no``, ``12:30`` and dates are texts, as
-most readers expect. PyYAML's own rules are those of YAML 1.1, where they are not.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import field
-from typing import TypeAlias
 
 import yaml
 
@@ -30,60 +25,13 @@ from pytest_hookharness.scenario_files.yaml.elements import (
     join,
     shown,
 )
+from pytest_hookharness.scenario_files.yaml.scalars import MAX_DEPTH, Spot, place_of, resolve
 
-FIRST = frozenset("+-.0123456789~nNtTfF")
-WORDS: dict[str, bool | None] = {
-    "": None,
-    "~": None,
-    **dict.fromkeys(("null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-DECIMAL = re.compile(r"[-+]?[0-9]+")
-OCTAL = re.compile(r"0o[0-7]+")
-HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
-FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-ENDLESS = re.compile(r"[-+]?(?:\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN")
-MAX_DIGITS = 300
-
-
-def resolve(text: str) -> bool | int | float | str | None:
-    """
-    Return the value of a scalar without quotes.
-
-    Raises:
-        ValueError: It is a number that JSON does not have.
-    """
-    if text and text[0] not in FIRST:
-        return text
-    if text in WORDS:
-        return WORDS[text]
-    if ENDLESS.fullmatch(text):
-        raise ValueError("is not a number that JSON has; put it in quotes for a text")
-    number = _number(text)
-    if number is None:
-        return text
-    if isinstance(number, float) and not math.isfinite(number):
-        raise ValueError("is too large for a number; put it in quotes for a text")
-    return number
-
-
-def _number(text: str) -> int | float | None:
-    for pattern, base in ((DECIMAL, 10), (OCTAL, 8), (HEXADECIMAL, 16)):
-        if pattern.fullmatch(text):
-            # Python refuses very long numbers with a message that would not help here.
-            return math.inf if len(text) > MAX_DIGITS else int(text, base)
-    return float(text) if FLOAT.fullmatch(text) else None
-
-
-MAX_DEPTH = 64
 MAX_VALUES = 20_000
+UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MAX_KEY_LENGTH = 1_000
 MAX_PATH_LENGTH = 2_000
-UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-Spot: TypeAlias = tuple[int, int]
 
 
 class Unreadable(Exception):
@@ -295,9 +243,3 @@ def line_of(text: str, number: int) -> str:
     """Return one line of a text, counted from 1; empty if it does not exist."""
     lines = text.split("\n", number)
     return lines[number - 1] if number <= len(lines) else ""
-
-
-def place_of(text: str, index: int) -> Spot:
-    """Return line and column of a character."""
-    before = text[:index]
-    return before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1

@@ -8,7 +8,8 @@ with a bar, so that no line of it looks like a line of the section.
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
+
+from pytest_hookharness.model.fast_dataclass import dataclass
 
 # Lines of output that are kept, and characters of each.
 TAIL = 50
