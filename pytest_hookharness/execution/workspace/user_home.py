@@ -64,8 +64,11 @@ def find_programs(home: str, path: tuple[str, ...]) -> tuple[str, ...]:
         path: The folders of the search path.
     """
     found: dict[str, None] = {}
-    # Thousands of links lead to some tens of folders.
-    real = cache(os.path.realpath)
+
+    @cache  # thousands of links lead to some tens of folders
+    def real(folder: str) -> str:
+        return os.path.realpath(folder)
+
     seen: set[str] = set()
     pending = [folder for folder in path if os.path.isdir(folder)]
     while pending:
