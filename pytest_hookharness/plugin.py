@@ -267,8 +267,8 @@ RESULTS = pytest.StashKey[Any]()
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
     _require_system()
     from pytest_hookharness.frontends.harness import Harness
-    from pytest_hookharness.frontends.progress import open_line
     from pytest_hookharness.frontends.pytest_plugin import options
+    from pytest_hookharness.frontends.screen import open_line
 
     settings = options.settings(pytestconfig, tmp_path_factory)
     if (coverage_data := pytestconfig.pluginmanager.get_plugin(options.COVERAGE_PLUGIN)) is not None:

@@ -9,7 +9,7 @@ import threading
 import pexpect
 import pytest
 
-from pytest_hookharness.frontends.progress import ProgressEntry, ProgressLine, is_watched, shell_line
+from pytest_hookharness.frontends.screen import ProgressEntry, ProgressLine, is_watched, shell_line
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace

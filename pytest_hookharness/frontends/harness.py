@@ -18,7 +18,7 @@ from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.frontends.progress import ProgressLine
+from pytest_hookharness.frontends.screen import ProgressLine
 from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catalogue
 from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.outcome import Outcome

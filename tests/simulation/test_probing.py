@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.frontends.progress import ProgressEntry, ProgressLine
+from pytest_hookharness.frontends.screen import ProgressEntry, ProgressLine
 from pytest_hookharness.model.probes import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 

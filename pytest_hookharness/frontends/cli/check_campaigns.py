@@ -18,8 +18,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.frontends.checkup import CLEAN, FOUND, UNKNOWN, campaign_headline
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import seconds
-from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.frontends.replay_command import replay_options
+from pytest_hookharness.frontends.screen import shell_line
 from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.moves import RunCommand, Stop
 from pytest_hookharness.model.outcome import Outcome

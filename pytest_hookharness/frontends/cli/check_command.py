@@ -25,7 +25,7 @@ from pytest_hookharness.frontends.cli.check_output import ANY, FORMATS, check_wo
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
-from pytest_hookharness.frontends.progress import shell_line
+from pytest_hookharness.frontends.screen import shell_line
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script

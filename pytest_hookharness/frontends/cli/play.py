@@ -19,7 +19,6 @@ from pytest_hookharness.frontends.option_types import (
     seconds,
     whole_number,
 )
-from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.frontends.replay_command import (
     TIERS,
     TraceItem,
@@ -27,6 +26,7 @@ from pytest_hookharness.frontends.replay_command import (
     replay_command,
     replay_options,
 )
+from pytest_hookharness.frontends.screen import shell_line
 from pytest_hookharness.model.moves import FIRST_PROMPT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

@@ -10,7 +10,7 @@ from pytest_hookharness.campaigns.reproduce.reproduction_run import Reproduction
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.cli.reproduction_report import describe_reproduction
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.frontends.progress import shell_line
+from pytest_hookharness.frontends.screen import shell_line
 
 REPRODUCED, DIFFERENT = 0, 1
 _DESCRIPTION = (
