@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
@@ -194,15 +195,6 @@ def find_capped_children(trace: Trace) -> Iterator[Finding]:
 
 _NAMES = "claude|codex|gemini|qwen|cursor-agent|copilot|droid|kimi|goose|opencode|openhands"
 _NO_FILE = r"No such file or directory"
-# The messages of shells, zsh, env and Python about a command that does not exist, each on its own line.
-# Messages of the hook itself, or about a missing file, have another form.
-_MESSAGES = re.compile(
-    rf"^\S[^:\n]*: (?:line )?\d+: (?P<by_shell>{_NAMES}): (?:command )?not found$"
-    rf"|^zsh(?::\d+)?: command not found: (?P<by_zsh>{_NAMES})$"
-    rf"|^(?:/usr)?(?:/bin/)?env: ['\u2018](?P<by_env>{_NAMES})['\u2019]: {_NO_FILE}$"
-    rf"|_execute_child\n(?:[ \t].*\n)*FileNotFoundError: \[Errno 2\] {_NO_FILE}: '(?P<by_python>{_NAMES})'$",
-    re.MULTILINE,
-)
 # Some shells print a shorter message, which only counts together with exit status 127.
 _SHORT_MESSAGE = re.compile(rf"^[\w/.-]+: (?P<by_shell>{_NAMES}): (?:command )?not found$", re.MULTILINE)
 _NOT_FOUND = 127
@@ -220,8 +212,26 @@ def find_missing_agents(trace: Trace) -> Iterator[Finding]:
             yield finding_catalogue.AGENT_MISSING.found(text, turn=step.turn, hook=hook_run.hook.command)
 
 
+@cache  # it takes milliseconds to compile, and most hooks print nothing
+def _messages() -> re.Pattern[str]:
+    """
+    Return the messages of shells, zsh, env and Python about a command that does not exist.
+
+    Each has its own line. Messages of the hook itself, or about a missing file, have another form.
+    """
+    return re.compile(
+        rf"^\S[^:\n]*: (?:line )?\d+: (?P<by_shell>{_NAMES}): (?:command )?not found$"
+        rf"|^zsh(?::\d+)?: command not found: (?P<by_zsh>{_NAMES})$"
+        rf"|^(?:/usr)?(?:/bin/)?env: ['\u2018](?P<by_env>{_NAMES})['\u2019]: {_NO_FILE}$"
+        rf"|_execute_child\n(?:[ \t].*\n)*FileNotFoundError: \[Errno 2\] {_NO_FILE}: '(?P<by_python>{_NAMES})'$",
+        re.MULTILINE,
+    )
+
+
 def _missing_names(printed: str, ending: Ending) -> Iterator[str]:
-    forms = [_MESSAGES, _SHORT_MESSAGE] if ending == Exited(_NOT_FOUND) else [_MESSAGES]
+    if not printed:
+        return
+    forms = [_messages(), _SHORT_MESSAGE] if ending == Exited(_NOT_FOUND) else [_messages()]
     matches = (match for form in forms for match in form.finditer(printed))
     yield from dict.fromkeys(match[match.lastgroup or 0] for match in matches)
 

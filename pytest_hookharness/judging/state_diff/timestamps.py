@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 from pytest_hookharness.judging.state_diff.number_formats import Notation, SessionClock, format_number
@@ -56,9 +57,15 @@ _FORMATS = tuple(
 _PATTERNS = tuple(map(re.compile, _FORMATS))
 
 EXPRESSION = "|".join(re.sub(r"\(\?P<\w>", "(?:", text) for text in _FORMATS)
-_LIKELY = re.compile(
-    rf"(?=[0-9MTWFS])(?:(?P<text>{EXPRESSION})|(?<!\d)(?P<number>\d{{9,20}}(?:\.\d+)?)(?!\d))"
-)
+
+
+# Large expressions take milliseconds to compile, and most runs need none of them.
+@cache
+def _likely() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?=[0-9MTWFS])(?:(?P<text>{EXPRESSION})|(?<!\d)(?P<number>\d{{9,20}}(?:\.\d+)?)(?!\d))"
+    )
+
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # compared with what a text says, in whatever zone it means
 
@@ -81,7 +88,7 @@ class Timestamp:
 
 def timestamps_in(text: str, clock: SessionClock) -> Iterator[Timestamp]:
     """Yield all values of a text that are near the clock."""
-    for match in _LIKELY.finditer(text):
+    for match in _likely().finditer(text):
         if match["text"] is not None:
             unit = TEXT if is_near(match["text"], clock) else ""
         else:
@@ -259,7 +266,10 @@ class Token(NamedTuple):
     text: str
 
 
-def _expression(word: str) -> re.Pattern[str]:
+@cache
+def _expression(reading: Reading) -> re.Pattern[str]:
+    # An underscore joins two words, but can be a character of a random text.
+    word = "A-Za-z0-9_" if reading is Reading.RANDOM else "A-Za-z0-9"
     uuid = r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?![0-9A-Za-z])"
     sign = r"(?:(?<![\w)\]\"'.+-])[-+])?"
     number = rf"{sign}\d+(?:\.\d+)?(?:[eE][-+]\d{{1,3}})?(?![{word}])"
@@ -270,12 +280,6 @@ def _expression(word: str) -> re.Pattern[str]:
     )
 
 
-_CUT = {
-    # An underscore joins two words, but can be a character of a random text.
-    Reading.PLAIN: _expression("A-Za-z0-9"),
-    Reading.HEXADECIMAL: _expression("A-Za-z0-9"),
-    Reading.RANDOM: _expression("A-Za-z0-9_"),
-}
 _KINDS = {kind.value: kind for kind in TokenKind}
 _DIGITS = re.compile(r"[0-9]+")
 _HEXADECIMAL = re.compile(r"(?:0[xX])?[0-9a-fA-F]+")
@@ -286,7 +290,9 @@ def tokenize(text: str, reading: Reading) -> list[Token]:
     """Return the tokens of a text."""
     if reading is Reading.LETTERS:
         return [Token(TokenKind.OTHER, letter) for letter in text]
-    return [Token(_KINDS[match.lastgroup or ""], match.group()) for match in _CUT[reading].finditer(text)]
+    return [
+        Token(_KINDS[match.lastgroup or ""], match.group()) for match in _expression(reading).finditer(text)
+    ]
 
 
 def shape(token: Token, reading: Reading) -> str:
