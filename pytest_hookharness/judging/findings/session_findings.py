@@ -223,7 +223,8 @@ def _messages() -> re.Pattern[str]:
         rf"^\S[^:\n]*: (?:line )?\d+: (?P<by_shell>{_NAMES}): (?:command )?not found$"
         rf"|^zsh(?::\d+)?: command not found: (?P<by_zsh>{_NAMES})$"
         rf"|^(?:/usr)?(?:/bin/)?env: ['\u2018](?P<by_env>{_NAMES})['\u2019]: {_NO_FILE}$"
-        rf"|_execute_child\n(?:[ \t].*\n)*FileNotFoundError: \[Errno 2\] {_NO_FILE}: '(?P<by_python>{_NAMES})'$",
+        r"|_execute_child\n(?:[ \t].*\n)*"
+        rf"FileNotFoundError: \[Errno 2\] {_NO_FILE}: '(?P<by_python>{_NAMES})'$",
         re.MULTILINE,
     )
 
