@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +70,9 @@ def check(
     settings = harness.settings if wall is None else replace(harness.settings, wall=wall)
     tier = settings.tier or available_tiers()[0]
     caches = tier is Tier.NAMESPACES
+    began = time.monotonic()
     with copyable(hook_set) as (copy, left_out), lent_home(copy, caches=caches) as ready:
+        settings = replace(settings, wall=settings.wall - (time.monotonic() - began))
         run = CheckRun(ready, settings, harness.resources, only, on_step or _ignore_step, given)
         report = run.run()
         if fixes and not report.interrupted:

@@ -30,6 +30,12 @@ class BudgetEnded(Exception):
 class _Deadline:
     clock: Callable[[], float]
     at: float
+    outer: _Deadline | None
+
+    def left(self) -> float:
+        """Return the seconds until this deadline or an outer one, which may go by another clock."""
+        left = self.at - self.clock()
+        return left if self.outer is None else min(left, self.outer.left())
 
 
 # A variable of the running context and not an argument: every loop over files would have to pass it on.
@@ -39,8 +45,20 @@ _deadline: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 @contextmanager
 def limited_to(seconds: float, clock: Callable[[], float] = time.monotonic) -> Generator[None]:
     """Let the steps of a block end after some seconds of a clock, and no later than an outer block allows."""
-    ends = _Deadline(clock, clock() + min(seconds, remaining()))
-    token = _deadline.set(ends)
+    with _until(_Deadline(clock, clock() + seconds, _deadline.get())):
+        yield
+
+
+@contextmanager
+def granted(seconds: float) -> Generator[None]:
+    """Let the steps of a block take some seconds, even if an outer block has no time left."""
+    with _until(_Deadline(time.monotonic, time.monotonic() + seconds, None)):
+        yield
+
+
+@contextmanager
+def _until(deadline: _Deadline) -> Generator[None]:
+    token = _deadline.set(deadline)
     try:
         yield
     finally:
@@ -50,7 +68,7 @@ def limited_to(seconds: float, clock: Callable[[], float] = time.monotonic) -> G
 def remaining() -> float:
     """Return the seconds that are left; infinite outside of any limit."""
     deadline = _deadline.get()
-    return float("inf") if deadline is None else max(0.0, deadline.at - deadline.clock())
+    return float("inf") if deadline is None else max(0.0, deadline.left())
 
 
 def check_time(step: str) -> None:
@@ -61,5 +79,5 @@ def check_time(step: str) -> None:
         BudgetEnded: No time is left.
     """
     deadline = _deadline.get()
-    if deadline is not None and deadline.clock() > deadline.at:
+    if deadline is not None and deadline.left() < 0:
         raise BudgetEnded(step)

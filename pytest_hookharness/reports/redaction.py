@@ -121,6 +121,11 @@ def find_assigned(texts: Iterable[str]) -> Mapping[str, str]:
     return found
 
 
+def has_secrets(text: str) -> bool:
+    """Return whether a text has anything that looks like a secret, or gives a value to the name of one."""
+    return any(pattern.search(text) for pattern in LIKENESSES.values()) or bool(find_assigned([text]))
+
+
 def _is_secret(name: str, value: str) -> bool:
     counted = _NUMBER.search(name) and value.strip().isdigit()
     named = _SECRET.search(name) and not _HARMLESS.search(name)

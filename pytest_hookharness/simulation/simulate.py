@@ -20,7 +20,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import AssumedCap, Scenario
-from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
+from pytest_hookharness.model.time_budget import BudgetEnded, granted, limited_to, remaining
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn, Passing
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
@@ -168,7 +168,7 @@ def _with_hooks_alone(
     run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
 ) -> SingleRun:
     """Return a run that the host's cap ended with what its hooks do without the cap, if that is unknown."""
-    verdict, left = run.outcome.verdict, settings.wall - run.used
+    verdict, left = run.outcome.verdict, min(settings.wall - run.used, remaining())
     # A run until the cap was asked for as just that, and covered folders are the developer's own.
     if scenario.until == "guard" or scenario.cover or not settings.probes or left <= 0:
         return run
@@ -187,11 +187,11 @@ def _compare_paces(
     run: SingleRun, scenario: Scenario, settings: Settings, resources: Resources
 ) -> Finding | None:
     """Return the finding that other times between the turns lead to another end, if one was seen."""
-    rerun, left = rerun_settings(run.outcome, settings), settings.wall - run.used
+    rerun, left = rerun_settings(run.outcome, settings), min(settings.wall - run.used, remaining())
 
     def simulate_slowly(pace: float) -> Outcome:
         nonlocal left
-        if left <= 0:
+        if min(left, remaining()) <= 0:
             raise BudgetEnded("runs with a slower agent were compared")
         slow = run_once(replace(scenario, pace=pace), replace(rerun, wall=left), resources, passing="kernel")
         left -= slow.used
@@ -247,9 +247,9 @@ def run_once(
             raise Interrupted(seen) from None
         except BudgetEnded:
             end = session.time_ended()
-        with limited_to(_CONCLUDING):
+        with granted(_CONCLUDING):
             outcome = session.conclude(end)
-        rest = replace(settings, wall=max(0.0, settings.wall - (clock() - began)))
+        rest = replace(settings, wall=max(0.0, min(settings.wall - (clock() - began), remaining())))
         doubt = _find_doubt(outcome, rest, resources) if testbed.workspace.clock.moved else ""
         if doubt:
             outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))

@@ -1,8 +1,9 @@
 """
 What makes hooks active that do nothing until a person starts them: a command of the plugin, a file of rules.
 
-A command is found by the shell code that the host runs for it, a file of rules by an example that the plugin
-has beside the pattern for which its hooks look.
+A command is found by the shell code that the host runs for it, or by code in its text that writes a file
+which a hook names; a file of rules by an example that the plugin has beside the pattern for which its hooks
+look.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import chain
 from pathlib import Path
 
 from pytest_hookharness import hosts
@@ -21,6 +23,10 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Shell code that the host runs when a command is used: a block after ```! or inline code after `!`.
 _CODE = re.compile(r"^```!\s*\n(.*?)^```|(?<![\w`])!`([^`\n]+)`", re.DOTALL | re.MULTILINE)
+# Shell code in the text of a command, and a file that a hook names or that such code writes.
+_BLOCK = re.compile(r"^```(?:bash|sh|shell|zsh)[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_NAMED = re.compile(r"(?<![\w.])\.?[\w-]+(?:/[\w.-]+)+")
+_WRITTEN = re.compile(rf">\s*[\"']?(?:\$\{{?\w+\}}?/)?({_NAMED.pattern})|\btouch\s+({_NAMED.pattern})")
 _ARGUMENTS = re.compile(r"[\"']?\$(?:ARGUMENTS|\d|@)[\"']?")
 # Commands that only show something or end what others started.
 _NOT_STARTING = re.compile(r"cancel|stop|end|status|help|list|show|result|version", re.IGNORECASE)
@@ -89,6 +95,7 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
     profile = hosts.find(hook_set.host)
     top = "plugin/" if hook_set.plugin else "workspace/"
     folders = [path.removeprefix(top) for path in profile.config.components if path.startswith(top)]
+    named = {path for _, text in hook_set.sources for path in _NAMED.findall(text)}
     for folder in (each for each in folders if each.endswith("commands")):
         for file in sorted((hook_set.root / folder).rglob("*.md")):
             if _NOT_STARTING.search(file.stem):
@@ -97,6 +104,9 @@ def _by_commands(hook_set: HookSet) -> Iterator[Activation]:
             name = file.relative_to(hook_set.root)
             for block, inline in _CODE.findall(text):
                 yield Activation(title=f"{name} used", command=_filled(hook_set, block or inline))
+            for block in _BLOCK.findall(text):
+                if named.intersection(filter(None, chain.from_iterable(_WRITTEN.findall(block)))):
+                    yield Activation(title=f"{name} used", command=_filled(hook_set, block))
 
 
 def _filled(hook_set: HookSet, code: str) -> str:

@@ -25,10 +25,14 @@ from pytest_hookharness.campaigns.check.grouping import (
 )
 from pytest_hookharness.campaigns.check.refused_calls import refused_calls, writes_before_calls
 from pytest_hookharness.campaigns.check.rewording import allowed_as_code, refused_as_data, reword
-from pytest_hookharness.campaigns.check.session_errors import describe_error, is_defect, patience
+from pytest_hookharness.campaigns.check.session_errors import (
+    describe_error,
+    is_defect,
+    patience,
+    play_session,
+)
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.campaigns.check.static_checks import StaticResult, check_statically
-from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.symptoms import cut_by_us, find_symptoms
@@ -38,20 +42,20 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.conclude import conclude_event
-from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.simulate import Resources, TrialRunner
-from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 T = TypeVar("T")
 # Called with what is being done, how many steps of it are done, and how many there are.
 OnStep: TypeAlias = Callable[[str, int, int], None]
 _Job: TypeAlias = Callable[[TrialRunner], T]
+_Shrunk: TypeAlias = tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]
 # The share of the budget until whose end sessions may start: the first one; others if a symptom still has to
 # be confirmed; others if none has.
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
-_SHORT = 30.0
-_LEAST = 1.0
+# The share for one session of activated hooks: a loop shows long before it is proved to be endless.
+_ACTIVE = 0.4
+_SHORT, _LEAST = 30.0, 1.0
 _NO_RUN = "No hook ran, so nothing is known about any of them."
 _NO_TIME = "the time budget ended"
 _INTERRUPTED = "The check was interrupted. These problems were seen once, but not confirmed."
@@ -84,6 +88,8 @@ class CheckRun:
     _problems: list[Problem] = field(default_factory=list[Problem])
     _open: list[str] = field(default_factory=list[str])
     _undecided: list[str] = field(default_factory=list[str])
+    # Seconds of the shortest session so far, with its testbed: no other is likely to take less.
+    _least: float = _LEAST
 
     def run(self) -> CheckReport:
         """Play everything, and return the report; after Ctrl-C, of what was seen so far."""
@@ -128,8 +134,8 @@ class CheckRun:
         return [*static_problems(self.place, self._static, self._outcomes())]
 
     def _is_found(self) -> bool:
-        static = self._static_problems() if self.only else []
-        return bool(self.only and (self._problems or any(one.id == self.only for one in static)))
+        problems = [*self._problems, *self._static_problems()] if self.only else []
+        return any(one.id == self.only for one in problems)
 
     def _search(self) -> None:
         """Play all sessions and confirm what they show, or stop when the wanted problem is confirmed."""
@@ -146,7 +152,6 @@ class CheckRun:
 
     def _play_all(self) -> Iterator[None]:
         """Play one kind of session after the other; the first ones decide what the later ones try."""
-        seed = self.settings.seed
         first = self._play_first(checkups.plan_each_event(self.place))
         yield
         if first.outcome is None:
@@ -163,13 +168,12 @@ class CheckRun:
             self.settings = replace(self.settings, hook_timeout=limit)
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
-        further = checkups.plan_further(self.place, seed, endless=endless)
+        further = checkups.plan_further(self.place, self.settings.seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        usual = [*behaviours[:1], checkups.plan_usual(self.place, seed), *further]
+        usual = [*behaviours[:1], checkups.plan_usual(self.place, self.settings.seed), *further]
         self._play("other sessions", [*checkups.plan_activated(self.place, self.given), *usual])
         yield
         moves = refused_calls(self._outcomes())
-        written = writes_before_calls(self.place.host, self._outcomes())
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
@@ -177,8 +181,10 @@ class CheckRun:
             [
                 *([checkups.plan_rewordings(self.place, commands, files)] if commands or files else []),
                 checkups.plan_invariance(self.place, moves, endless=endless),
-                *checkups.plan_world(self.place, moves, written=written),
-                *checkups.plan_loops_varied([one.session for one in self._played if one.loops]),
+                *checkups.plan_world(
+                    self.place, moves, written=writes_before_calls(self.place.host, self._outcomes())
+                ),
+                *checkups.plan_loops_varied([one.session for one in self._played if one.held]),
                 *behaviours[1:],
             ],
         )
@@ -207,22 +213,23 @@ class CheckRun:
                 self._open += allowed_as_code(outcome, commands)
         self._play("wordings", [*checkups.plan_proofs(self.place, suspects)])
 
-    def _play(self, words: str, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
+    def _play(self, words: str, sessions: Sequence[CheckSession], share: float = 0.0) -> list[PlayedSession]:
         found: list[PlayedSession] = []
         self.on_step(words, 0, len(sessions))
-        for played in self._in_parallel([self._job(session) for session in sessions]):
+        for played in self._in_parallel([self._job(session, share) for session in sessions]):
             found.append(played)
-            self._played.append(played)
+            self._played += [] if share else [played]
             self.on_step(words, len(found), len(sessions))
         return found
 
-    def _job(self, session: CheckSession, share: float = 0.0) -> _Job[PlayedSession]:
+    def _job(self, session: CheckSession, share: float) -> _Job[PlayedSession]:
         """Return what plays a session, until a share of the budget is used; 0 for the share of a search."""
 
         def play(runner: TrialRunner) -> PlayedSession:
             wall = (share or self._share()) * self.settings.wall - self._elapsed()
-            if wall < _LEAST:
+            if wall < self._least:
                 return PlayedSession(session, why=_NO_TIME)
+            wall = min(wall, _ACTIVE * self.settings.wall) if session.active else wall
             try:
                 return PlayedSession(session, self._simulate(session, wall, runner.resources))
             except NoFreeSlot:
@@ -244,12 +251,11 @@ class CheckRun:
         return time.monotonic() - self._began
 
     def _simulate(self, session: CheckSession, wall: float, resources: Resources) -> Outcome:
-        choice = TrialSelection(only=session.only) if session.only else None
-        settings = replace(self.settings, wall=wall, keep=False, choice=choice)
-        if session.event:
-            with resources.open(session.scenario, settings) as (testbed, _):
-                return conclude_event(testbed, run_event(testbed, session.event, session.fields).hooked)
-        return simulate(session.scenario, settings, resources)
+        began = time.monotonic()
+        outcome = play_session(session, replace(self.settings, wall=wall), resources)
+        took = time.monotonic() - began
+        self._least = took if self._least == _LEAST else min(self._least, took)
+        return outcome
 
     def _in_parallel(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
         example = Scenario(name="check", host=self.place.host)
@@ -272,13 +278,11 @@ class CheckRun:
                 continue
             self._problems.append(evidence.shown_again(*small))
 
-    def _shrink(
-        self, evidence: SymptomEvidence
-    ) -> _Job[tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]]:
-        def job(runner: TrialRunner) -> tuple[SymptomEvidence, tuple[Scenario, Symptom] | None]:
+    def _shrink(self, evidence: SymptomEvidence) -> _Job[_Shrunk]:
+        def job(runner: TrialRunner) -> _Shrunk:
             def look(scenario: Scenario) -> Symptom | None:
                 wall = self.settings.wall - self._elapsed()
-                if wall < _LEAST:
+                if wall < self._least:
                     # The symptom was seen, and no time is left to find a smaller session.
                     return evidence.symptom if scenario == evidence.session.scenario else None
                 session = replace(evidence.session, scenario=scenario)
@@ -304,7 +308,7 @@ class CheckRun:
             wall = self.settings.wall - self._elapsed()
             session = CheckSession(title="one hook", scenario=checkups.alone(scenario, hook))
             found = replace(symptom, hook=hook.command, shared=False)
-            if wall > _LEAST and self._find_symptom(session, found, wall, resources) is not None:
+            if wall > self._least and self._find_symptom(session, found, wall, resources) is not None:
                 return found
         return symptom
 
@@ -321,24 +325,18 @@ class CheckRun:
     def symptoms(self) -> list[Symptom]:
         """Return every symptom that was seen, confirmed or not, and those that are certain without a run."""
         found = [*self._static.symptoms]
-        for played in self._played:
-            if played.outcome is not None:
-                session = played.session
-                found += find_symptoms(played.outcome, mark=corpora.MARKER, harmless=session.harmless)
+        for one in self._played:
+            if one.outcome is not None:
+                found += find_symptoms(one.outcome, mark=corpora.MARKER, harmless=one.session.harmless)
         return found
 
     def has_time(self) -> bool:
         """Return whether the budget has time for a session."""
-        return self.settings.wall - self._elapsed() >= _LEAST
+        return self.settings.wall - self._elapsed() >= self._least
 
     def try_out(self, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
         """Play sessions in what is left of the budget; they are no part of the report."""
-        found: list[PlayedSession] = []
-        self.on_step("a fix", 0, len(sessions))
-        for played in self._in_parallel([self._job(session, 1.0) for session in sessions]):
-            found.append(played)
-            self.on_step("a fix", len(found), len(sessions))
-        return found
+        return self._play("a fix", sessions, 1.0)
 
     def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
         """Return whether a scenario fails its expectation and shows a given symptom."""

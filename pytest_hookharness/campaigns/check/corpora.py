@@ -1,17 +1,14 @@
 """
 What agents commonly do, what hooks commonly refuse, and texts that break programs.
 
-Faker and Hypothesis are imported only when a text is generated.
+Faker is imported only when a name is generated.
 """
 
 from __future__ import annotations
 
-import os
 import random
 import re
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolResult
 
@@ -132,58 +129,11 @@ def work_in_steps() -> Iterator[Edit | Read]:
 
 
 def hostile_texts(seed: int, made_up: int = 3) -> tuple[str, ...]:
-    """Return texts that break programs, some of them generated: by Hypothesis if it is installed."""
-    try:
-        more = _by_hypothesis(seed, made_up)
-    except ImportError:
-        more = _by_chance(seed, made_up)
-    return tuple(dict.fromkeys([*_HOSTILE, *_CARRIED_OUT, *more]))
-
-
-def _by_hypothesis(seed: int, number: int) -> list[str]:
-    from hypothesis import HealthCheck, Phase, given, settings, strategies  # noqa: PLC0415 - an extra
-    from hypothesis import seed as seeded  # noqa: PLC0415 - an extra
-
-    found: list[str] = []
-    # Lone surrogates and NUL cannot occur in a command line.
-    texts = strategies.text(
-        strategies.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=60
-    )
-
-    @seeded(seed)
-    @settings(
-        max_examples=number,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=[HealthCheck.too_slow],
-    )
-    @given(texts)
-    def collect(text: str) -> None:
-        found.append(text)
-
-    with _without_storage():
-        collect()
-    return found
-
-
-@contextmanager
-def _without_storage() -> Generator[None]:
-    """Keep Hypothesis from writing its character tables into the current folder."""
-    from hypothesis import configuration  # noqa: PLC0415 - an extra
-
-    # There is no public way to read the current setting.
-    before = vars(configuration).get("__hypothesis_home_directory")
-    configuration.set_hypothesis_home_dir(Path(os.devnull, "hypothesis"))
-    try:
-        yield
-    finally:
-        configuration.set_hypothesis_home_dir(before)
-
-
-def _by_chance(seed: int, number: int) -> list[str]:
+    """Return texts that break programs, some of them drawn at random."""
     draw = random.Random(seed)  # noqa: S311 - not for secrets
     letters = [*map(chr, range(1, 0x250)), "\u2028", "\u202e", "\U0001f600"]
-    return ["".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(number)]
+    drawn = ("".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(made_up))
+    return tuple(dict.fromkeys([*_HOSTILE, *_CARRIED_OUT, *drawn]))
 
 
 def hostile_work(texts: Sequence[str]) -> Iterator[RunCommand | Edit | Read]:

@@ -42,9 +42,11 @@ class PlayedSession:
     failed: bool = False
 
     @property
-    def loops(self) -> bool:
-        """Whether hooks that were activated for the session refuse its end forever."""
-        return bool(self.session.active and self.outcome and self.outcome.verdict_name in ENDLESS)
+    def held(self) -> bool:
+        """Whether hooks that were activated for the session refused its end."""
+        stops = hosts.find(self.session.scenario.host).for_role(hosts.Role.STOP)
+        active = self.outcome if self.session.active else None
+        return active is not None and any(active.blocks(rule.name) for rule in stops)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.reports.redaction import has_secrets
 
 # How shells, Python and JavaScript name a file below HOME.
 _NAMED = re.compile(r"(?:(?<![\w/])~|\$HOME|\$\{HOME\})[\"']?/([\w.@+-]+(?:/[\w.@+-]+)*)")
@@ -38,9 +39,6 @@ _SECRET_NAME = re.compile(
     r"^\.env|cred|secret|token|passw|\.pem$|\.key$|\.p12$|\.kdbx$|^id_|netrc|npmrc|pypirc|pgpass|history|cookie"
     r"|auth\.|^\.claude\.json$|keyring|wallet|^\.(?:ssh|gnupg|aws|azure|docker|kube|password-store|mozilla)$",
     re.IGNORECASE,
-)
-_SECRET_TEXT = re.compile(
-    rb"-----BEGIN [A-Z ]*PRIVATE KEY|\b(?:sk-|gh[pousr]_|xox[abprs]-|AKIA|AIza|glpat-)[\w-]{16,}"
 )
 # Folders with files of many programs, such as conversations; of them only single files are lent.
 _SHARED = frozenset(
@@ -97,7 +95,7 @@ def _is_harmless(file: Path) -> bool:
     try:
         status = file.stat()
         plain = stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
-        return plain and not _SECRET_TEXT.search(file.read_bytes())
+        return plain and not has_secrets(file.read_text("utf-8", "surrogateescape"))
     except OSError:
         return False
 

@@ -1,18 +1,24 @@
-"""Limits of the harness in a check: errors of its own, and hook runs that it cut."""
+"""Limits of the harness in a check: the time of a session, errors of its own, and hook runs that it cut."""
 
 from __future__ import annotations
 
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
+from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.exhaustion import Exhausted
 from pytest_hookharness.execution.processes.sandbox import ExecutionError
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.model.checkup import CheckSession
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.regex import SlowPattern
-from pytest_hookharness.model.time_budget import BudgetEnded
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
+from pytest_hookharness.simulation.conclude import conclude_event
+from pytest_hookharness.simulation.session.single_event import run_event
+from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
 
 # Errors that say what a person can do; any other is a defect of the harness.
 _KNOWN = (SimulationError, WorkspaceError, ExecutionError, Exhausted, SlowPattern, BudgetEnded)
@@ -42,3 +48,19 @@ def patience(outcome: Outcome, hook_timeout: float) -> float:
         if run.run is not None and not isinstance(run.ending, TimedOut)
     ]
     return min(hook_timeout, max(_SHORTEST, _SLACK * max(ended, default=0.0)))
+
+
+def play_session(session: CheckSession, settings: Settings, resources: Resources) -> Outcome:
+    """
+    Play a session, and return its outcome.
+
+    The budget of a check is real time, and the clock of a session stands still while it waits for a
+    processor; so the session is limited by both.
+    """
+    choice = TrialSelection(only=session.only) if session.only else None
+    settings = replace(settings, keep=False, choice=choice)
+    with limited_to(settings.wall):
+        if not session.event:
+            return simulate(session.scenario, settings, resources)
+        with resources.open(session.scenario, settings) as (testbed, _):
+            return conclude_event(testbed, run_event(testbed, session.event, session.fields).hooked)

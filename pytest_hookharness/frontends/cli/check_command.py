@@ -138,6 +138,7 @@ def _declare_arming(parser: argparse.ArgumentParser) -> None:
 
 
 def _call(arguments: argparse.Namespace) -> int:
+    began = time.monotonic()
     _refuse_idle_options(arguments)
     settings = settings_of(arguments)
     campaign = arguments.stress or arguments.explore
@@ -148,6 +149,7 @@ def _call(arguments: argparse.Namespace) -> int:
             )
         return _try_item(arguments, settings)
     hook_sets = find_hook_sets(Path(arguments.path), arguments.host)
+    looked = time.monotonic() - began
     if arguments.only and not campaign:
         require_name(arguments.only, hook_sets)
     for hook_set in hook_sets:
@@ -157,7 +159,8 @@ def _call(arguments: argparse.Namespace) -> int:
     share = replace(settings, wall=settings.wall / len(hook_sets))
     if campaign:
         return worst(_try_hook_sets(hook_sets, arguments, share))
-    return _check(hook_sets, arguments, settings)
+    # Looking for hooks is part of the budget, and waiting for an answer is not.
+    return _check(hook_sets, arguments, settings, settings.wall - looked)
 
 
 def _refuse_idle_options(arguments: argparse.Namespace) -> None:
@@ -230,8 +233,10 @@ def _shares(hook_sets: Sequence[HookSet], wall: float) -> Iterator[tuple[HookSet
         yield hook_set, left * weights[place] / sum(weights[place:])
 
 
-def _check(hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings) -> int:
-    """Check each hook set, print the report, and return the exit status."""
+def _check(
+    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, wall: float
+) -> int:
+    """Check each hook set in ``wall`` seconds, print the report, and return the exit status."""
     fail_on = check_words(arguments.fail_on)
     baseline: Path | None = arguments.baseline
     entries = () if baseline is None else read_baseline(baseline)
@@ -239,7 +244,7 @@ def _check(hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings
     is_new = folder is not None and not folder.exists()
     if folder is not None:
         make_folder(str(folder), "--write-scenarios", below=Path.cwd())
-    found = _play(hook_sets, arguments, settings)
+    found = _play(hook_sets, arguments, settings, wall)
     if is_new and folder is not None and not any(folder.iterdir()):
         folder.rmdir()
     if baseline is not None:
@@ -265,7 +270,7 @@ def _arming(arguments: argparse.Namespace) -> list[str]:
 
 
 def _play(
-    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings
+    hook_sets: Sequence[HookSet], arguments: argparse.Namespace, settings: Settings, seconds: float
 ) -> list[CheckReport]:
     """Check each hook set, until Ctrl-C; if one problem is looked for, stop at the hook set that shows it."""
     found: list[CheckReport] = []
@@ -273,7 +278,7 @@ def _play(
     write: Path | None = arguments.write_scenarios
     given = given_activations(arguments.arm, arguments.arm_file)
     with Harness(settings) as harness:
-        for hook_set, wall in _shares(hook_sets, settings.wall):
+        for hook_set, wall in _shares(hook_sets, seconds):
             with line.about(hook_set.title) as progress:
                 try:
                     step = progress.step

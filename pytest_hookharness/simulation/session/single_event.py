@@ -10,6 +10,7 @@ from pytest_hookharness.hosts.hook_input.recorded_paths import move_recorded
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.time_budget import check_time, remaining
 from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.simulation.startup.start_check import explain_failures
 from pytest_hookharness.simulation.testbed.hook_batch import attribute, collect, finished, started
@@ -38,7 +39,9 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     stdins: list[bytes] = []
     before = testbed.workspace.doubles.session_records.begin()
     for batch in hosts.start_groups(profile, hooks):
-        runs, sent = run_hooks(testbed, batch, payload, testbed.settings.wall)
+        runs, sent = run_hooks(testbed, batch, payload, min(testbed.settings.wall, remaining()))
+        # Nothing follows from what a hook did until a limit of ours cut it.
+        check_time(f"hooks of {event} ran")
         testbed.note_changes(started(batch, runs))
         pairs = zip(batch, runs, strict=True)
         read = [hosts.read_reply(profile, hook, event, run) for hook, run in pairs]

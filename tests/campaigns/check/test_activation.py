@@ -25,6 +25,34 @@ exit 2
 """
 
 
+# A review in two phases: the second one waits for a file that only a reviewer writes.
+REVIEW = """[ -f .claude/review.md ] || exit 0
+if grep -q 'phase: task' .claude/review.md; then
+    sed -i 's/phase: task/phase: review/' .claude/review.md
+    echo "Ask for a review." >&2
+else
+    [ -f reviews/done.md ] && exit 0
+    echo "The review is missing: reviews/done.md" >&2
+fi
+exit 2
+"""
+REVIEW_COMMAND = """Set up the loop:
+
+```bash
+set -e && mkdir -p .claude && cat > .claude/review.md << END
+phase: task
+$ARGUMENTS
+END
+```
+
+Look at what was done:
+
+```bash
+git status > other/status.txt
+```
+"""
+
+
 @pytest.fixture
 def plugin(tmp_path):
     """A plugin with a Stop hook and further files."""
@@ -54,6 +82,23 @@ def test_code_in_a_line(plugin):
     text = "Begin: !`mkdir -p .claude && touch .claude/loop.md`, then read `!`.\n"
     (found,) = find_activations(plugin(**{"commands/a.md": text, "commands/b.md": "Use `git status`.\n"}))
     assert found.command == "mkdir -p .claude && touch .claude/loop.md"
+
+
+def test_code_that_writes_a_file_of_a_hook(plugin):
+    """Code that a command tells the agent to run counts if it writes a file that a hook names."""
+    (found,) = find_activations(plugin(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND}))
+    assert found.command.startswith("set -e && mkdir -p .claude")
+    assert "\n'Do the work.'\n" in found.command
+
+
+@pytest.mark.nightly
+def test_the_second_phase_of_a_review_loop(plugin, harness):
+    """A loop whose first refusal leads to a phase that never ends is found without any configuration."""
+    hook_set = plugin(**{"hooks/stop.sh": REVIEW, "commands/review.md": REVIEW_COMMAND})
+    report = CheckRun(hook_set, harness.settings, harness.resources).run()
+    (problem,) = (one for one in report.problems if one.symptom.kind in ("livelock", "capped"))
+    assert problem.active == "commands/review.md used"
+    assert "The review is missing" in problem.symptom.text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Claims about check runs: hooks with one defect each, and one without, in one project."""
 
+import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,9 @@ from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
 from pytest_hookharness.campaigns.check.scenario_export import export
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.model.checkup import CheckSession, Symptom
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
@@ -93,6 +98,28 @@ def test_the_scenario_file_is_red(filed, examination):
     (found,) = filed.problems
     (scenario,) = scenario_files.load(found.file)
     assert examination.shows(scenario, found.symptom)
+
+
+class StandingSlot(CpuSlot):
+    """A slot whose clock stands still, as that of a session that waits for a processor."""
+
+    def clock(self):
+        """Return the same time always."""
+        return 0.0
+
+
+@pytest.mark.slow
+def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path):
+    """A session that waits for a processor ends with its share of the budget, whatever its own clock says."""
+    hook = {"type": "command", "command": "sleep 0.3; exit 2"}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
+    (place,) = find_hook_sets(tmp_path)
+    resources = replace(harness.resources, slot=StandingSlot())
+    began = time.monotonic()
+    outcome = play_session(plan_each_event(place), replace(harness.settings, wall=1.5), resources)
+    assert outcome.verdict_name == "undecided"
+    assert time.monotonic() - began < 4
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def lent(*commands, sources=()):
         ("cat ~/.mine ~/.claude ~/.mine/lib", "", []),
         ("test -f x && sh ~/.mine/run.sh", "", [".mine"]),
         ("cat ~/.mine/run.sh", "", [".mine/run.sh"]),
-        ("cat ~/.mine/id_rsa ~/.env ~/.plain", "", []),
+        ("cat ~/.mine/id_rsa ~/.env ~/.plain ~/.assigned", "", []),
     ],
 )
 def test_what_is_lent(person, command, source, found):
@@ -69,6 +69,7 @@ def test_what_is_lent(person, command, source, found):
             ".claude/run.sh": "",
             ".env": "A=1",
             ".plain": "-----BEGIN OPENSSH PRIVATE KEY-----",
+            ".assigned": "export DB_PASSWORD=s3cret-word\n",
         }
     )
     assert [*lent(command, sources=[source])] == found
