@@ -168,28 +168,25 @@ class CheckRun:
             self.settings = replace(self.settings, hook_timeout=limit)
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Stops are refused whatever the agent does, so further behaviours would only cost time.
-        further = checkups.plan_further(self.place, self.settings.seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
-        usual = [*behaviours[:1], checkups.plan_usual(self.place, self.settings.seed), *further]
-        self._play("other sessions", [*checkups.plan_activated(self.place, self.given), *usual])
+        usual = [*checkups.plan_refusals(self.place), checkups.plan_usual(self.place, self.settings.seed)]
+        activated = checkups.plan_activated(self.place, self.given)
+        self._play("other sessions", [*activated, *behaviours[:1], *usual])
         yield
         moves = refused_calls(self._outcomes())
         commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
-        self._play(
-            "mutations that must not matter",
-            [
-                *([checkups.plan_rewordings(self.place, commands, files)] if commands or files else []),
-                checkups.plan_invariance(self.place, moves, endless=endless),
-                *checkups.plan_world(
-                    self.place, moves, written=writes_before_calls(self.place.host, self._outcomes())
-                ),
-                *checkups.plan_loops_varied([one.session for one in self._played if one.held]),
-                *behaviours[1:],
-            ],
-        )
+        rewordings = [checkups.plan_rewordings(self.place, commands, files)] if commands or files else []
+        written = writes_before_calls(self.place.host, self._outcomes())
+        world = checkups.plan_world(self.place, moves, written=written)
+        loops = checkups.plan_loops_varied([one.session for one in self._played if one.held])
+        self._play("other wordings, and a world that differs", [*rewordings, *loops, *world])
         yield
         self._prove(commands, files)
+        yield
+        hostile = checkups.plan_hostile(self.place, self.settings.seed, endless=endless)
+        same = checkups.plan_invariance(self.place, moves, endless=endless)
+        self._play("hostile text, and what must not matter", [same, hostile, *behaviours[1:]])
         yield
 
     def _play_first(self, session: CheckSession) -> PlayedSession:

@@ -142,22 +142,26 @@ def in_order(hook_set: HookSet, session: CheckSession) -> CheckSession:
     return replace(session, scenario=replace(session.scenario, order=order))
 
 
-def plan_further(hook_set: HookSet, seed: int, *, endless: bool = False) -> Iterator[CheckSession]:
+def plan_refusals(hook_set: HookSet) -> Iterator[CheckSession]:
+    """Yield the session with what guards commonly refuse, if a hook can refuse a call."""
+    if roles(hook_set) - _STOPS:
+        sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
+        acts = (FIRST_PROMPT, *corpora.commonly_refused(sources))
+        yield _cut_short("what guards commonly refuse", _scenario(hook_set, acts))
+
+
+def plan_hostile(hook_set: HookSet, seed: int, *, endless: bool = False) -> CheckSession:
     """
-    Yield the sessions that need nothing but the hooks: what guards commonly refuse, and hostile text.
+    Return the session with hostile text.
 
     Args:
         hook_set: The hooks.
         seed: The seed of generated texts.
         endless: Whether stops are known to be refused forever.
     """
-    found = roles(hook_set)
-    if found - _STOPS:
-        sources = [*(text for _, text in hook_set.sources), *(hook.command for hook in hook_set.hooks)]
-        acts = (FIRST_PROMPT, *corpora.commonly_refused(sources))
-        yield _cut_short("what guards commonly refuse", _scenario(hook_set, acts))
-    hostile = (FIRST_PROMPT, *_hostile_acts(found, corpora.hostile_texts(seed), endless=endless))
-    yield _cut_short("hostile text", _scenario(hook_set, hostile))
+    texts = corpora.hostile_texts(seed)
+    hostile = (FIRST_PROMPT, *_hostile_acts(roles(hook_set), texts, endless=endless))
+    return _cut_short("hostile text", _scenario(hook_set, hostile))
 
 
 def plan_behaviours(hook_set: HookSet) -> Iterator[CheckSession]:

@@ -17,6 +17,7 @@ from pytest_hookharness.execution.startup.programs import GARBAGE, PROBE_CODE, P
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Tier
 from pytest_hookharness.model.reads import LookKind
+from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _LIMIT = 5.0
@@ -139,14 +140,14 @@ class Bench:
             )
             for argv in variants
         ]
-        return [Trial.of(run) for run in self._testbed.sandbox.run(specs)]
+        return [Trial.of(run) for run in run_again(self._testbed, specs)]
 
     def run_hook(self, *, env: Mapping[str, str] | None = None, argv: Sequence[str] = ()) -> Trial:
         """Run the whole hook again, perhaps with other arguments."""
         spec = replace(
             self._bounded, env={**self.spec.env, **(env or {})}, argv=tuple(argv) or self.spec.argv
         )
-        return Trial.of(self._testbed.sandbox.run([spec])[0])
+        return Trial.of(run_again(self._testbed, [spec])[0])
 
     @property
     def _bounded(self) -> ProcessSpec:
@@ -200,7 +201,7 @@ class Bench:
 
     def looked_for(self, *kinds: LookKind) -> list[Path]:
         """Return the files that programs of the hook looked for in vain in one of some ways, last first."""
-        (run,) = self._testbed.sandbox.run([replace(self._bounded, observed=True)])
+        (run,) = run_again(self._testbed, [replace(self._bounded, observed=True)])
         looks = [look for program in run.reads.programs for look in program.looks] if run.reads else []
         missing = (look for look in looks if look.kind in kinds and not look.existed and not look.own)
         paths = dict.fromkeys(Path(look.path) for look in missing)

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
@@ -20,7 +21,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.start_failures import StartFailure
-from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
+from pytest_hookharness.simulation.testbed.host_actions import prepare_launch, run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 NOT_FOUND = (126, 127)
@@ -180,7 +181,7 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
     seen = Trial(code, run.stderr.text)
     try:
         with undone(testbed):
-            traced = trace(testbed.sandbox.run, spec)
+            traced = trace(partial(run_again, testbed), spec)
             if traced is None:
                 return _Finding(doubt="processes cannot be traced here")
             if not Trial(traced.code, traced.stderr).is_same(seen):

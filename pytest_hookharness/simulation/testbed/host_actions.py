@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from pytest_hookharness.execution.workspace.agent_tools import perform, performa
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.time_budget import check_time, remaining
 from pytest_hookharness.simulation.testbed import launch_overrides
 from pytest_hookharness.simulation.testbed.hook_batch import linger, started
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -81,6 +83,19 @@ def _run_together(
     )
     stdins = tuple(launches[index].stdin.data if index in runs else b"" for index in range(len(hooks)))
     return given, stdins
+
+
+def run_again(testbed: Testbed, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
+    """
+    Run processes beside the session, to find out more about one of its hook runs.
+
+    Raises:
+        BudgetEnded: The time is over; nothing follows from a run that this cut.
+    """
+    left = remaining()
+    results = testbed.sandbox.run(specs, budget=None if math.isinf(left) else left)
+    check_time("a hook was run again")
+    return results
 
 
 def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload: Payload) -> ProcessSpec:

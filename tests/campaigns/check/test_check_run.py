@@ -109,9 +109,10 @@ class StandingSlot(CpuSlot):
 
 
 @pytest.mark.slow
-def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path):
-    """A session that waits for a processor ends with its share of the budget, whatever its own clock says."""
-    hook = {"type": "command", "command": "sleep 0.3; exit 2"}
+@pytest.mark.parametrize("command", ["sleep 0.3; exit 2", "sleep 1; ./not_there.sh"])
+def test_a_session_ends_with_its_budget_in_real_time(harness, tmp_path, command):
+    """A session ends with its budget, also if it waits for a processor or runs a hook again."""
+    hook = {"type": "command", "command": command}
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}]}}))
     (place,) = find_hook_sets(tmp_path)
