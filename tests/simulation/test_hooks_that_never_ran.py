@@ -9,7 +9,7 @@ import time
 import pytest
 
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
-from pytest_hookharness.simulation.startup import experiments, start_check
+from pytest_hookharness.simulation.startup import bench, experiments, start_check
 
 pytestmark = pytest.mark.slow
 
@@ -444,6 +444,29 @@ def test_a_hook_that_answers_is_not_run_again(play, monkeypatch):
         "echo no >&2; exit 2",
     ):
         play(agent=[{"prompt": "go"}, {"run": "true"}, STOP], hooks={"PreToolUse": command})
+
+
+def test_a_check_starts_few_processes(guard, monkeypatch):
+    """Arguments that are no programs cost few trials, and further words of a program cost none."""
+    started, run = [], bench.Bench.run
+
+    def counted(place, variants, **keys):
+        started.extend(variants)
+        return run(place, variants, **keys)
+
+    monkeypatch.setattr(bench.Bench, "run", counted)
+    script = "import argparse, os, sys\nparser = argparse.ArgumentParser()\n"
+    script += "parser.add_argument('--limit', type=int)\nparser.parse_args()\n"
+    script += "print('guard.py:3: no', 'rm' * (not os.path.exists('more')), file=sys.stderr)\nsys.exit(2)\n"
+    command = "python3 ./guard.py --limit 5"
+    first = guard(command, {"guard.py": script})
+    trials = len(started)
+    again = guard(command, {"guard.py": script, "more": ""})
+
+    assert not names(first)
+    assert not names(again)
+    assert trials <= 16
+    assert len(started) == trials
 
 
 @pytest.mark.nightly

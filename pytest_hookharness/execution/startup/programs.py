@@ -71,6 +71,9 @@ PROBES: tuple[Probe, ...] = (
     Probe("$(shell kill -s USR2 $$PPID)\n", nothing=".DEFAULT:;\nall:;\n"),
 )
 
+# What shells execute.
+_STATEMENTS = PROBES[:2]
+
 # The ends of the paths at which languages look for a module, and what a module of that kind holds.
 _MODULES: Mapping[str, Probe] = {
     ".py": _RAISE, "/__init__.py": _RAISE, "/__main__.py": _RAISE,
@@ -81,8 +84,14 @@ _MODULES: Mapping[str, Probe] = {
 _SEPARATORS = ("::", ".")
 
 
+def likely_probes(extension: str) -> tuple[Probe, ...]:
+    """Return the probes to try first for a program with an extension."""
+    probe = _MODULES.get(extension, _EXIT)
+    return _STATEMENTS if probe is _EXIT else (probe,)
+
+
 def modules(
-    name: str, *, extension: str = "", probe: Probe = _EXIT, exports: str = ""
+    name: str, *, extension: str = "", probes: Sequence[Probe] = PROBES, exports: str = ""
 ) -> Iterator[tuple[str, str]]:
     """
     Yield the relative path and the text of each file that provides a module which ends with the probe code.
@@ -90,20 +99,20 @@ def modules(
     Args:
         name: The module, as programs write it.
         extension: The extension of the program that loads it.
-        probe: A probe that the program's interpreter executes.
+        probes: The probes that the program's interpreter executes.
         exports: Text at the end of modules in JavaScript.
     """
-    if name.endswith(tuple(_MODULES)):
-        end = next(end for end in _MODULES if name.endswith(end))
-        yield name, _MODULES[end].holding() + (exports if _MODULES[end] is _SCRIPT else "")
-        return
+    known = next((end for end in _MODULES if name.endswith(end)), None)
     stems = {name}
-    if "/" not in name:
+    if "/" not in name and known is None:
         stems |= {name.replace(separator, "/") for separator in _SEPARATORS}
+    ends = {"": _MODULES[known]} if known else {extension: probes[0], **_MODULES}
     for stem in sorted(stems):
-        for end, body in {extension: probe, **_MODULES}.items():
-            if end:
+        for end, body in ends.items():
+            if known or (end and body in probes):
                 yield stem + end, body.holding() + (exports if body is _SCRIPT else "")
+                if body is _SCRIPT:
+                    yield f"node_modules/{stem}{end}", body.holding() + exports
 
 
 def search_paths(folder: str) -> Mapping[str, str]:

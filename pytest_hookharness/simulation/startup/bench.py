@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -13,7 +14,14 @@ from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, confine, lies_in, make_folders, write_bytes
 from pytest_hookharness.execution.startup.process_trace import TracedProcess
-from pytest_hookharness.execution.startup.programs import GARBAGE, PROBE_CODE, PROBE_SIGNAL, PROBES, Probe
+from pytest_hookharness.execution.startup.programs import (
+    GARBAGE,
+    PROBE_CODE,
+    PROBE_SIGNAL,
+    PROBES,
+    Probe,
+    likely_probes,
+)
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Tier
 from pytest_hookharness.model.reads import LookKind
@@ -30,8 +38,10 @@ _MOST_KNOWN = 200
 _DIGITS = re.compile(r"\d+")
 
 # For the command line of an interpreter: which probes it executes, and which of them only after it has read
-# the whole program. The same interpreter answers the same all day.
+# the whole program. The same interpreter answers the same all day, in all workspaces.
 _known: dict[tuple[str, ...], tuple[tuple[Probe, ...], tuple[Probe, ...]]] = {}
+# For an interpreter: the probes that it executed last.
+_spoken: dict[str, tuple[Probe, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,11 @@ class Trial:
         """
         mine, others = _lines(self.stderr), _lines(other.stderr)
         return self.code == other.code and bool(mine) and others[-len(mine) :] == mine
+
+
+def digest(text: str) -> str:
+    """Return a short stand-in for a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _lines(text: str) -> list[str]:
@@ -172,22 +187,54 @@ class Bench:
         Returns:
             All of them, and those that it executes only if it can read the whole of their text.
         """
-        ending = "" if inline else Path(word).suffix
-        key = (self._program, *self.with_word(word, _OWN)[1:], ending, str(inline))
+        key = self.interpretation(word, "" if inline else Path(word).suffix, str(inline))
         if key not in _known:
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
-            texts = [probe.holding(program) for program in ("", GARBAGE) for probe in PROBES]
+                _spoken.clear()
+            _known[key] = self._try_languages(word, inline=inline)
+        return _known[key]
+
+    def interpretation(self, word: str, *more: str) -> tuple[str, ...]:
+        """Return what decides how a word is interpreted: the same in all workspaces for the same answer."""
+        base, words = str(self._testbed.workspace.base), self.with_word(word, _OWN)[1:]
+        others = [self.read(self.path(each)) or "" for each in words if self.may_write(self.path(each))]
+        return (self._program, *(each.replace(base, _OWN) for each in words), *map(digest, others), *more)
+
+    def _try_languages(self, word: str, *, inline: bool) -> tuple[tuple[Probe, ...], tuple[Probe, ...]]:
+        ending = "" if inline else Path(word).suffix
+
+        def run(texts: Sequence[str]) -> list[Trial]:
             given = texts if inline else [self.write(f"probe{ending}", text) for text in texts]
             ends = self.run([self.with_word(word, each) for each in given])
-            executed = [probe for probe, end in zip(PROBES, ends, strict=False) if end.probed]
-            strict = [
-                probe
-                for probe, end in zip(PROBES, ends[len(PROBES) :], strict=True)
-                if probe in executed and not end.probed
+            # A text of the command line may be quoted in any way, so its ends have none.
+            return [
+                Trial(end.code, "") if inline else end.renamed({name: _OWN})
+                for name, end in zip(given, ends, strict=True)
             ]
-            _known[key] = tuple(executed), tuple(strict)
-        return _known[key]
+
+        empty, garbage = run(["", GARBAGE])
+        # A text with a syntax is wrong if it is nonsense. What ends the same with it takes it for data.
+        if empty.is_same(garbage):
+            return (), ()
+        executed: list[Probe] = []
+        strict: list[Probe] = []
+        first = _spoken.get(self._program) or likely_probes(ending)
+        for probes in (first, [probe for probe in PROBES if probe not in first]):
+            found = [
+                probe
+                for probe, end in zip(probes, run([each.holding() for each in probes]), strict=True)
+                if end.probed
+            ]
+            ends = run([probe.holding(GARBAGE) for probe in found])
+            executed += found
+            strict += (probe for probe, end in zip(found, ends, strict=True) if not end.probed)
+            # The probes of other languages may be executed too, but not the first that was to be expected.
+            if first[0] in executed and strict:
+                break
+        if executed:
+            _spoken[self._program] = tuple(executed)
+        return tuple(executed), tuple(strict)
 
     @property
     def _program(self) -> str:

@@ -58,7 +58,7 @@ def find_failure(bench: Bench, seen: Trial) -> StartFailure | None:
         if files.get(word) == "missing" and _is_missing_module_name(bench, word, seen):
             return StartFailure(kind="module", name=word)
     options = " ".join(word for word in arguments if word.startswith("-"))
-    module = _find_missing_module(bench, Program("", ""), seen, PROBES[0], within=options)
+    module = _find_missing_module(bench, Program("", ""), seen, PROBES, within=options)
     return StartFailure(kind="module", name=module) if module else None
 
 
@@ -136,7 +136,10 @@ def _find_unopened(bench: Bench, seen: Trial, *, alone: bool) -> StartFailure | 
         with bench.present(dict.fromkeys(places, text)):
             return bench.run_hook()
 
-    for probe in PROBES if paths else ():
+    # What is no program means the same to the hook with nothing and with nonsense in it.
+    if not paths or ends(paths, "").is_same(ends(paths, GARBAGE)):
+        return None
+    for probe in PROBES:
         if ends(paths, probe.holding()).probed:
             found = [
                 path
@@ -176,7 +179,7 @@ def _find_broken(
 ) -> StartFailure | None:
     """Return the module that a program lacks, or that it does not compile; ``None`` for neither."""
     # First what is more exact: some languages load modules while they compile.
-    if module := _find_missing_module(bench, program, seen, executed[0]):
+    if module := _find_missing_module(bench, program, seen, executed):
         named = program.path is not None and module in program.text
         return StartFailure(kind="module", name=module, program=program.word if named else "")
     if _is_unreadable_text(bench, program, executed, strict, seen):
@@ -257,7 +260,7 @@ def _run_copy(bench: Bench, program: Program, text: str, names: Mapping[str, str
 
 
 def _find_missing_module(
-    bench: Bench, program: Program, seen: Trial, probe: Probe, *, within: str | None = None
+    bench: Bench, program: Program, seen: Trial, probes: Sequence[Probe], *, within: str | None = None
 ) -> str:
     """Return the module that a program, or a text, names and that does not exist; empty if there is none."""
     found = (one[0].lstrip(":+-").rstrip("@./:+-") for one in _NAME.finditer(seen.stderr[-_LONGEST_MESSAGE:]))
@@ -267,26 +270,26 @@ def _find_missing_module(
     # A file that a text on the command line names may be looked for first, as by `test -f`.
     names = [name for name in names if program.path or "/" not in name]
     names = [name for name in names if within is None or name in within][:_MOST_NAMES]
-    if not names or not _loads(bench, program, names, probe):
+    if not names or not _loads(bench, program, names, probes):
         return ""
     for name in names:
-        if _loads(bench, program, [name], probe) and _fails_without(bench, program, name, seen):
+        if _loads(bench, program, [name], probes) and _fails_without(bench, program, name, seen):
             return name
     return ""
 
 
-def _loads(bench: Bench, program: Program, names: Sequence[str], probe: Probe) -> bool:
+def _loads(bench: Bench, program: Program, names: Sequence[str], probes: Sequence[Probe]) -> bool:
     """Return whether a program executes one of some modules if they are provided."""
     files: dict[str, str] = {}
     beside: dict[Path, str] = {}
     for name in names:
         lines = "\n".join(line for line in program.text.splitlines() if name in line)
         exports = "".join(f"exports.{each} = 0;\n" for each in dict.fromkeys(_IDENTIFIER.findall(lines)))
-        for path, content in modules(name, extension=program.place.suffix, probe=probe, exports=exports):
+        for path, content in modules(name, extension=program.place.suffix, probes=probes, exports=exports):
             if ".." not in path.split("/"):
                 files[path] = content
             beside_it = program.path.parent if program.path else Path(bench.decider.folder)
-            folders = [beside_it / "node_modules", beside_it, Path(bench.decider.folder)]
+            folders = [beside_it, Path(bench.decider.folder)]
             beside |= {Path(os.path.normpath(folder / path)): content for folder in folders}
     folder = bench.folder(files)
     known = bench.decider.environment

@@ -35,6 +35,7 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _FILE = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b)")
 # Where a shell decides something, the command is not a simple one.
 _DECIDES = re.compile(r"[;|&\n(){}`<>]")
+_SAID = re.compile(r"[^\W\d]+")
 _LONGEST_INPUT = 1 << 16
 _OTHERWISE = "it ended otherwise when it ran again"
 _Key: TypeAlias = tuple[object, ...]
@@ -56,9 +57,11 @@ class _Finding:
 
 _RAN = _Finding()
 # Equal commands that failed with equal words, beside equal files, failed for the same reason. A program that
-# is still the same and ran with several messages is not checked for each further message.
+# is still the same and ran is checked again only if it says a word that it has not said before, and in one
+# workspace not for each further message.
 _known: dict[_Key, _Finding] = {}
 _runs: dict[_Key, int] = {}
+_said: dict[_Key, list[frozenset[str]]] = {}
 
 
 def explain_failures(
@@ -99,14 +102,18 @@ def _look_up(
     here = (testbed.workspace.base, *program)
     if _runs.get(here, 0) >= _ENOUGH:
         return _RAN
-    key = (*program, *_texts(testbed, run))
+    texts = _texts(testbed, run)
+    key, said = (*program, *texts), frozenset(_SAID.findall(" ".join(texts)))
+    if said and any(said <= earlier for earlier in _said.get(program, ())):
+        return _RAN
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-            _runs.clear()
+            for each in (_known, _runs, _said):
+                each.clear()
         _known[key] = _explain(testbed, hook, spec, run, code)
         if _known[key] == _RAN and code not in NOT_FOUND:
             _runs[here] = _runs.get(here, 0) + 1
+            _said.setdefault(program, []).append(said)
     return _known[key]
 
 
