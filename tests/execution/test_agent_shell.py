@@ -84,6 +84,12 @@ def test_a_record_is_that_of_the_last_shell(run):
     assert run("kill -9 $$")[1] == ""
 
 
+@pytest.mark.parametrize("command", ["cd sub", "trap 'echo bye' EXIT; cd sub", "(cd sub; trap : EXIT)"])
+def test_a_shell_that_does_not_tell_its_process(run, command):
+    """Without BASHPID, as in a Mac's bash 3.2, the folder is recorded too, and not that of a subshell."""
+    assert run(f"unset BASHPID; {command}")[1] == ("." if command.startswith("(") else "./sub")
+
+
 def test_a_shell_in_posix_mode_works(run):
     """In POSIX mode from the start no folder is recorded, and the command runs as usual."""
     assert run("cd sub; trap 'echo p' EXIT; exit 3", {"POSIXLY_CORRECT": "1"}) == ((3, "p\n", ""), "")

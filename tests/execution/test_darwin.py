@@ -78,20 +78,70 @@ def test_a_process_runs_if_one_of_its_threads_does() -> None:
     assert [row(status=4).state, row(status=5, running=1).state] == ["T", "Z"]
 
 
+def pipe_end(flags: int, this_end: int, other_end: int) -> str:
+    """Return the name behind one end of a pipe, opened for reading (1) or for writing (2)."""
+    return darwin.link_name(
+        6, bytes(Status(openflags=flags)) + struct.pack("=QQii", this_end, other_end, 0, 0)
+    )
+
+
 def test_both_ends_of_a_pipe_have_one_name() -> None:
-    """A pipe has the name of both its addresses, a socket that of its own, and a file its path."""
+    """A pipe has the address of the end that is read from, whichever end the name is asked of."""
+    assert pipe_end(1, 80, 70) == pipe_end(2, 70, 80) == "pipe:[80]"
+
+
+def test_a_closed_end_changes_no_name_that_is_evidence() -> None:
+    """The name stays when nobody writes any more; a pipe that nobody reads has the name of none."""
+    assert pipe_end(1, 80, 0) == "pipe:[80]"
+    assert pipe_end(2, 70, 0) == "pipe:[0]"
+
+
+def test_sockets_and_files_have_names() -> None:
+    """A socket has the name of its own address, and a file its path."""
     head = bytes(Status())
     assert len(head) == darwin.ADDRESSES
 
-    one, other = (darwin.link_name(6, head + struct.pack("=QQ", *ends)) for ends in ((70, 80), (80, 70)))
-    assert one == other == "pipe:[80]"
     assert darwin.link_name(2, head + struct.pack("=QQ", 70, 80)) == "socket:[70]"
     assert darwin.link_name(1, head + bytes(16) + os.fsencode("/dev/null") + bytes(1015)) == "/dev/null"
 
 
+# proc_taskallinfo and rusage_info_v1 of a process, written by hand: bytes at their places in the headers of
+# macOS, numbers from the lowest byte up.
+TABLE = {4: b"\x02", 12: b"\x2a\x01", 16: b"\x07", 48: b"sleep\0", 100: b"\x2a\x01", 224: b"\x01"}
+USED = {16: b"\x10\x27", 24: b"\x20\x4e", 80: b"\x00\xca\x9a\x3b", 88: b"\xff", 96: b"\x01", 104: b"\x02"}
+
+
+def written(size: int, at: dict[int, bytes]) -> bytes:
+    """Return zeros with some bytes in places."""
+    data = bytearray(size)
+    for place, text in at.items():
+        data[place : place + len(text)] = text
+    return bytes(data)
+
+
+def test_bytes_of_the_documentation_are_understood() -> None:
+    """What the kernel writes at the places that its headers declare is a row; other bytes do not count."""
+    found = darwin.DarwinProcessRow(298, written(232, TABLE), written(144, USED), 298, ONE)
+
+    assert (found.state, found.parent, found.group) == ("R", 7, 298)
+    assert (found.cpu_time, found.started) == ((10_000 + 20_000 + 1 + 2) * ONE, 1_000_000_000 * ONE)
+    assert [*darwin.DESCRIPTOR.iter_unpack(b"\x03\0\0\0\x01\0\0\0\xc7\0\0\0\x06\0\0\0")] == [(3, 1), (199, 6)]
+
+
 def test_arguments_and_environment_are_told_apart() -> None:
     """The kernel answers with path, zeros, arguments, environment, and more that is neither."""
-    answer = struct.pack("=i", 3) + b"/bin/sh\0\0\0\0sh\0-c\0\0A=1\0B=\0\0pfz=1\0"
+    answer = b"\x03\0\0\0/bin/sh\0\0\0\0sh\0-c\0\0A=1\0B=\0\0pfz=1\0"
 
     assert darwin.split_arguments(answer) == ([b"sh", b"-c", b""], [b"A=1", b"B="])
     assert darwin.split_arguments(b"") == ([], [])
+
+
+def test_a_program_of_the_system_shows_no_environment() -> None:
+    """The kernel cuts its answer after the arguments then: they are known, and the environment is not."""
+    assert darwin.split_arguments(b"\x02\0\0\0/bin/sleep\0\0\0\0\0\0sleep\x0060\0") == ([b"sleep", b"60"], [])
+
+
+def test_only_attributes_of_programs_count() -> None:
+    """What the system notes about a file by itself is no attribute that a program has set."""
+    names = ("com.apple.provenance", "com.apple.quarantine", "user.count", "org.example.count")
+    assert [*filter(darwin.is_of_a_program, names)] == ["user.count", "org.example.count"]

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.processes.lineage import Lineage
+from pytest_hookharness.execution.processes.lineage import DescriptorMark, Lineage
 from pytest_hookharness.execution.processes.sandbox import Sandbox
 
 from .toys import STAY, launch, staying
@@ -120,3 +120,33 @@ def test_hooks_within_a_hook_belong_to_it() -> None:
     finally:
         for hook in hooks:
             hook.communicate()
+
+
+def test_a_pipe_that_marks_a_hook_keeps_its_name() -> None:
+    """Its reading end is open until the batch ends: a Mac gives the name of a closed one to another pipe."""
+    mark = DescriptorMark()
+    for _ in range(2):
+        mark.renew()
+        assert os.write(mark.passed[0], b"x") == 1
+    others = os.dup(mark.passed[0])
+    mark.forget()
+    with os.fdopen(others, "wb", buffering=0) as inherited, pytest.raises(BrokenPipeError):
+        inherited.write(b"x")
+
+
+def test_a_stream_is_evidence_only_while_it_is_open() -> None:
+    """A process has the streams of a hook only as long as no other pipe can have got their names."""
+    table, hook = platform.processes(), (1 << 22) + 1
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdin is not None
+        streams = [table.stream_name(process.stdin.fileno(), socket=False)]
+        lineage, row = Lineage(1, whole_machine=True), table.row(process.pid)
+        lineage.started(0, hook, lambda: streams)
+        assert row is not None
+        found = []
+        for _ in range(2):
+            lineage.look()
+            found.append(lineage.shown_by(row))
+            streams.clear()
+        process.stdin.close()
+    assert found == [hook, 0]

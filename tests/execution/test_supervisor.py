@@ -57,6 +57,29 @@ def doomed(tier: Tier) -> subprocess.Popen[str]:
     return program
 
 
+# As a Mac, whose queues of events are not inherited by a fork.
+CLOSED_BY_FORK = """
+import os, sys
+sys.path.insert(0, {package!r})
+from pytest_hookharness.execution.platform import linux
+def open_process(pid):
+    found = opened(pid)
+    os.register_at_fork(after_in_child=lambda: os.close(found))
+    return found
+opened, linux.open_process = linux.open_process, open_process
+from pytest_hookharness.execution.processes.supervisor import main
+main(*sys.argv[1:])
+"""
+
+
+def test_a_descriptor_that_a_fork_does_not_inherit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An item supervisor begins where the system has closed the descriptor that tells when pytest ends."""
+    program = CLOSED_BY_FORK.format(package=str(PACKAGE.parent))
+    monkeypatch.setattr(sandbox, "python_program", lambda *_: (sys.executable, "-I", "-S", "-c", program))
+    with Supervisor() as supervisor, supervisor.open(Confinement(tier=Tier.GROUP)) as box:
+        assert box.run([launch("true")])[0].ending == Exited(0)
+
+
 @pytest.mark.parametrize("toy", ["setsid_child.sh", "double_fork_daemon.sh", "cleared_env_daemon.sh"])
 def test_without_a_sandbox_the_toys_do_survive(toy: str) -> None:
     """

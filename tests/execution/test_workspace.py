@@ -57,6 +57,14 @@ def refused(scenario: Scenario, base: Path) -> str:
     return str(caught.value)
 
 
+def test_a_base_behind_a_link_is_named_without_it(tmp_path: Path) -> None:
+    """A hook's `pwd -P` names the workspace as the harness does, as in a Mac's temporary folder."""
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    with Workspace.create(Scenario(name="linked"), tmp_path / "link" / "base") as place:
+        assert str(place.root) == os.path.realpath(place.root)
+        assert place.root.is_relative_to(tmp_path / "base")
+
+
 def test_everything_lies_below_one_folder_and_is_removed(base: Path) -> None:
     """All folders of a workspace are new ones below its base, and are gone when it is closed."""
     with Workspace.create(Scenario(name="one"), base) as workspace:

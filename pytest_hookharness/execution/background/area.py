@@ -62,7 +62,7 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
         self._processes = folder / watcher.PROCESSES
         self._stack = ExitStack()
         try:
-            # Opened for reading only, so that the end of the last writer, the watcher, shows as POLLHUP. The
+            # Opened for reading only, so that the end of the last writer, the watcher, shows. The
             # other two are opened for reading and writing: they never block and never end.
             self._events = self._open(watcher.EVENTS, os.O_RDONLY)
             self._orders = self._open(watcher.ORDERS, os.O_RDWR)
@@ -145,9 +145,8 @@ class BackgroundArea(AbstractContextManager["BackgroundArea"]):
         """End the watcher with SIGKILL; what it had not passed on is lost."""
         os.write(self._control, watcher.KILL)
         for seen in self._poll_states("does not die"):
-            if seen & select.POLLIN:
-                os.read(self._events, _READ)
-            elif seen & select.POLLHUP:
+            # Some systems report the end of the last writer until it was read, and not afterwards.
+            if seen and not (seen & select.POLLIN and os.read(self._events, _READ)):
                 break
         self._rest = b""
 

@@ -190,12 +190,13 @@ def python_settings(data: Path, *, branch: bool) -> str:
 
 
 # A script that traces itself wants the trace on standard error, so the trace is left to it and nothing of
-# ours is in it. What bash would have loaded comes first, expanded as bash would have. The call leaves `$_`
-# unchanged: scripts ask it first whether they are sourced.
+# ours is in it. Before bash 4.1 a trace has no place of its own. What bash would have loaded comes first,
+# expanded as bash would have. The call leaves `$_` unchanged: scripts ask it first whether they are sourced.
 _BASH = r"""if { [[ ${@VARIABLE@-} ]]; } 2>/dev/null; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
 __recorded() {
   local lines=("${BASH_EXECUTION_STRING-}") own=@SELF_TRACING@ loads=
   unset -f __recorded
+  ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 400)) || return 0
   { exec @FD@>>@FILE@; } || return 0
   if [[ -f $0 && -r $0 ]]; then mapfile -O 1 lines <"$0"; fi
   if [[ -r @LOADS@ ]]; then read -r loads <@LOADS@; fi

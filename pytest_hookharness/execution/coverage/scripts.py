@@ -44,7 +44,8 @@ OWN_TRACE = (
 CLEARED = "line {line} starts a process with a cleared environment, which is not recorded"
 TAKEN = "line {line} of {script} began a trace, which the recorder took from standard error; run it without"
 _SILENT = {
-    "bash": "bash reported nothing of it: started as sh, with -p, or with a cleared environment (env -i)",
+    "bash": "bash reported nothing of it: started as sh, with -p, or with a cleared environment (env -i), or "
+    "older than 4.1",
     "python": "Python reported nothing of it: started with -I, -E or -S or with a cleared environment "
     "(env -i), killed, or older than 3.10",
     "shell": "it is run by another shell than bash, which writes a trace to standard error only",

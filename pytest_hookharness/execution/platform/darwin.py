@@ -2,7 +2,7 @@
 macOS: the process table by libproc, what ties a process to its parent, and files. Not yet run on a Mac.
 
 Loaded by the supervisor too, so it imports few modules. The layouts are those of ``sys/proc_info.h`` and
-``sys/resource.h``. A process that is gone, or that belongs to another user, has no row. Namespaces, tracers
+``sys/resource.h``. A process that has ended, or that belongs to another user, has no row. Namespaces, tracers
 and reports of touched files do not exist; the modules for Linux raise ``OSError`` for them.
 """
 
@@ -25,6 +25,7 @@ MEMORY_UNIT: int = 1
 SHIFTS_TIME: bool = False
 SHELL_STDIN: str = "/dev/fd/0"
 SHELL_HAS_OWN_STDIN: str = ""
+FORK_WAITS_FOR_PROGRAM: bool = False
 
 _COMMAND_LIMIT, _NAME_LIMIT = 300, 64
 _ALL, _BY_PARENT = 1, 6  # what ``proc_listpids`` lists
@@ -37,13 +38,15 @@ PROCESS = struct.Struct("=4xI8xI80xI120xi4x")
 # rusage_info_v1, in units of the clock: user and system time, start, user and system time of the children.
 USAGE = struct.Struct("=16xQQ48xQ8xQQ32x")
 DESCRIPTOR = struct.Struct("=iI")
-# After proc_fileinfo and vinfo_stat: the address of a socket, or of both ends of a pipe.
-# After proc_fileinfo and vnode_info: a path.
-ADDRESSES, PATH = 160, 176
+# First in proc_fileinfo: the flags with which a file was opened. After it and vinfo_stat: the address of a
+# socket, or of this end of a pipe and the other one. After it and vnode_info: a path.
+FLAGS, ADDRESSES, PATH = 0, 160, 176
+_FOR_READING = 1
+_NOBODY_READS = "pipe:[0]"
 _ANSWER = 2048  # bytes; more than the largest answer about a descriptor
 _STATES = {1: "I", 4: "T", 5: "Z"}
 _KERN, _PROCARGS2, _MOST_ARGUMENTS = 1, 49, 1 << 20
-_XATTR_NO_FOLLOW, _RENAME_SWAP = 1, 2
+_XATTR_NO_FOLLOW, _NO_ATTRIBUTE, _RENAME_SWAP = 1, 93, 2
 _DEVICES = ("null", "zero", "random", "urandom", "tty")
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -193,13 +196,18 @@ def link_name(kind: int, answer: bytes) -> str:
     """Return the name of the file, socket or pipe behind a descriptor."""
     if kind == _VNODE:
         return os.fsdecode(answer[PATH:].partition(b"\0")[0])
-    # Each end of a pipe has an address, and knows that of the other one.
-    ends = struct.unpack_from("=QQ", answer, ADDRESSES)
-    return f"socket:[{ends[0]}]" if kind == _SOCKET else f"pipe:[{max(ends)}]"
+    this_end, other_end = struct.unpack_from("=QQ", answer, ADDRESSES)
+    if kind == _SOCKET:
+        return f"socket:[{this_end}]"
+    # The address of an end that is closed is given to the next pipe. So a pipe has the name of the end that
+    # the harness keeps open where the name is evidence: the one that is read from.
+    (flags,) = struct.unpack_from("=I", answer, FLAGS)
+    return f"pipe:[{this_end if flags & _FOR_READING else other_end}]"
 
 
 def stream_name(descriptor: int, *, socket: bool) -> str:
-    return _link(os.getpid(), descriptor, _SOCKET if socket else _PIPE)
+    name = _link(os.getpid(), descriptor, _SOCKET if socket else _PIPE)
+    return "" if name == _NOBODY_READS else name
 
 
 def blocked_call(pid: int, state: str) -> tuple[str, int | None]:
@@ -225,6 +233,7 @@ def allow_dumps(allowed: bool) -> None:
 def open_process(pid: int) -> int:
     if sys.platform == "linux":
         return -1
+    # A queue is not inherited by a fork.
     try:
         queue = select.kqueue()
         event = select.kevent(
@@ -255,11 +264,14 @@ def copy_file(source: str, target: str) -> None:
         import shutil
 
         shutil.copy2(source, target)
+        change_attributes(target, (), read_attributes(source, is_of_a_program))
 
 
 def _check(result: int, what: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
+        # What the other systems call ENODATA.
+        number = errno.ENODATA if number == _NO_ATTRIBUTE else number
         raise OSError(number, os.strerror(number), what)
     return result
 
@@ -276,6 +288,12 @@ def _read_attribute(path: str, name: bytes | None) -> bytes:
     size = read(None, 0)
     buffer = ctypes.create_string_buffer(size)
     return buffer.raw[: read(buffer, size)] if size else b""
+
+
+def is_of_a_program(name: str) -> bool:
+    # The system notes by itself where a file came from and when it was used, in attributes that nobody else
+    # may set. Access lists are no attributes here.
+    return not name.startswith("com.apple.")
 
 
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:

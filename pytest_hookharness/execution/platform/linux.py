@@ -46,6 +46,7 @@ _RLIMIT_LOCKS, _MARK_TITLE, _LIMITS = 10, b"Max file locks", "/proc/self/limits"
 # Those that a container has. All others are the machine's own.
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+_LISTS = ("system.posix_acl_access", "system.posix_acl_default")
 
 SHIFTS_TIME: bool = True
 SHELL_STDIN: str = "/proc/self/fd/0"
@@ -58,6 +59,9 @@ has_own_stdin() {
   [ "$3" != "$$" ] && [ -e "/proc/$PPID/fd/0" ] && ! [ /proc/self/fd/0 -ef "/proc/$PPID/fd/0" ]
 }
 """
+
+# By vfork, which stops this process until then.
+FORK_WAITS_FOR_PROGRAM: bool = True
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -274,6 +278,11 @@ def copy_file(source: str, target: str) -> None:
     import shutil  # not by the supervisor
 
     shutil.copy2(source, target)
+
+
+def is_of_a_program(name: str) -> bool:
+    # The others are records of the kernel, as those of an overlay.
+    return name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
 
 
 def read_attributes(path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:

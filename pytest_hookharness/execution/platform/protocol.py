@@ -97,12 +97,13 @@ class Processes(Protocol):
         """
         Return the name of the file behind a descriptor of a process; empty if it is unknown.
 
-        Both ends of a pipe have the same name.
+        Both ends of a pipe have the same name. Once the end is closed that is read from, another pipe may get
+        it, and once a socket is closed, another socket may.
         """
         ...
 
     def stream_name(self, descriptor: int, *, socket: bool) -> str:
-        """Return the name that `link` gives to a pipe or a socket of this process."""
+        """Return the name that `link` gives to a pipe or a socket of this process; empty if it has none."""
         ...
 
     def blocked_call(self, pid: int, state: str) -> tuple[str, int | None]:
@@ -125,6 +126,8 @@ class Spawning(Protocol):
     # Text of a shell function ``has_own_stdin``: whether standard input was made for this script and not
     # inherited. Empty where that cannot be learnt.
     SHELL_HAS_OWN_STDIN: str
+    # Whether the interpreter's own function that starts a program returns only when it runs, or cannot run.
+    FORK_WAITS_FOR_PROGRAM: bool
 
     def become_subreaper(self) -> None:
         """Make every orphaned descendant a child of this process."""
@@ -164,6 +167,10 @@ class Files(Protocol):
 
     def copy_file(self, source: str, target: str) -> None:
         """Copy a regular file with its times, mode and attributes, without its blocks where that works."""
+
+    def is_of_a_program(self, name: str) -> bool:
+        """Return whether programs and people set an attribute, and not the system itself."""
+        ...
 
     def read_attributes(self, path: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
         """

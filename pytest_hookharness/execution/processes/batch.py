@@ -129,9 +129,7 @@ class Batch:
             for place, hook in enumerate(hooks):
                 self._lineage.before_start(place)
                 hook.start(first + budget if budget is not None else _NEVER)
-                self._lineage.started(
-                    place, hook.pid, *(((), ()) if self.tree.sees_all else hook.inherited())
-                )
+                self._lineage.started(place, hook.pid, *(() if self.tree.sees_all else hook.inherited()))
                 started.append(hook)
                 self._all_gone = False
                 if hook.phase == RUNNING:
@@ -147,6 +145,7 @@ class Batch:
                 # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
                 # the process table.
                 self.tree.kill_all([hook.pid for hook in started if hook.pid], self._lineage)
+            self._lineage.end()
             for hook in started:
                 hook.close()
         return [hook.report(first) for hook in hooks]

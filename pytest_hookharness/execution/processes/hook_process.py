@@ -19,7 +19,7 @@ from pytest_hookharness.execution.processes.stdio import HookStdio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any, Protocol
 
     from pytest_hookharness.execution.processes.spawn import Spawner
@@ -103,9 +103,9 @@ class HookProcess:
             self.pid, self.source.taken, self._read = 0, 0, 0
             self._ending = "not started", explain_refusal(request, refusal)
 
-    def inherited(self) -> tuple[Collection[str], Sequence[bytes]]:
+    def inherited(self) -> tuple[Callable[[], Collection[str]], Sequence[bytes]]:
         """Return what the descendants of the hook inherit: the names of its streams, and its environment."""
-        return self._channels.stream_names().keys(), self.request.env
+        return self._channels.names_in_use, self.request.env
 
     def exited(self, status: int, usage: Any, now: float) -> None:
         """Record how the hook ended, and how much of its input it had read."""

@@ -14,7 +14,7 @@ from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pytest_hookharness.execution.platform.protocol import ProcessRow
 
@@ -38,6 +38,7 @@ class DescriptorMark:
     """
 
     def __init__(self) -> None:
+        self._reading_ends = list[int]()
         passed = list[int]()
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._number = _HIGHEST if limit == resource.RLIM_INFINITY else min(_HIGHEST, limit - 1)
@@ -49,17 +50,23 @@ class DescriptorMark:
     def renew(self) -> None:
         """Make the pipe of the hook that is started next."""
         self.close()
-        ends = os.pipe()
+        reading, writing = os.pipe()
+        self._reading_ends.append(reading)  # or another pipe could get its name
         try:
-            os.dup2(ends[1], self._number, inheritable=False)
+            os.dup2(writing, self._number, inheritable=False)
         finally:
-            for end in ends:
-                os.close(end)
+            os.close(writing)
 
     def close(self) -> None:
-        """Close the pipe in this process."""
+        """Close the end of the pipe that a hook inherits."""
         if _mode(self._number) is not None:
             os.close(self._number)
+
+    def forget(self) -> None:
+        """Close all that is open; the names are no evidence any more."""
+        self.close()
+        while self._reading_ends:
+            os.close(self._reading_ends.pop())
 
     def name(self) -> str:
         """Return the name that the process table gives to the pipe."""
@@ -108,7 +115,9 @@ class Lineage:
         self._base = (self._own or (_OF_MACHINE + os.getpid() if whole_machine else 1)) * _STEP
         self.since = _table.boot_clock() - 2 * _table.TICK if whole_machine else 0.0
         self._by_mark: dict[int, int] = {}
+        self._by_pipe: dict[str, int] = {}
         self._by_stream: dict[str, int] = {}
+        self._streams: dict[int, Callable[[], Collection[str]]] = {}
         self._environment: frozenset[bytes] = frozenset()
         self._pids: list[int] = []
 
@@ -121,7 +130,11 @@ class Lineage:
             _table.mark_children(self._base + place + 1 if known else self._own)
 
     def started(
-        self, place: int, pid: int, streams: Collection[str] = (), environment: Sequence[bytes] = ()
+        self,
+        place: int,
+        pid: int,
+        streams: Callable[[], Collection[str]] = tuple,
+        environment: Sequence[bytes] = (),
     ) -> None:
         """
         Record the process of the hook at a place of the batch.
@@ -129,14 +142,14 @@ class Lineage:
         Args:
             place: Its place.
             pid: Its number.
-            streams: Names of the pipes and sockets that it got.
+            streams: Returns the names of the pipes and sockets that it got, as far as they are open.
             environment: Its environment; hooks of one batch have the same but for details.
         """
         self._pids.append(pid)
         self._by_mark[self._base + place + 1] = pid
-        # A terminal has a path, and the next process may get it.
-        marks = () if self._descriptor is None else (self._descriptor.name(),)
-        self._by_stream |= {name: pid for name in (*streams, *marks) if not name.startswith("/")}
+        self._streams[pid] = streams
+        if self._descriptor is not None:
+            self._by_pipe[self._descriptor.name()] = pid
         own = frozenset(entry for entry in environment if not entry.startswith(_CHANGING))
         self._environment = self._environment & own if len(self._pids) > 1 else own
 
@@ -146,6 +159,11 @@ class Lineage:
             self._descriptor.close()
         elif self._marks:
             _table.mark_children(self._own)
+
+    def end(self) -> None:
+        """Forget the hooks, for the batch has ended."""
+        if self._descriptor is not None:
+            self._descriptor.forget()
 
     @property
     def passed(self) -> tuple[int, ...]:
@@ -173,6 +191,12 @@ class Lineage:
     def only_hook(self) -> int:
         """The process of the only hook of the batch; 0 if there are several."""
         return self._pids[0] if len(self._pids) == 1 else 0
+
+    def look(self) -> None:
+        """Find out which streams are evidence now: another one may get the name of one that is closed."""
+        seen = ((name, pid) for pid, names in self._streams.items() for name in names())
+        # A terminal has a path, and the next process may get it.
+        self._by_stream = self._by_pipe | {name: pid for name, pid in seen if not name.startswith("/")}
 
     def shown_by(self, row: ProcessRow) -> int:
         """Return the hook that any process of the machine shows as its origin; 0 if it shows none."""

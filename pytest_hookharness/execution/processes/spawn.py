@@ -13,6 +13,7 @@ import os
 import signal
 import termios
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes.framing import TTY, ProcessRequest
 
 TYPE_CHECKING = False
@@ -175,7 +176,9 @@ def _take_terminal(request: ProcessRequest, stream: int) -> None:
 
 
 def _find_fork_exec() -> Any:
-    """Return the interpreter's private function that starts processes; ``None`` if it has none."""
+    """Return the interpreter's private function that starts processes; ``None`` if it is of no use."""
+    if not platform.spawning().FORK_WAITS_FOR_PROGRAM:
+        return None
     # Untyped: every version declares it differently.
     try:
         import _posixsubprocess

@@ -207,6 +207,13 @@ class HookStdio:
         our_end = self.source.fd, self.sinks[0].fd, self.sinks[1].fd
         return {_name(fd, PIPE): number for number, fd in enumerate(our_end) if fd >= 0}
 
+    def names_in_use(self) -> list[str]:
+        """Return the names of those streams whose other end is open here, so that nothing else has them."""
+        if not self.names:
+            return [name for name in self.stream_names() if name]
+        # Of a socket, only the end of its data shows that the hook's end is closed.
+        return [name for name, sink in zip(self.names[1:], self.sinks, strict=False) if sink.fd >= 0]
+
     def close(self) -> None:
         """Close everything."""
         self.close_child_ends()

@@ -16,6 +16,7 @@ process.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import select
@@ -141,9 +142,10 @@ class Supervision:
         """Turn this child into an item supervisor; never returns."""
         try:
             signal.set_wakeup_fd(-1)
-            for descriptor in (self._wake, self._pytest):
-                if descriptor >= 0:
-                    os.close(descriptor)
+            os.close(self._wake)
+            # Not every system lets a fork have it.
+            with contextlib.suppress(OSError):
+                os.close(self._pytest)
             self._channel.close()
             for other in self._peers.values():
                 other.close()

@@ -61,6 +61,7 @@ class ProcessGroup:
 
     def _find(self, running: Collection[int], lineage: Lineage) -> dict[int, int]:
         """Return the living processes that hooks started, with the hook; 0 where it may be any of several."""
+        lineage.look()
         confined, found = frozenset(self._confined()), dict.fromkeys(running, 0)
         for pid in running:
             found[pid] = pid

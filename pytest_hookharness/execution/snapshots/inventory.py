@@ -332,10 +332,12 @@ def attributes_of(path: str) -> Attributes:
     Raises:
         OSError: They cannot be read.
     """
-    kept = platform.files().read_attributes(
-        path, lambda name: name.startswith(_SPACES) or name == _CAPABILITY
-    )
-    return tuple(kept.items())
+    files = platform.files()
+
+    def is_kept(name: str) -> bool:
+        return name.startswith(_SPACES) or name == _CAPABILITY or files.is_of_a_program(name)
+
+    return tuple(files.read_attributes(path, is_kept).items())
 
 
 def _open(path: str, flags: int = 0) -> int:

@@ -35,7 +35,6 @@ LARGEST = 256 << 20
 RACY = 20_000_000
 READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1 << 20
-_LISTS = ("system.posix_acl_access", "system.posix_acl_default")
 _KINDS: Mapping[int, str] = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFREG: "file"}
 _OTHERS: Mapping[int, str] = {
     stat.S_IFIFO: "pipe",
@@ -81,17 +80,13 @@ def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str]
 def attributes_of(real: str) -> str:
     """Return a digest of the extended attributes that programs and people set; empty if there are none."""
     try:
-        found = platform.files().read_attributes(real, _is_of_a_program)
+        files = platform.files()
+        found = files.read_attributes(real, files.is_of_a_program)
     except OSError as error:
         if error.errno == errno.ENODATA:
             return ""
         raise
     return blake2b(repr(found).encode(), digest_size=16).hexdigest() if found else ""
-
-
-def _is_of_a_program(name: str) -> bool:
-    # Those of an overlay are the kernel's own records.
-    return name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
 
 
 def _digest(descriptor: int, size: int, path: str) -> str:

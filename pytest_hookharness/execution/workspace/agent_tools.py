@@ -204,19 +204,21 @@ def _change_mode(place: Path, mode: str) -> None:
 _VARIABLE = "BASH_ENV"
 _MAX_RECORD = 1 << 16
 # The folder is written first of all in a trap on EXIT. A trap that the command sets itself is kept behind it,
-# by a function named `trap`; subshells have a process number of their own and write nothing. Errors are
-# discarded, so that `set -x` shows nothing, and `&& :` passes on an exit code that `set -e` would stop at.
+# by a function named `trap`; subshells have a process number or a level of their own (in bash 3.2 only the
+# level) and write nothing. Errors are discarded, so that `set -x` shows nothing, and `&& :` passes on an exit
+# code that `set -e` would stop at.
 # The command line `:` leaves no record: it is run to find out what the start of the shell itself reads.
 _PRELOAD = """\
 __left() {{
   local code=$?
-  [[ $BASHPID != "$$" || $BASH_EXECUTION_STRING == : ]] || builtin pwd -P >|{note}
+  [[ ${{BASHPID-$$}} != "$$" || $BASH_SUBSHELL != 0 ]] || [[ $BASH_EXECUTION_STRING == : ]] ||
+    builtin pwd -P >|{note}
   return $code
 }}
 [[ -o posix ]] || eval 'trap() {{
   builtin trap "$@" || return
   {{
-    [[ $BASHPID == "$$" ]] || return 0
+    [[ ${{BASHPID-$$}} == "$$" && $BASH_SUBSHELL == 0 ]] || return 0
     local kept; kept=$(builtin trap -p EXIT)
     [[ $kept != *__left* ]] || return 0
     kept=${{kept#trap -- }}; kept=${{kept% EXIT}}; eval "kept=$kept"

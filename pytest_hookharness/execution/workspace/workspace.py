@@ -99,7 +99,8 @@ class Workspace(AbstractContextManager["Workspace"]):
     """
 
     def __init__(self, scenario: Scenario, base: Path, coverage_store: CoverageStore | None = None) -> None:
-        self.base = base
+        # Programs report where they are without the links on the way, as the one to a Mac's temporary files.
+        self.base = base = Path(os.path.realpath(base))
         self.root, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
         self.doubles = TestDoubles(base / "bin", base / "doubles")
         self.bin = self.doubles.bin
