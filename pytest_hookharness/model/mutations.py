@@ -38,7 +38,8 @@ class VaryRequest:
 
     Attributes:
         family: A word of `vary`.
-        names: The tools, variables, files or fault families to try; empty for those that the hooks suggest.
+        names: The tools, variables, shells, files or fault families to try; empty for those that the hooks
+            suggest.
     """
 
     family: str

@@ -141,12 +141,15 @@ def test_a_stream_is_evidence_only_while_it_is_open() -> None:
         assert process.stdin is not None
         streams = [table.stream_name(process.stdin.fileno(), socket=False)]
         lineage, row = Lineage(1, whole_machine=True), table.row(process.pid)
+        lineage.before_start(0)
         lineage.started(0, hook, lambda: streams)
+        lineage.after_starts()
         assert row is not None
         found = []
         for _ in range(2):
             lineage.look()
             found.append(lineage.shown_by(row))
             streams.clear()
+        lineage.end()
         process.stdin.close()
     assert found == [hook, 0]

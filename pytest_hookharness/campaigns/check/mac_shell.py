@@ -1,23 +1,27 @@
 """
 What a hook's shell script uses that a Mac does not have: its /bin/bash is bash 3.2, and its tools are BSD's.
 
-Only scripts that name /bin/bash or /bin/sh are read, by line. A script that asks for the system may do
-something else on a Mac, so the tools that it calls are not named.
+Only scripts that name /bin/bash or /bin/sh are read. A script that asks for the system or for a tool may do
+something else on a Mac, so the tools that it calls are not named; nor is bash, where a script asks for its
+version.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-_SHEBANG = re.compile(r"#!\s*/bin/(?:ba)?sh\b")
-_ASKS = re.compile(
-    r"Darwin|OSTYPE|\buname\b|\bg(?:timeout|date|sed|stat|readlink|grep)\b|command -v|\btype -|hash "
+_SHEBANG = re.compile(r"#!\s*/bin/(?:ba)?sh\b(?P<options>.*)")
+_ASKS_FOR_TOOLS = re.compile(
+    r"Darwin|OSTYPE|\buname\b|\bg(?:timeout|date|sed|stat|readlink|grep)\b|command -v|\btype\s|\bwhich\s"
+    r"|hash "
 )
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
-_QUOTED = re.compile(r"'[^'\n]+'")
+_ASKS_FOR_BASH = re.compile(r"\bBASH_VERS(?:ION|INFO)\b")
+_HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*(?:\\|(['\"]))?([A-Za-z_][\w.-]*)")
+_ANSI_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
 # What may stand before the name of a command.
-_FIRST = r"(?:^|[|;&({`]|\b(?:if|then|else|do|while|until|time)\s|!\s)\s*"
+_WORDS = "if|then|else|elif|do|while|until|time|exec|command|env|sudo|nohup|nice|xargs(?: +-[^ ]+)*|-exec"
+_FIRST = rf"(?:^|[|;&(){{`!]|(?<!\S)(?:{_WORDS})\s)\s*(?:\w+=\S*\s+)*(?:/(?:usr/)?bin/)?"
 _BASH: Mapping[str, tuple[re.Pattern[str], str]] = {
     "${x,,}": (re.compile(r"\$\{\w+(?:\[[^]]*\])?(?:,,?|\^\^?)[^}]*\}"), "bash 3.2 cannot change case"),
     "mapfile": (re.compile(rf"{_FIRST}(?:mapfile|readarray)\b"), "bash 3.2 does not have it"),
@@ -26,40 +30,163 @@ _BASH: Mapping[str, tuple[re.Pattern[str], str]] = {
         "bash 3.2 has no associative arrays",
     ),
 }
-_TOOLS: Mapping[str, tuple[re.Pattern[str], str]] = {
-    "date +%N": (re.compile(r"\bdate\b[^|;&)]*\+[^ |;&)]*%\d*N"), "its date prints the letter N"),
-    "sed -i": (
-        re.compile(r"\bsed(?:\s+-[a-zA-Z]+)*\s+-\w*i(?=\s)(?!\s+(?:''|\"\"))"),
-        "its sed takes the next word for a suffix",
-    ),
-    "readlink -f": (re.compile(r"\breadlink\s+-\w*f\b"), "before macOS 12.3 its readlink has no -f"),
-    "stat -c": (re.compile(r"\bstat\s+(?:-\w+\s+)*(?:-\w*c\b|--format)"), "its stat has -f instead"),
-    "grep -P": (re.compile(r"\bgrep\s+(?:-[\w-]+\s+)*-[a-zA-Z]*P"), "its grep has no -P"),
-    "timeout": (re.compile(rf"{_FIRST}timeout\s"), "it has no such program"),
-}
-_STRICT = re.compile(r"^\s*set\s+(?:-\w*u|-o\s+nounset)", re.MULTILINE)
+_TOOL = re.compile(rf"{_FIRST}(date|sed|readlink|stat|grep|timeout)(?=\s|$)([^|;&)`]*)")
+_STRICT = re.compile(r"^\s*set\s(?:[^;|&\n]*\s)?(?:-[a-zA-Z]*u|-o\s+nounset\b)", re.MULTILINE)
 _EMPTY = re.compile(r"\b(\w+)=\(\s*\)")
+_WHOLE = re.compile(r"\$\{(\w+)\[[@*]\]\}")
 _MOST = 4
 
 
 def describe_mac_problems(sources: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield a sentence for each script, given by name and text, that uses what a Mac does not have."""
     for name, text in sources:
-        if _SHEBANG.match(text) and (found := [*_find(text)]):
+        if (first := _SHEBANG.match(text)) and (found := [*_find(text, first["options"])]):
             more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
             yield f"{name} may fail on a Mac: {'; '.join(found[:_MOST])}{more}."
 
 
-def _find(text: str) -> Iterator[str]:
-    asks = _ASKS.search(text) is not None
-    empty = {match[1] for match in _EMPTY.finditer(text)} if _STRICT.search(text) else set[str]()
-    for number, written in enumerate(text.splitlines(), 1):
-        line = _COMMENT.sub("", written)
-        plain = _QUOTED.sub("'q'", line)
-        for word, (pattern, why) in {**_BASH, **({} if asks else _TOOLS)}.items():
-            # The format of a date may be in quotes.
-            if pattern.search(line if word == "date +%N" else plain):
+def _find(text: str, options: str) -> Iterator[str]:
+    code = code_of(text)
+    empty = set[str]()
+    if (_STRICT.search(code) or re.search(r"\s-\w*u", options)) and "set +u" not in code:
+        # A script that asks for the length of an array knows that it may be empty; one that adds to it
+        # outside of all blocks fills it.
+        empty = {
+            name
+            for name in _EMPTY.findall(code)
+            if f"${{#{name}[" not in code and not re.search(rf"^{name}\+=\(", code, re.MULTILINE)
+        }
+    bash = {} if _ASKS_FOR_BASH.search(text) else _BASH
+    tools = {} if _ASKS_FOR_TOOLS.search(text) else _TOOLS
+    # A script that has the other way too tries one after the other.
+    tools = {name: tool for name, tool in tools.items() if not tool.other.search(code)}
+    for number, (line, written) in enumerate(zip(code.split("\n"), text.split("\n"), strict=True), 1):
+        for word, (pattern, why) in bash.items():
+            if pattern.search(line):
                 yield f"line {number}, `{word}`: {why}"
-        for array in re.findall(r"(?<!\+)\"?\$\{(\w+)\[@\]\}", plain):
-            if array in empty and f"{array}[@]+" not in plain:
+        for command in _TOOL.finditer(line):
+            tool = tools.get(command[1])
+            if tool and tool.fails(command[2].split(), written[command.start(2) : command.end(2)]):
+                yield f"line {number}, `{tool.shown}`: {tool.why}"
+        for array in _WHOLE.findall(line):
+            if array in empty and f"{array}[@]+" not in line:
                 yield f"line {number}, `${{{array}[@]}}`: an empty array is an error under `set -u` there"
+
+
+class _Tool:
+    """
+    A tool that differs on a Mac.
+
+    Attributes:
+        shown, why: What a Mac does not have, and what happens there.
+        other: What shows that a script knows the way of a Mac too.
+        fails: Whether a call does not work there, by its words without quoted text, and as it is written.
+    """
+
+    def __init__(self, shown: str, why: str, fails: Callable[[list[str], str], object], other: str) -> None:
+        self.shown, self.why, self.fails = shown, why, fails
+        self.other = re.compile(other, re.MULTILINE)
+
+
+def _options(words: Sequence[str], with_value: str = "") -> Iterator[str]:
+    """Yield the options of a command up to its first operand, without the values of some."""
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-") or word == "--":
+            return
+        yield word
+        if with_value and re.fullmatch(rf"-[a-zA-Z]*[{with_value}]", word):
+            next(rest, None)
+
+
+def _has(pattern: str, with_value: str = "") -> Callable[[list[str], str], object]:
+    wanted = re.compile(pattern)
+    return lambda words, _: any(map(wanted.match, _options(words, with_value)))
+
+
+def _edits_in_place(words: list[str], _: str) -> bool:
+    following = [*words[1:], ""]
+    return any(
+        word.startswith("--in-place")
+        or (re.fullmatch(r"-[a-zA-Z]*i(?:''|\"\")?", word) and after not in ("''", '""'))
+        for word, after in zip(words, following, strict=True)
+    )
+
+
+_NEVER = r"(?!)"
+_TOOLS: Mapping[str, _Tool] = {
+    "date": _Tool(
+        "date +%N",
+        "its date prints the letter N",
+        lambda _, written: re.search(r"(?:^|[\s'\"])\+.*%\d*N", written),
+        _NEVER,
+    ),
+    "sed": _Tool(
+        "sed -i", "its sed takes the next word for a suffix", _edits_in_place, r"\bsed\s.*-i\s+(?:''|\"\")"
+    ),
+    "readlink": _Tool(
+        "readlink -f",
+        "before macOS 12.3 its readlink has no -f",
+        _has(r"-[a-z]*f"),
+        r"\breadlink\s[^|;&]*\|\|",
+    ),
+    "stat": _Tool(
+        "stat -c", "its stat has -f instead", _has("-[a-zA-Z]*c|--(?:format|printf)"), r"\bstat\s+-f"
+    ),
+    "grep": _Tool("grep -P", "its grep has no -P", _has("-[a-zA-Z]*P|--perl", "ABCDdefm"), _NEVER),
+    "timeout": _Tool("timeout", "it has no such program", lambda *_: True, _NEVER),
+}
+
+
+def code_of(text: str) -> str:
+    """
+    Return a script of the same length, with `_` for each character that no shell reads as code.
+
+    These are comments, here-documents and quoted texts; the quotes stay, and what is expanded within them.
+    """
+    shown, closers, documents, place = [*text], [""], list[tuple[str, str]](), 0
+
+    def hide(until: int) -> int:
+        shown[place:until] = ["\n" if char == "\n" else "_" for char in text[place:until]]
+        return until
+
+    while place < len(text):
+        char, pair, closer = text[place], text[place : place + 2], closers[-1]
+        if char == "\\":
+            place = hide(place + 2) if pair != "\\\n" else place + 2
+        elif char == closer:
+            closers.pop()
+            place += 1
+        elif pair in ("$(", "${"):
+            closers.append(")" if pair == "$(" else "}")
+            place += 2
+        elif char in '"`':
+            closers.append(char)
+            place += 1
+        elif closer == '"':
+            place = hide(place + 1)
+        elif char == "'":
+            quoted = _ANSI_QUOTED.match(text, place) if text[place - 1 : place] == "$" else None
+            end = quoted.end() if quoted else text.find("'", place + 1) + 1 or len(text)
+            place += 1
+            place = hide(end - 1) + 1
+        elif char == "#" and closer != "}" and (place == 0 or text[place - 1] in " \t\n;|&("):
+            place = hide(len(text) if (end := text.find("\n", place)) < 0 else end)
+        elif char == "(":
+            closers.append(")")
+            place += 1
+        elif pair == "<<" and closers[-2:] != [")", ")"] and (begin := _HERE_DOCUMENT.match(text, place)):
+            documents.append((r"\t*" if begin[1] else "", begin[3]))
+            place = begin.end()
+        elif text.startswith("<<<", place):
+            place += 3
+        elif char == "\n" and documents:
+            place += 1
+            for tabs, word in documents:
+                last = re.compile(rf"^{tabs}{re.escape(word)}$", re.MULTILINE)
+                found = last.search(text, place)
+                place = hide(found.end() if found else len(text))
+            documents.clear()
+        else:
+            place += 1
+    return "".join(shown)

@@ -129,7 +129,10 @@ class Batch:
             for place, hook in enumerate(hooks):
                 self._lineage.before_start(place)
                 hook.start(first + budget if budget is not None else _NEVER)
-                self._lineage.started(place, hook.pid, *(() if self.tree.sees_all else hook.inherited()))
+                if self.tree.sees_all:
+                    self._lineage.started(place, hook.pid)
+                else:
+                    self._lineage.started(place, hook.pid, *hook.inherited())
                 started.append(hook)
                 self._all_gone = False
                 if hook.phase == RUNNING:

@@ -68,6 +68,7 @@ def find_visible_paths(scenario: Scenario, private: Collection[str], homes: Coll
     # The programs of the harness that run beside hooks; nothing is shown where the package is seen anyway.
     shown = scenario.fake_agents or scenario.parallel or lies_in(PACKAGE, private)
     found += [*scenario.reach, *([str(PACKAGE)] if shown else [])]
+    found += [word for word in scenario.shell.split()[:1] if word.startswith("/")]
     found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))

@@ -39,7 +39,7 @@ __all__ = ["first_line", "story"]
 _RELATIVE = re.compile(r"(?<![^\s=])[\w.-]+/")
 _MOST_FINDINGS = 10
 _MOST_VIOLATIONS = 20
-_MOST_ASSUMPTIONS = 8
+_MOST_ASSUMPTIONS = 20
 _MOST_VARIED = 20
 _MOST_PROBINGS = 2
 _MOST_LINKS = 8

@@ -41,6 +41,11 @@ VARIABLES = Many(
     item=Text(noun="a variable's name", pattern=texts.VARIABLE, example="TMUX"),
     unique=True,
 )
+SHELLS = Many(
+    noun="a list of shells",
+    item=Text(noun="a shell", pattern=texts.WORDS, example="/opt/bash-3.2/bin/bash"),
+    unique=True,
+)
 PLACES = Many(noun="a list of places", item=Whole(noun="a place", minimum=1), at_least=1, unique=True)
 SHAPING = RecordShape(
     noun="a shape of standard input",
@@ -76,6 +81,7 @@ NAMING = RecordShape(
     keys=(
         Key("tools", COMMANDS, "Commands that are missing, fail and hang."),
         Key("unset", VARIABLES, "Variables that are not set."),
+        Key("shells", SHELLS, "Shells that run the hooks which ask for a shell of that kind."),
         Key(
             "state",
             Many(noun="a list of files", item=INSIDE, unique=True),

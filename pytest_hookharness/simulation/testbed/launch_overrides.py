@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shlex
 import sys
@@ -83,8 +84,9 @@ printf x >>"$file"; status=$?
 [ "$file" = "$1" ] || rm -f "$file"
 exit $status
 """
-# The first line of a script that asks for no shell in particular.
-_ANY_SHELL = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
+# The first line of a script that asks for no shell in particular, or for any bash; then its options.
+_ANY_SHELL = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+)?sh(?:[ \t]+([^\r\n]*))?(?:\s|$)")
+_ANY_BASH = re.compile(_ANY_SHELL.pattern.replace(b"sh(", b"(?:ba)?sh(", 1))
 _FIRST_LINE = 256
 # Starts a hook in a folder that is removed. Hooks of one event begin together, and one may remove the folder
 # before another has entered it; hence the loop.
@@ -227,18 +229,27 @@ def _with_parent(launch: ProcessSpec) -> ProcessSpec:
 
 
 def _by_shell(shell: str, command: str, launch: ProcessSpec) -> tuple[str, ...]:
-    plain = f"{shell} {command}" if _asks_for_any(command, launch) else command
-    return (*shlex.split(shell), "-c", plain)
+    words = shlex.split(shell)
+    # In POSIX mode it is no bash that such a script asks for.
+    any_of = _ANY_BASH if [posixpath.basename(word) for word in words] == ["bash"] else _ANY_SHELL
+    options = _options_for(any_of, command, launch)
+    asked = [] if options is None else [shell, options]
+    return (*words, "-c", " ".join(filter(None, [*asked, command])))
 
 
-def _asks_for_any(command: str, launch: ProcessSpec) -> bool:
-    """Return whether a command line begins with a script whose first line asks only for ``sh``."""
+def _options_for(shell: re.Pattern[bytes], command: str, launch: ProcessSpec) -> str | None:
+    """
+    Return the options for the shell of the script that a command line begins with.
+
+    ``None`` if the first line of that asks for another shell, or if it begins with no script.
+    """
     word = named_script(command, launch.env)
     try:
         with Path(launch.cwd, word).open("rb") as file:
-            return _ANY_SHELL.match(file.read(_FIRST_LINE)) is not None
+            first = shell.match(file.read(_FIRST_LINE))
     except (OSError, ValueError):
-        return False
+        return None
+    return None if first is None else os.fsdecode(first[1] or b"")
 
 
 def named_script(command: str, env: Mapping[str, str]) -> str:

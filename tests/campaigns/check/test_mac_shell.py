@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
+from pytest_hookharness.campaigns.check.mac_shell import code_of, describe_mac_problems
 
 
 def notes(body, shebang="#!/bin/bash"):
@@ -27,6 +27,19 @@ def notes(body, shebang="#!/bin/bash"):
         ("if timeout 5 make; then exit 0; fi", "timeout"),
         ("x=$(timeout 5 make)", "timeout"),
         ('set -eu\nitems=()\nrun "${items[@]}"', "${items[@]}"),
+        ('set -e -o nounset\nlocal items=()\nfor x in "${items[*]}"; do :; done', "${items[@]}"),
+        ('echo "${1,,}"', "${x,,}"),
+        ('echo "$(mapfile -t x <f)"', "mapfile"),
+        ("git ls-files | xargs sed -i 's/a/b/'", "sed -i"),
+        ("sed --in-place 's/a/b/' file", "sed -i"),
+        ("sed 's/a/b/' -i file", "sed -i"),
+        ('x=$(dirname "$(readlink -f "$0")")', "readlink -f"),
+        ("stat -Lc%s file", "stat -c"),
+        ("stat --format=%s file", "stat -c"),
+        ("grep -m 1 --perl-regexp x file", "grep -P"),
+        ("LC_ALL=C /usr/bin/timeout 5 make", "timeout"),
+        ("exec timeout -k 1 5 make", "timeout"),
+        ("cat <<END\ndone\nEND\ntimeout 5 make", "timeout"),
     ],
 )
 def test_what_a_mac_does_not_have(line, word):
@@ -53,6 +66,23 @@ def test_what_a_mac_does_not_have(line, word):
         'items=()\nrun "${items[@]}"',
         'set -u\nitems=()\nrun ${items[@]+"${items[@]}"}',
         'x="${1:-a,b}"',
+        "cat <<END\nmapfile x\nsed -i s/a/b/ f\n${x,,}\nEND",
+        "cat >&2 <<-'END'\n\ttimeout 5 make\n\tEND",
+        'echo "use stat -c %Y, or: sed -i x; timeout 5 make"',
+        'echo "\n timeout 5 make\n"',
+        "echo 'date +%N'",
+        "x=$'it\\'s'; echo 'timeout 5 x'",
+        "stat -c %Y file 2>/dev/null || stat -f %m file",
+        "case $(uname) in Linux) sed -i s/a/b/ f ;; *) sed -i '' s/a/b/ f ;; esac",
+        "readlink -f x 2>/dev/null || echo x",
+        "if type timeout >/dev/null; then timeout 5 x; fi",
+        "if ((BASH_VERSINFO[0] > 3)); then mapfile x; fi",
+        "git grep -P x",
+        "grep -e -P file",
+        "pgrep -P 1",
+        'set -u\nitems=()\n((${#items[@]})) && run "${items[@]}"',
+        'set -u\nitems=()\nitems+=(one)\nrun "${items[@]}"',
+        "echo $((1 << x)); echo ${#x}",
     ],
 )
 def test_what_a_mac_has(line):
@@ -64,6 +94,17 @@ def test_other_shells():
     """Scripts for another interpreter are not read."""
     assert notes("mapfile -t x", "#!/usr/bin/env zsh") == []
     assert notes("mapfile -t x", "#!/usr/bin/env python3") == []
+
+
+def test_options_of_the_first_line():
+    """An empty array is an error where the first line sets the option, too."""
+    assert notes('items=()\nrun "${items[@]}"', "#!/bin/bash -eu") != []
+
+
+def test_text_that_is_no_code_is_hidden():
+    """Comments, here-documents and quotes are hidden in place, and what is expanded within quotes is not."""
+    script = """x="a$(b 'c')" # d\ncat <<E\nf\nE\n"""
+    assert code_of(script) == """x="_$(b '_')" ___\ncat <<E\n_\n_\n"""
 
 
 def test_many_places():

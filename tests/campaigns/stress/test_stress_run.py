@@ -272,3 +272,25 @@ def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
     assert vary(hook, agent=agent, world={"shell": "bash"}).blocks() == 1
+
+
+OWN_BASH = """#!/bin/bash -f
+case $BASH$- in */own/bash*f*) ;; *) exit 0 ;; esac
+echo "another bash is here" >&2
+exit 2
+"""
+
+
+@pytest.mark.slow
+def test_a_bash_of_ones_own_runs_scripts_that_ask_for_bash(vary, tmp_path):
+    """A bash that `shells` names runs a script of `#!/bin/bash` with its options; another one does not."""
+    own = tmp_path / "own" / "bash"
+    own.parent.mkdir()
+    shutil.copy(shutil.which("bash"), own)
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(OWN_BASH, agent=agent).blocks() == 0
+    assert vary(OWN_BASH, agent=agent, world={"shell": str(own)}).blocks() == 1
+    assert "STRICT-SHELL" in names(vary(OWN_BASH, {"shells": [str(own)]}, agent=agent))
+    missing = vary(OWN_BASH, {"shells": ["/nowhere/bash"]}, agent=agent)
+    assert "Not tried (shells): /nowhere/bash, not available here." in missing.varied

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -201,7 +201,7 @@ def plan(request: VaryRequest, outcome: Outcome, traits: HookTraits) -> Iterator
             named = sorted(traits.words & traits.environment.keys() - _NEEDED)
             yield from map(Unset, request.names or named)
         case "shells":
-            yield from _shells(traits)
+            yield from _named_shells(traits, request.names) if request.names else _shells(traits)
         case "faults":
             yield from _surroundings(outcome, traits)
             yield from _other_shell(traits)
@@ -215,6 +215,12 @@ def _shells(traits: HookTraits) -> Iterator[Mutation | NotTried]:
     yield _OLD_BASH
     missing = [words for words, there in known.items() if not there]
     yield NotTried("shells", f"{', '.join([*missing, 'bash 3.2 itself'])}, not available here")
+
+
+def _named_shells(traits: HookTraits, names: Sequence[str]) -> Iterator[Mutation | NotTried]:
+    for words in names:
+        there = traits.has(words.partition(" ")[0])
+        yield Shell(words) if there else NotTried("shells", f"{words}, not available here")
 
 
 def _surroundings(outcome: Outcome, traits: HookTraits) -> Iterator[Mutation | NotTried]:
