@@ -1,6 +1,6 @@
 """The scripted agent: its next act, given the messages it saw."""
 
-from pytest_hookharness.agents.agent import Agent, Position, start
+from pytest_hookharness.agents.agent import Agent, Playback, Position, start
 from pytest_hookharness.agents.behaviours import BEHAVIOURS, BehaviourFunction, UnknownBehaviour
 
-__all__ = ["BEHAVIOURS", "Agent", "BehaviourFunction", "Position", "UnknownBehaviour", "start"]
+__all__ = ["BEHAVIOURS", "Agent", "BehaviourFunction", "Playback", "Position", "UnknownBehaviour", "start"]

@@ -3,7 +3,7 @@ The scripted agent as a value: its position in the script, and its next act.
 
 An agent can be saved and restored at any time, because it holds only its script, its position and the
 messages since its behaviour started. The behaviour's generator is replayed from these messages when it is
-needed. Loops are found within a few turns, so the cost cannot be measured.
+needed, or resumed where an earlier agent left it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import dataclasses
 import enum
 import gc
 import types
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 
-from pytest_hookharness.agents.behaviours import BEHAVIOURS, DEAF, STEADY, BehaviourFunction, begin
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.agents.behaviours import BEHAVIOURS, DEAF, STEADY, BehaviourFunction, Moves, begin
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
     Act,
@@ -55,6 +55,34 @@ class Position:
     without_counts: str = ""
 
 
+class Playback:
+    """
+    The generator of a behaviour as it was last left, so that an agent that saw more need not replay it.
+
+    Several agents share one. Whoever takes the generator owns it until it is kept again.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[tuple[Observation, ...], Move, Moves]] = []
+
+    def take(self, seen: tuple[Observation, ...]) -> tuple[int, Move, Moves] | None:
+        """Return how many of these messages the generator has had, and its last move; ``None`` for none."""
+        try:
+            # In one step, for agents in other threads may share it.
+            had, move, generator = self._kept.pop()
+        except IndexError:
+            return None
+        return (len(had), move, generator) if had == seen[: len(had)] else None
+
+    def keep(self, seen: tuple[Observation, ...], move: Move, generator: Moves | None) -> None:
+        """Keep a generator that has had these messages and made that move."""
+        self._kept[:] = [] if generator is None else [(seen, move, generator)]
+
+    def __reduce__(self) -> tuple[type[Playback], tuple[()]]:
+        # A generator cannot be copied, and need not be.
+        return Playback, ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """
@@ -67,6 +95,7 @@ class Agent:
         reacted: Number of uses of each reaction.
         seen: Observations since the behaviour started.
         behaviours: The known behaviours, by name.
+        playback: The generator of the behaviour, if it was played before.
     """
 
     script: Script
@@ -75,6 +104,7 @@ class Agent:
     reacted: tuple[int, ...] = ()
     seen: tuple[Observation, ...] = ()
     behaviours: Mapping[str, BehaviourFunction] = field(default_factory=lambda: BEHAVIOURS)
+    playback: Playback = field(default_factory=Playback, compare=False, repr=False)
 
     def act(self, observation: Observation, *, turn_over: bool = False) -> tuple[Act | None, Agent]:
         """
@@ -93,7 +123,8 @@ class Agent:
         if self.place < len(self.script.acts):
             return self.script.acts[self.place], replace(self, place=self.place + 1)
         after = replace(self, seen=(*self.seen, observation))
-        move, _ = after.play()
+        move, generator = after.play()
+        self.playback.keep(after.seen, move, generator)
         return move, after
 
     def _prompt_of_reaction(self) -> tuple[Act, Agent] | None:
@@ -134,16 +165,19 @@ class Agent:
         hits = [_hits(reaction, observation) for reaction in self.script.reactions]
         return (repr(hits), *(f"{message.kind} {message.event}" for message in observation.messages))
 
-    def play(self) -> tuple[Move, Generator[Move, Observation, None] | None]:
-        """Return the behaviour's next move, and a new generator at that point; ``None`` if it has ended."""
-        generator = begin(self.script.then, self.behaviours, self.seen[0])
+    def play(self) -> tuple[Move, Moves | None]:
+        """Return the behaviour's next move, and its generator at that point; ``None`` if it has ended."""
         try:
-            move = next(generator)
-            for observation in self.seen[1:]:
+            had, move, generator = self.playback.take(self.seen) or self._begin()
+            for observation in self.seen[had:]:
                 move = generator.send(observation)
         except StopIteration:
             return Stop(), None
         return move, generator
+
+    def _begin(self) -> tuple[int, Move, Moves]:
+        generator = begin(self.script.then, self.behaviours, self.seen[0])
+        return 1, next(generator), generator
 
     @property
     def position(self) -> Position:
@@ -151,14 +185,17 @@ class Agent:
         head = f"act {self.place}, queue {self.queue!r}, reacted {self.reacted!r}"
         if not self.seen:
             return Position(head, without_counts=head)
-        _, generator = self.play()
+        move, generator = self.play()
         name = self.script.then.name
         steady = name in STEADY and self.behaviours.get(name) is BEHAVIOURS[name]
         try:
-            whole, uncounted = _frames(generator), _frames(generator, counts=not steady)
+            whole = _frames(generator)
+            uncounted = _frames(generator, counts=False) if steady else whole
             return Position(f"{head}, {name} {whole}", without_counts=f"{head}, {name} {uncounted}")
         except _Opaque as reason:
             return Position(head, f"behaviour {self.script.then.name!r} remembers {reason}")
+        finally:
+            self.playback.keep(self.seen, move, generator)
 
     def further(self, earlier: Agent, repetitions: int) -> Agent:
         """

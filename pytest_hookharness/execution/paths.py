@@ -54,8 +54,11 @@ def confine(path: str | Path, folders: Iterable[Path]) -> Path:
     Raises:
         WorkspaceError: It leads out of all the folders.
     """
+    resolved, folders = os.path.realpath(path), [*folders]
+    # What a resolved path lies in has no links itself, so the folders are resolved only if that fails.
+    if lies_in(resolved, folders):
+        return Path(resolved)
     allowed = [os.path.realpath(folder) for folder in folders]
-    resolved = os.path.realpath(path)
     if not lies_in(resolved, allowed):
         raise WorkspaceError(path, f"leads to {resolved}, which is outside of {', '.join(allowed)}")
     return Path(resolved)

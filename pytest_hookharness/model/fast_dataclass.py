@@ -8,6 +8,7 @@ and the constructor of a class is compiled when it is first called.
 Type checkers see the standard decorator, and instances behave the same in `replace`, `fields`, `match`,
 `pickle` and `copy`. `InitVar` and `field(hash=...)` are not supported; a frozen class of the standard
 decorator cannot inherit from one of these; mistakes in the order of fields show at the first instance.
+`replace` is the standard one, several times as fast.
 """
 
 from __future__ import annotations
@@ -16,11 +17,21 @@ import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import MemberDescriptorType as _Slot
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 - exports the name
+    from dataclasses import replace as replace  # noqa: PLC0414 - exports the name
 else:
+
+    def replace(value: Any, /, **changes: Any) -> Any:
+        """Return a copy of an instance with some of its fields changed."""
+        cls = value.__class__
+        copier = _COPIERS.get(cls)
+        if copier is None:
+            copier = _COPIERS[cls] = _compile_copier(cls)
+        return copier(value, changes)
 
     def dataclass(
         cls: Any = None,
@@ -117,6 +128,26 @@ def _compile_init(cls: Any) -> Callable[..., None]:
     exec("\n".join([head, *(body or ["    pass"])]), names)  # noqa: S102 - as the standard library does
     made: Callable[..., None] = names["__init__"]
     made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
+
+
+_COPIERS: dict[type, Callable[[Any, dict[str, Any]], Any]] = {}
+
+
+def _compile_copier(cls: Any) -> Callable[[Any, dict[str, Any]], Any]:
+    """Return a function that makes a changed copy of an instance."""
+    fields = dataclasses.fields(cls)
+    slots = all(field.init and isinstance(getattr(cls, field.name, None), _Slot) for field in fields)
+    if not slots or hasattr(cls, "__post_init__"):
+        return lambda value, changes: dataclasses.replace(value, **changes)
+    # The slots are copied one by one, which takes less time than the call of a constructor with all of them.
+    names: dict[str, Any] = {"_new": object.__new__, "_cls": cls, "_set": object.__setattr__}
+    names |= {f"_set_{field.name}": getattr(cls, field.name).__set__ for field in fields}
+    lines = [f"    _set_{field.name}(made, value.{field.name})" for field in fields]
+    head = ["def copier(value, changes):", "    made = _new(_cls)"]
+    tail = ["    for name in changes:", "        _set(made, name, changes[name])", "    return made"]
+    exec("\n".join([*head, *lines, *tail]), names)  # noqa: S102 - as the standard library does
+    made: Callable[[Any, dict[str, Any]], Any] = names["copier"]
     return made
 
 

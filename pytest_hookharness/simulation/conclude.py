@@ -7,7 +7,6 @@ Every `Outcome` is built here. Later steps (campaigns) only replace parts of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace.user_home import describe_homes
@@ -28,7 +27,7 @@ from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
 from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Tier

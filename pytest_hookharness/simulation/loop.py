@@ -214,7 +214,7 @@ class Loop:
             opaque=position.opaque or self._testbed.scanner.opaque,
             previous=next(reversed(self._history.states.values()), None),
         )
-        steps = [step for step in self._driver.steps if step.turn == self.turn]
+        steps = self._driver.steps_after(self.turn - 1)
         self._history.remember(self.turn, after, self._driver.point, seen, steps)
         self._observer.state(self.turn, after)
 

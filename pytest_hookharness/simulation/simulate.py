@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -16,7 +15,7 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.conclusion import judge_without_cap
 from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.scenario import AssumedCap, Scenario

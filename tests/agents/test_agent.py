@@ -1,11 +1,13 @@
 """The scripted agent as a value."""
 
+import dataclasses
 import itertools
+import pickle
 import random
 
 import pytest
 
-from pytest_hookharness.agents import BEHAVIOURS, UnknownBehaviour, start
+from pytest_hookharness.agents import BEHAVIOURS, Playback, UnknownBehaviour, start
 from pytest_hookharness.model.moves import (
     Behaviour,
     Edit,
@@ -203,3 +205,23 @@ def test_editing_never_repeats_a_file():
 
     files = [act.file for act in acts if isinstance(act, Edit)]
     assert len(files) == len(set(files)) == 4
+
+
+@pytest.mark.parametrize("name", sorted(BEHAVIOURS))
+def test_an_agent_that_goes_on_is_the_one_that_is_replayed(name):
+    """An agent that resumes its behaviour moves and stands as one that replays all that it saw."""
+    options = {"tag": "done"} if name == "promising" else {}
+    script = Script(then=Behaviour(name=name, options=options))
+    messages = [Observation((Message("feedback", f"failed {n % 3}", "Stop"),)) for n in range(8)]
+    agents = [start(script)]
+    for seen in [NOTHING, *messages]:
+        act, after = agents[-1].act(seen)
+        fresh = dataclasses.replace(agents[-1], playback=Playback())
+        assert (act, after) == fresh.act(seen)
+        assert after.position == dataclasses.replace(after, playback=Playback()).position
+        agents.append(after)
+
+    # Out of order: the kept generator has seen too much, or something else.
+    for agent in reversed(agents):
+        assert agent.position == dataclasses.replace(agent, playback=Playback()).position
+    assert pickle.loads(pickle.dumps(agents[-1])) == agents[-1]  # noqa: S301 - written here

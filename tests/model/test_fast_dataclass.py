@@ -154,3 +154,25 @@ def test_a_plain_subclass_of_a_frozen_class_has_attributes_of_its_own():
         noted.a = 2
     with pytest.raises(dataclasses.FrozenInstanceError):
         del noted.a
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_replace_does_what_the_standard_one_does(options):
+    """A changed copy is that of the standard library, and the value itself stays."""
+    for cls in classes(fast_dataclass.dataclass, options):
+        value = cls(name="one", items=[1])
+        ours, theirs = (
+            replace(value, name="two", number=3) for replace in (fast_dataclass.replace, dataclasses.replace)
+        )
+        assert dataclasses.asdict(ours) == dataclasses.asdict(theirs)
+        assert value.name == "one"
+
+
+def test_replace_of_slots():
+    """A value that is copied slot by slot keeps what is not changed, and has no other fields."""
+    value = Frozen(1, (2, 3))
+
+    assert fast_dataclass.replace(value, b=()) == Frozen(1)
+    assert fast_dataclass.replace(value).b is value.b
+    with pytest.raises(AttributeError, match="wrong"):
+        fast_dataclass.replace(value, wrong=1)

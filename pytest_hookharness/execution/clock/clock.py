@@ -12,12 +12,12 @@ import os
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError, paths_below, reason_of
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]

@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 from pytest_hookharness.execution import platform
@@ -29,6 +28,7 @@ from pytest_hookharness.execution.processes.pseudo_terminals import (
 )
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import Confinement, decode, encode, notes_of
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = "pytest_hookharness.execution.processes.supervisor"

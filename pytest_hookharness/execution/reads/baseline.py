@@ -11,8 +11,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.reads import PathLook, ProgramReads, Reads, ReadSource, SourceKind
 

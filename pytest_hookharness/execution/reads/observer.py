@@ -7,9 +7,9 @@ The caller asks an `Observer` instead of the sandbox; everything else about the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from pytest_hookharness.execution.reads.baseline import Key, empty_program, key_of, without_startup
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import Reads
 

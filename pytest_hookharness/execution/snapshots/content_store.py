@@ -11,13 +11,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 
 Block: TypeAlias = tuple[int, bytes]
 

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Container, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import field
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -23,7 +23,7 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in, reason_of
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.state.file_contents import RACY, READING
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.time_budget import check_time
 
 

@@ -12,7 +12,6 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,7 +26,7 @@ from pytest_hookharness.execution.snapshots.inventory import (
     attributes_of,
     number_of,
 )
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 
 Entries: TypeAlias = Mapping[str, InventoryEntry]
 _BY_HAND = "do that by hand, or make a new workspace"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.hosts.replies.json_parser import load
@@ -17,7 +16,7 @@ from pytest_hookharness.hosts.rules.profile import EventRule, Power, Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling, Unheard
 
 BYTE_ORDER_MARK = "\ufeff"

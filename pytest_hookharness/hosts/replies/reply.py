@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.hosts.replies.json_answer import (
@@ -29,6 +28,7 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
 )
 from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import (
     Exited,
     NotStarted,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskStep
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.moves_and_events import (
@@ -26,6 +24,7 @@ from pytest_hookharness.hosts.session.tool_calls import (
 )
 from pytest_hookharness.hosts.session_state.requests import AskHooks, ExpandedPrompt, PendingCall
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import ToolResult
 from pytest_hookharness.model.protocol import Decision
 

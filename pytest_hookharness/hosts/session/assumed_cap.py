@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pytest_hookharness.hosts.rules.profile import CapRules, Profile
 from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.protocol import THE_SCENARIO, Basis, Rule
 from pytest_hookharness.model.scenario import AssumedCap
 

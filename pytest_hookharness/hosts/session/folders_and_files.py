@@ -7,7 +7,6 @@ Such files are compared by content, not by time: a file rewritten with the same 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_digest
@@ -19,6 +18,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     PerformCall,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Edit, Performance, Read
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.profile import CapRules, StepRules, StuckRules
 from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import HookEvent, Performed, Step
 from pytest_hookharness.model.verdicts import Cap, Limit

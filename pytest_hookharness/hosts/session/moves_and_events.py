@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import assistant_message, user_message
@@ -27,6 +26,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Mismatch,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import (
     Act,
     Compact,

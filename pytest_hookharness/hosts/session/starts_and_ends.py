@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.profile import EventRule
 from pytest_hookharness.hosts.rules.tools_and_transcript import user_message
@@ -29,6 +28,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 )
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import (
     Message,
     Performance,

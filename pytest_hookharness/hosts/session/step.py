@@ -10,7 +10,6 @@ at any request.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.hosts.hook_input.launch import select, start_groups
@@ -57,7 +56,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 )
 from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, SubagentText, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply, Rule
 from pytest_hookharness.model.trace import Performed

@@ -8,8 +8,6 @@ is taken to end right after the next stop of the agent that started it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pytest_hookharness.hosts.rules.tools_and_transcript import assistant_message, user_message
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.limits import reported_flag
@@ -24,6 +22,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Task,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Message, Observation, Subagent, SubagentText, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from pytest_hookharness.hosts.hook_input.launch import covers, select
 from pytest_hookharness.hosts.rules.replies import Halting
@@ -22,6 +21,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     PendingCall,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session, context_notes
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import (
     Message,
     Performance,

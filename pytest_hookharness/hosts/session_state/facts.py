@@ -10,12 +10,13 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Literal
 
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 
 _COMMAND = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -219,7 +220,8 @@ def facts(
     return replace(made, transcript_path=filled)
 
 
-def start_time_values() -> dict[str, str]:
+@cache
+def start_time_values() -> Mapping[str, str]:
     """Return the parts of the time at which every session starts."""
     parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
     return {name: derive_datetime(0, 0.0).strftime(part) for name, part in parts.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from pytest_hookharness.hosts.rules.profile import Operation, Profile
 from pytest_hookharness.hosts.rules.tools_and_transcript import TaskItem, TranscriptLine
@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Task,
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, ToolCall
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import Performed

@@ -170,7 +170,10 @@ def propose_lasso(states: Mapping[int, State]) -> Lasso | None:
     if not states:
         return None
     newest = max(states)
-    earlier = [turn for turn in states if turn < newest and _alike(states[turn], states[newest])]
+    digest = states[newest].digest
+    # All earlier states are compared after every turn, so their digests come first.
+    equal = [turn for turn, state in states.items() if state.digest == digest and turn < newest]
+    earlier = [turn for turn in equal if _alike(states[turn], states[newest])]
     return Lasso(max(earlier), newest - max(earlier)) if earlier else None
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.simulation.session.driver import SessionDriver

@@ -7,7 +7,6 @@ It is played from the present state and compared with the last real repetition, 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution import platform
@@ -23,6 +22,7 @@ from pytest_hookharness.execution.state.relevance import counts
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.influences import Surroundings, find_influences
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.protocol import Json

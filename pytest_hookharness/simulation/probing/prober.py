@@ -15,7 +15,6 @@ which is checked; no probe is part of the trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
@@ -36,6 +35,7 @@ from pytest_hookharness.judging.state_diff import (
     find_timestamps,
 )
 from pytest_hookharness.judging.verdict.run_end import format_duration
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,

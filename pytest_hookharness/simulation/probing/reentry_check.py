@@ -11,12 +11,11 @@ command.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import Trace

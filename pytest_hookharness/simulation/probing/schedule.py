@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +12,7 @@ from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import choose_observed, find_similar_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.reads import Influences, ObservedCycle
 from pytest_hookharness.simulation.session.driver import SessionDriver
@@ -193,7 +193,7 @@ class ProbeSchedule:
     def _last_turn(self, period: int) -> int | None:
         """Return the turn in which the host would end the loop; ``None`` if it would not."""
         turn = self._driver.turn
-        recent = [step for step in self._driver.steps if step.turn > turn - period]
+        recent = self._driver.steps_after(turn - period)
         return hosts.find_last_turn(self._driver.progress.session, turn, period, recent)
 
     @cached_property

@@ -8,7 +8,6 @@ share it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import assert_never
 
@@ -16,7 +15,7 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.workspace.agent_tools import corrupt
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.agent_sessions import ChildSession
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
 from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload
@@ -152,9 +151,13 @@ class SessionDriver:
 
     def refusals(self, since: int = -1) -> int:
         """Return the number of refusals after a turn; all of them if none is given."""
-        recent = takewhile(lambda step: step.turn > since, reversed(self.steps))
+        recent = self.steps_after(since)
         events = (step.exchange for step in recent if isinstance(step.exchange, HookEvent))
         return sum(event.decision.refused for event in events)
+
+    def steps_after(self, turn: int) -> list[Step]:
+        """Return the steps of the turns after one."""
+        return [*takewhile(lambda step: step.turn > turn, reversed(self.steps))][::-1]
 
     def drive(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
         """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import pairwise
 
 from pytest_hookharness import agents, hosts
@@ -19,7 +18,7 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     describe_difference,
 )
 from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_except_timestamps
-from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
 from pytest_hookharness.model.time_budget import BudgetEnded
@@ -93,7 +92,7 @@ class Repetition:
             if request is None:
                 what = "a limit of the harness was reached"
                 return ProbeResult(reaction=ProbeEffect.DECISION, what=what, turn=number)
-            seen = [step for step in driver.steps if step.turn == driver.turn]
+            seen = driver.steps_after(driver.turn - 1)
             what = describe_difference(expected, seen, self.outline)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
@@ -135,6 +134,7 @@ class History:
         self._wording: dict[str, str] = {}
         # What an agent saw, and the same reworded: with each turn it sees more.
         self._reworded_seen: tuple[tuple[Observation, ...], tuple[Observation, ...]] = ((), ())
+        self._playback = agents.Playback()
 
     def remember(
         self, turn: int, state: State, point: SessionPoint, seen: Observation, steps: list[Step]
@@ -210,7 +210,7 @@ class History:
 
     def last_repetition(self, driver: SessionDriver, period: int) -> Repetition:
         """Return the repetition that a driver has just completed."""
-        steps = tuple(step for step in driver.steps if step.turn > driver.turn - period)
+        steps = tuple(driver.steps_after(driver.turn - period))
         hook_runs = (run for _, run in Trace(steps=steps).hook_runs())
         return Repetition(
             start=self.point(driver.turn - period),
@@ -284,7 +284,7 @@ class History:
         more = agent.seen[len(before) :]
         reworded = (*reworded, *(Observation(tuple(map(self._reword, one.messages))) for one in more))
         self._reworded_seen = agent.seen, reworded
-        return replace(agent, seen=reworded)
+        return replace(agent, seen=reworded, playback=self._playback)
 
     def _reword(self, message: Message) -> Message:
         outline = self.outlines.of(message.text)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from pytest_hookharness.model.agent_sessions import ChildSession
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import NotStarted, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
 from pytest_hookharness.model.scenario import Answer, Scenario

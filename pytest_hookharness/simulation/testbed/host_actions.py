@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace.agent_tools import perform, performance_of
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Payload

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +18,7 @@ from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.hosts.settings.configuration import INLINE
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem
 from pytest_hookharness.model.expectations import FileExpectations
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.launch_overrides import ordered
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError

@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, assert_never
 
@@ -17,6 +16,7 @@ from pytest_hookharness.hosts.hook_input.stdin import key_of, value_in
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.mutations import WorkingFolder
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Json, Payload

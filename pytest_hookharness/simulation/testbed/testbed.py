@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -17,6 +16,7 @@ from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
 from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Scenario
