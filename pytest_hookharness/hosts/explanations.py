@@ -15,6 +15,7 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.hook_input.launch import launch
 from pytest_hookharness.hosts.hook_input.stdin import find_event, matcher_target, payload_for
+from pytest_hookharness.hosts.profiles.shared import Calibration, find_calibration
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
 from pytest_hookharness.hosts.rules.profile import EventRule, Profile
@@ -67,7 +68,15 @@ def summarise(profile: Profile) -> HostSummary:
         observed=counts[Basis.OBSERVED],
         documented=counts[Basis.DOCUMENTED],
         assumed=counts[Basis.ASSUMED],
+        asked=_describe_answers(find_calibration(profile.id)),
     )
+
+
+def _describe_answers(answers: Calibration | None) -> str:
+    if answers is None:
+        return ""
+    number = len(answers.same) + len(answers.different)
+    return f"{len(answers.same)} of {number} same on {answers.version}, {answers.date}"
 
 
 def _describe_cap(profile: Profile) -> str:
@@ -89,8 +98,16 @@ def _describe_cap(profile: Profile) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ExplainedCase:
-    """An invented end of a hook run."""
+class ExplainedCase:
+    """
+    An invented end of a hook run.
+
+    Attributes:
+        name: The end in a few words.
+        ending: How the process ended.
+        stdout: What it printed.
+        stderr: What it printed on standard error.
+    """
 
     name: str
     ending: Ending = Exited(0)
@@ -123,11 +140,13 @@ def _explain(profile: Profile, rule: EventRule, known: Facts) -> EventMeanings:
         unreachable=rule.unreachable,
         rule=rule.rule,
         rests_on=rule.rests_on,
-        meanings=tuple(_meaning(profile, rule, hook, known, case) for case in _cases(profile, rule, limit)),
+        meanings=tuple(
+            _meaning(profile, rule, hook, known, case) for case in explained_cases(profile, rule, limit)
+        ),
     )
 
 
-def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: _ExplainedCase) -> Meaning:
+def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: ExplainedCase) -> Meaning:
     out, err = case.stdout.encode(), case.stderr.encode()
     run = ProcessResult(ending=case.ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))
     reply = read_reply(profile, hook, rule.name, run)
@@ -142,17 +161,28 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
         action=_describe_decision(profile, rule, decision, reply),
         to_agent=() if unread else decision.to_agent,
         fault=reply.fault or "",
-        rule=decision.rule,
+        rule=_as_answered(profile, f"{rule.name}: {case.name}", decision.rule),
     )
 
 
-def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_ExplainedCase]:
-    yield _ExplainedCase(name="exit 0, silent")
-    yield _ExplainedCase(name="exit 0, plain text", stdout=_TEXT)
-    yield _ExplainedCase(name="exit 2, text on stderr", ending=Exited(2), stderr=_TEXT)
-    yield _ExplainedCase(name="exit 2, silent", ending=Exited(2))
+def _as_answered(profile: Profile, question: str, rule: Rule) -> Rule:
+    """Return the fact behind a meaning, observed if the real program did the same in this very case."""
+    answers = find_calibration(profile.id)
+    if answers is not None and question in answers.same:
+        return Rule(rule.text, Basis.OBSERVED, answers.source(profile.name))
+    if answers is not None and question in answers.different:
+        return Rule(rule.text, rule.basis, f"{rule.source}; {answers.version} did something else here")
+    return rule
+
+
+def explained_cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[ExplainedCase]:
+    """Yield the invented ends of hook runs on an event whose meaning is explained."""
+    yield ExplainedCase(name="exit 0, silent")
+    yield ExplainedCase(name="exit 0, plain text", stdout=_TEXT)
+    yield ExplainedCase(name="exit 2, text on stderr", ending=Exited(2), stderr=_TEXT)
+    yield ExplainedCase(name="exit 2, silent", ending=Exited(2))
     for code in (1, 3):
-        yield _ExplainedCase(name=f"exit {code}, text on stderr", ending=Exited(code), stderr=_TEXT)
+        yield ExplainedCase(name=f"exit {code}, text on stderr", ending=Exited(code), stderr=_TEXT)
     asks = _own_answers(profile, rule, Ruling.ASK, "ask")
     answers: list[tuple[str, Json]] = [
         ("decision block", {"decision": "block", "reason": _TEXT}),
@@ -165,10 +195,10 @@ def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_Explain
     for name, answer in answers:
         if answer not in seen:
             seen.append(answer)
-            yield _ExplainedCase(name=name, stdout=json.dumps(answer))
-    yield _ExplainedCase(name="broken JSON", stdout='{"decision": "block"')
-    yield _ExplainedCase(name="killed at its timeout", ending=TimedOut(limit, by=Cut.LIMIT))
-    yield _ExplainedCase(name="no such command", ending=Exited(127), stderr="sh: ./hook: not found")
+            yield ExplainedCase(name=name, stdout=json.dumps(answer))
+    yield ExplainedCase(name="broken JSON", stdout='{"decision": "block"')
+    yield ExplainedCase(name="killed at its timeout", ending=TimedOut(limit, by=Cut.LIMIT))
+    yield ExplainedCase(name="no such command", ending=Exited(127), stderr="sh: ./hook: not found")
 
 
 def _nested(rule: EventRule, key: str, value: Json) -> dict[str, Json]:

@@ -19,6 +19,7 @@ class HostSummary:
         observed: Number of facts that were measured.
         documented: Number of facts from documents.
         assumed: Number of facts that are assumed.
+        asked: What the real program answered to questions about them; empty if it was not asked.
     """
 
     id: str
@@ -28,6 +29,7 @@ class HostSummary:
     observed: int
     documented: int
     assumed: int
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from pytest_hookharness.campaigns.live.comparison import Category, Difference
 from pytest_hookharness.model.fast_dataclass import dataclass
@@ -15,21 +16,26 @@ class ListedDifference:
 
     Attributes:
         host: The profile's name and version.
-        category: What differs.
+        category: What differs; empty for anything.
+        question: A regular expression for the name of a question of `hookharness calibrate`; empty if it may
+            be seen in any session.
         where: A regular expression for the place in the session; empty for any.
         real: A regular expression for the value on the real host; empty for any.
         reason: Why the simulation differs.
     """
 
     host: str
-    category: Category
+    category: Category | Literal[""] = ""
+    question: str = ""
     where: str = ""
     real: str = ""
     reason: str
 
-    def covers(self, host: str, difference: Difference) -> bool:
+    def covers(self, host: str, difference: Difference, question: str = "") -> bool:
         """Return whether a difference of a profile is this one."""
-        same = self.host == host and self.category == difference.category
+        same = self.host == host and self.category in ("", difference.category)
+        if self.question and not (question and re.search(self.question, question)):
+            return False
         return same and all(
             re.search(pattern, text, re.DOTALL)
             for pattern, text in ((self.where, difference.where), (self.real, difference.real))
@@ -109,6 +115,6 @@ LISTED = (
 )
 
 
-def find_listed(host: str, difference: Difference) -> ListedDifference | None:
+def find_listed(host: str, difference: Difference, question: str = "") -> ListedDifference | None:
     """Return the known difference that a difference of a profile is; ``None`` for a new one."""
-    return next((one for one in LISTED if one.covers(host, difference)), None)
+    return next((one for one in LISTED if one.covers(host, difference, question)), None)

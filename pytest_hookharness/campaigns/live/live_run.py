@@ -108,6 +108,19 @@ def play_both(
     """
     Play a scenario that has a live equivalent on both sides, and compare them.
 
+    The exceptions are those of `record_both`.
+    """
+    simulated, real = record_both(scenario, installed, settings, resources)
+    profile = hosts.find(scenario.host)
+    return compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
+
+
+def record_both(
+    scenario: Scenario, installed: InstalledProgram, settings: Settings, resources: Resources
+) -> tuple[SessionRecord, SessionRecord]:
+    """
+    Play a scenario that has a live equivalent in the simulation and on the real program.
+
     Raises:
         NoProgram: The program cannot be isolated here.
         NoLiveEquivalent: What the agent does, or a hook, has no live equivalent.
@@ -118,9 +131,7 @@ def play_both(
     played = live_form(scenario, installed.program, settings.turns)
     settings = replace(settings, tier=Tier.NAMESPACES, probes=False, turns=None, keep=False)
     simulated = _simulate(played, settings, resources)
-    real = _play_live(played, installed, settings, resources, simulated)
-    profile = hosts.find(scenario.host)
-    return compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
+    return simulated, _play_live(played, installed, settings, resources, simulated)
 
 
 def _simulate(scenario: Scenario, settings: Settings, resources: Resources) -> SessionRecord:

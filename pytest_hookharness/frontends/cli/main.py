@@ -30,6 +30,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "analyze": ("report", "find loops in the transcript of a real agent"),
     "hosts": ("reference", "list the hosts that can be simulated, and how well each is known"),
     "explain": ("reference", "show how a host interprets exit codes and output"),
+    "calibrate": ("calibrate", "ask a real program whether it follows the rules of its profile"),
     "findings": ("reference", "list all kinds of findings, or explain some"),
     "schema": ("reference", "print the JSON Schema of scenario files, or of trace files"),
 }

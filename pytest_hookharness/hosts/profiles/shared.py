@@ -1,24 +1,106 @@
 """
-What several profiles share: plain tools, diffs of files, and facts of hosts known from documents alone.
+What several profiles share: sources of facts, what real programs answered about them, and plain tools.
 
-Plain tools differ only in names, and their results are plain text. They serve hosts whose results were not
-recorded. The form of diffs was recorded of Gemini CLI 0.61.0 for a new file; Qwen Code has the same form.
+The answers are in a data file for each host; `hookharness calibrate` writes it. Plain tools differ only in
+names, and their results are plain text. They serve hosts whose results were not recorded.
 """
 
 from __future__ import annotations
 
-import difflib
+import json
 import posixpath
 import shlex
-from collections.abc import Iterator, Mapping
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypedDict
 
 from pytest_hookharness.hosts.rules.profile import Operation, Power, ToolRules
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Merging
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Payload, Rule
+
+_FOLDER = Path(__file__).parent / "calibrated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """
+    The answers of one version of a real program.
+
+    Attributes:
+        version: The version of the program.
+        profile: Name and version of the profile that was compared with it.
+        date: The day of the newest answer.
+        same: Names of the questions for which both did the same.
+        different: What differs, by the name of the question.
+        unreached: Why there is no answer, by the name of the question.
+        facts: For the text of each fact that was asked about, the questions about it.
+    """
+
+    version: str
+    profile: str
+    date: str
+    same: Sequence[str] = ()
+    different: Mapping[str, str] = field(default_factory=dict)
+    unreached: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def source(self, host: str) -> str:
+        """Return the source of a fact that its questions confirmed."""
+        return f"{host} {self.version}, asked {self.date}"
+
+    def confirms(self, text: str) -> bool:
+        """Return whether the program did the same for every question about a fact, at least one."""
+        asked = [one for one in self.facts.get(text, ()) if one not in self.unreached]
+        return bool(asked) and not any(one in self.different for one in asked)
+
+    def contradicts(self, text: str) -> bool:
+        """Return whether the program did something else for a question about a fact."""
+        return any(one in self.different for one in self.facts.get(text, ()))
+
+
+def facts_file(host: str) -> Path:
+    """Return the data file of a host, by its name without a version; it need not exist."""
+    return _FOLDER / f"{host}.json"
+
+
+@cache
+def read_calibrations(host: str) -> tuple[Calibration, ...]:
+    """Return the answers of all versions of a host's program, the one that was asked last first."""
+    try:
+        text = facts_file(host).read_text(encoding="utf-8")
+    except OSError:
+        return ()
+    return parse_calibrations(text)
+
+
+def parse_calibrations(text: str) -> tuple[Calibration, ...]:
+    """Return the answers that a data file has."""
+    stored: list[dict[str, Any]] = json.loads(text)
+    return tuple(Calibration(**one) for one in stored)
+
+
+def find_calibration(profile: str) -> Calibration | None:
+    """Return the newest answers that a profile, by name and version, was compared with."""
+    host = profile.partition("@")[0]
+    return next((one for one in read_calibrations(host) if one.profile == profile), None)
+
+
+def calibrated(host: str, rule: Rule) -> Rule:
+    """Return a fact with its basis and source as real programs answered questions about it."""
+    for one in read_calibrations(host):
+        if one.contradicts(rule.text):
+            return Rule(
+                rule.text, rule.basis, f"{rule.source}; not always on {one.version}, asked {one.date}"
+            )
+        if one.confirms(rule.text):
+            return Rule(rule.text, Basis.OBSERVED, one.source(host))
+    return rule
+
 
 # The facts about replies that a decision can rest on, for a host whose documents are silent.
 _REPLIES = {
@@ -70,23 +152,29 @@ class FactSources:
         documents: The documents, with the host's version or their date.
         measurement: What was measured; empty if the host was not.
         choice: Why a fact is only assumed.
+        host: The host whose real program was asked; empty if it was not.
     """
 
     documents: str
     measurement: str = ""
     choice: str = "not documented; chosen for the simulation"
+    host: str = ""
 
     def observed(self, text: str, source: str = "") -> Rule:
         """Return a measured fact; ``source`` replaces the usual source."""
-        return Rule(text, Basis.OBSERVED, source or self.measurement)
+        return self._rule(text, Basis.OBSERVED, source or self.measurement)
 
     def documented(self, text: str, source: str = "") -> Rule:
         """Return a documented fact; ``source`` replaces the usual source."""
-        return Rule(text, Basis.DOCUMENTED, source or self.documents)
+        return self._rule(text, Basis.DOCUMENTED, source or self.documents)
 
     def assumed(self, text: str) -> Rule:
         """Return a fact that is chosen for the simulation."""
-        return Rule(text, Basis.ASSUMED, self.choice)
+        return self._rule(text, Basis.ASSUMED, self.choice)
+
+    def _rule(self, text: str, basis: Basis, source: str) -> Rule:
+        rule = Rule(text, basis, source)
+        return calibrated(self.host, rule) if self.host else rule
 
     def replies(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
         """Return the facts about replies: the host's own, and assumptions for the rest."""
@@ -133,70 +221,6 @@ class EventOptions(TypedDict, total=False):
     halts: bool
     after_failures: bool
     unreachable: str
-
-
-_RULE = "=" * 67
-
-
-def write_diff(name: str, old: str, new: str, label: str) -> str:
-    """Return the change of a file as a patch."""
-    head = [f"Index: {name}", _RULE, f"--- {name}\tOriginal", f"+++ {name}\t{label}"]
-    return "\n".join([*head, *_hunks(old.splitlines(), new.splitlines())]) + "\n"
-
-
-def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
-    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
-    for group in matcher.get_grouped_opcodes(4):
-        _, old_first, _, new_first, _ = group[0]
-        _, _, old_last, _, new_last = group[-1]
-        olds, news = old_last - old_first, new_last - new_first
-        starts = (old_first + bool(olds), new_first + bool(news))
-        yield f"@@ -{starts[0]},{olds} +{starts[1]},{news} @@"
-        for tag, i1, i2, j1, j2 in group:
-            if tag == "equal":
-                yield from (f" {line}" for line in before[i1:i2])
-                continue
-            yield from (f"-{line}" for line in before[i1:i2])
-            yield from (f"+{line}" for line in after[j1:j2])
-
-
-def count_changes(old: str, new: str) -> dict[str, Json]:
-    """Return how many lines and characters the model changed; the user has changed none."""
-    lines = list(difflib.ndiff(old.splitlines(), new.splitlines()))
-    added = [line[2:] for line in lines if line.startswith("+ ")]
-    removed = [line[2:] for line in lines if line.startswith("- ")]
-    counts = {
-        "added_lines": len(added),
-        "removed_lines": len(removed),
-        "added_chars": sum(map(len, added)),
-        "removed_chars": sum(map(len, removed)),
-    }
-    model: dict[str, Json] = {f"model_{name}": number for name, number in counts.items()}
-    return {**model, **{f"user_{name}": 0 for name in counts}}
-
-
-def describe_change(path: str, performance: Performance) -> dict[str, Json]:
-    """Return what Gemini CLI and Qwen Code say about a file that they wrote."""
-    old, new, name = performance.original or "", performance.content or "", posixpath.basename(path)
-    return {
-        "fileDiff": write_diff(name, old, new, "Written"),
-        "fileName": name,
-        "filePath": path,
-        "originalContent": old,
-        "newContent": new,
-        "diffStat": count_changes(old, new),
-    }
-
-
-def result_with_display(text: str, display: Json) -> ToolResult:
-    """Return a result as Gemini CLI and Qwen Code write it: a text for the model, and one for the user."""
-    return ToolResult(text=text, response={"llmContent": text, "returnDisplay": display})
-
-
-def join_output(performance: Performance) -> str:
-    """Return both outputs of a command as Gemini CLI and Qwen Code join them."""
-    texts = (performance.stdout, performance.stderr)
-    return "\n".join(text.rstrip("\n") for text in texts if text.strip())
 
 
 def make_call(operation: Operation, name: str, given: Payload) -> ToolCall:

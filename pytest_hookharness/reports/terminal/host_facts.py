@@ -10,7 +10,15 @@ from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.safe_text import aligned, fit, quoted, wrapped
 
-_HEADS = ("host", "events", "cap on refusals", "observed", "documented", "assumed")
+_HEADS = (
+    "host",
+    "events",
+    "cap on refusals",
+    "observed",
+    "documented",
+    "assumed",
+    "asked the real program",
+)
 _CASE = 26
 _WIDTH = 110
 
@@ -19,15 +27,16 @@ def hosts_table(summaries: Sequence[HostSummary]) -> str:
     """Return one line for each host, in aligned columns, and what the numbers mean."""
     lines = aligned(_HEADS, map(_cells, summaries))
     legend = (
-        "The last three columns count facts by how they are known. After the plus: events that a simulated "
-        "session never reaches. `hookharness explain HOST [EVENT]` shows what each answer means."
+        "The columns of numbers count facts by how they are known. After the plus: events that a simulated "
+        "session never reaches. `hookharness explain HOST [EVENT]` shows what each answer means, and "
+        "`hookharness calibrate HOST` asks the real program."
     )
     return "\n".join([*lines, "", *textwrap.wrap(legend, _WIDTH)])
 
 
 def _cells(one: HostSummary) -> tuple[str, ...]:
     events = f"{one.events} + {one.unreached}" if one.unreached else str(one.events)
-    return (one.id, events, one.cap, str(one.observed), str(one.documented), str(one.assumed))
+    return (one.id, events, one.cap, str(one.observed), str(one.documented), str(one.assumed), one.asked)
 
 
 def explanation(events: Sequence[EventMeanings]) -> str:

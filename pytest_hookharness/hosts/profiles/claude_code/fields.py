@@ -96,6 +96,7 @@ FACTS = FactSources(
     documents="Claude Code hooks reference, 2026-08",
     measurement="Claude Code 2.1.329, headless, measured",
     choice="not recorded; chosen for the simulation",
+    host="claude-code",
 )
 
 _SESSION = (

@@ -27,6 +27,7 @@ FACTS = FactSources(
     documents="Codex, its source and hooks documentation, mid-2026",
     measurement="Codex 0.169.0, headless, measured",
     choice="not recorded; chosen for the simulation",
+    host="codex",
 )
 
 # The reason that the model gives when it asks for a permission; a scripted call has none.

@@ -19,6 +19,7 @@ FACTS = FactSources(
     documents="Gemini CLI hooks reference and source, 2026-09",
     measurement="Gemini CLI 0.61.0, headless, measured",
     choice="not recorded; chosen for the simulation",
+    host="gemini-cli",
 )
 _RECORDED = "Gemini CLI 0.61.0, headless, recorded standard input"
 

@@ -30,6 +30,7 @@ FACTS = FactSources(
     documents="Qwen Code hooks reference and source, 2026-09",
     measurement="Qwen Code 0.24.4, headless, measured",
     choice="not recorded; chosen for the simulation",
+    host="qwen-code",
 )
 observed, documented, assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 

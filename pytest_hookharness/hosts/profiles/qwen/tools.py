@@ -10,13 +10,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.shared import (
-    PlainTools,
-    describe_change,
-    join_output,
-    make_call,
-    result_with_display,
-)
+from pytest_hookharness.hosts.profiles.file_changes import describe_change, join_output, result_with_display
+from pytest_hookharness.hosts.profiles.shared import PlainTools, make_call
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload

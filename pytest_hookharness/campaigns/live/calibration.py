@@ -1,0 +1,175 @@
+"""A battery of questions, asked in the simulation and on the real program, and answered one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Literal, TypeAlias
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.live.comparison import Comparison, Difference, compare
+from pytest_hookharness.campaigns.live.listed_differences import find_listed
+from pytest_hookharness.campaigns.live.live_run import InstalledProgram, record_both
+from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent
+from pytest_hookharness.campaigns.live.question import Question, compose_session
+from pytest_hookharness.campaigns.live.session_record import SessionRecord
+from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+
+AnswerWord: TypeAlias = Literal["same", "different", "not reached"]
+# The most questions of one session, which has to end within its budget.
+_MOST = 20
+_UNREACHED = "the hook of the question ran on neither side"
+_UNSTEADY = "two plays of the same session did not agree"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """
+    The answer to one question.
+
+    Attributes:
+        question: The question.
+        word: The answer.
+        difference: The first difference; ``None`` unless the answer is ``different``.
+        why: Why the question was not reached, or the known reason of a difference; empty if there is none.
+    """
+
+    question: Question
+    word: AnswerWord
+    difference: Difference | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayedSession:
+    """
+    One session on both sides.
+
+    Attributes:
+        comparison: What differs.
+        simulated: The session in the simulation.
+        real: The session on the real program.
+    """
+
+    comparison: Comparison
+    simulated: SessionRecord
+    real: SessionRecord
+
+    def differences(self, question: Question) -> list[Difference]:
+        """Return the differences that belong to a question, new ones first."""
+        place = self._place(question)
+        found = [
+            one
+            for one in self.comparison.differences
+            if question.concerns(one) and (not place or re.search(place, one.where))
+        ]
+        return sorted(
+            found, key=lambda one: find_listed(self.comparison.host, one, question.name) is not None
+        )
+
+    def _place(self, question: Question) -> str:
+        """Return where the differences of a question with a mark are; empty if they may be anywhere."""
+        if not question.mark or self.simulated.turns != self.real.turns:
+            return ""
+        turns = [turn for turn, runs in enumerate(self.simulated.runs) if any(map(question.is_own, runs))]
+        told = "|".join(f"before message {turn + 1} " for turn in turns)
+        runs = "|".join(f"after message {turn} " for turn in turns)
+        return f"{question.mark}|{told}|{runs}" if turns else question.mark
+
+    def localises(self, question: Question) -> bool:
+        """Return whether the place of a difference says if it belongs to a question."""
+        return question.localised or bool(self._place(question))
+
+    def reached(self, question: Question) -> bool:
+        """Return whether the hooks of a question ran on both sides."""
+        return question.reached(self.simulated) and question.reached(self.real)
+
+
+# Plays a session that asks some questions; the exceptions are those of `record_both`.
+Playing: TypeAlias = Callable[[Sequence[Question]], PlayedSession]
+
+
+def play_on(installed: InstalledProgram, host: str, settings: Settings, resources: Resources) -> Playing:
+    """Return what plays questions about a host on its real program."""
+    profile = hosts.find(host)
+
+    def play(questions: Sequence[Question]) -> PlayedSession:
+        scenario = compose_session(profile, questions)
+        simulated, real = record_both(scenario, installed, replace(settings, turns=scenario.turns), resources)
+        found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
+        return PlayedSession(comparison=found, simulated=simulated, real=real)
+
+    return play
+
+
+def answer_battery(questions: Sequence[Question], play: Playing) -> Iterator[Answer]:
+    """
+    Yield the answers to all questions, in few sessions.
+
+    A difference counts if a second session shows it too.
+    """
+    for part in _parts(questions):
+        differing = []
+        for one in _answer_group(part, play):
+            if one.word == "different":
+                differing.append(one.question)
+            else:
+                yield one
+        for one in _answer_group(tuple(differing), play):
+            unsteady = one.word == "same"
+            yield Answer(question=one.question, word="not reached", why=_UNSTEADY) if unsteady else one
+
+
+def _parts(questions: Sequence[Question]) -> Iterator[tuple[Question, ...]]:
+    for _, group in groupby(sorted(questions, key=lambda one: one.group), lambda one: one.group):
+        left = tuple(group)
+        while left:
+            most = len(left) if left[0].localised else _MOST
+            yield left[:most]
+            left = left[most:]
+
+
+def _answer_group(questions: Sequence[Question], play: Playing) -> Iterator[Answer]:
+    """
+    Answer questions that may share a session.
+
+    A difference that may belong to several questions is looked for in sessions with half of them. Questions
+    that were not reached, because one before them ended the session, are asked again without that one.
+    """
+    left = list(questions)
+    while left:
+        try:
+            played = play(left)
+        except (SimulationError, NoLiveEquivalent) as error:
+            if len(left) > 1:
+                yield from _answer_halves(left, play)
+            else:
+                yield Answer(question=left[0], word="not reached", why=str(error))
+            return
+        if len(left) > 1 and any(not played.localises(one) and played.differences(one) for one in left):
+            yield from _answer_halves(left, play)
+            return
+        answered = [one for one in left if played.reached(one) or played.differences(one)] or [left[0]]
+        yield from (_answer(one, played) for one in answered)
+        left = [one for one in left if one not in answered]
+
+
+def _answer_halves(questions: Sequence[Question], play: Playing) -> Iterator[Answer]:
+    middle = len(questions) // 2
+    for half in (questions[:middle], questions[middle:]):
+        yield from _answer_group(half, play)
+
+
+def _answer(question: Question, played: PlayedSession) -> Answer:
+    found = played.differences(question)
+    if found:
+        listed = find_listed(played.comparison.host, found[0], question.name)
+        why = listed.reason if listed else ""
+        return Answer(question=question, word="different", difference=found[0], why=why)
+    if not played.reached(question):
+        return Answer(question=question, word="not reached", why=_UNREACHED)
+    return Answer(question=question, word="same")
