@@ -66,7 +66,7 @@ def find_lent(hooks: Sequence[Hook], sources: Sequence[tuple[str, str]]) -> tupl
     started = dict.fromkeys(path for command in commands for path in _STARTED.findall(command))
     folders = {posixpath.dirname(path) for path in started if (home / path).is_file()} - _SHARED
     named = (path for text in (*commands, *(text for _, text in sources)) for path in _names(text))
-    found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if _may_lend(home, path, folders)]
+    found = [path for path in (*sorted(folders), *dict.fromkeys(named)) if may_lend(home, path, folders)]
     inner = [path for path in found if not path.startswith(tuple(f"{folder}/" for folder in folders))]
     caches = dict.fromkeys(_CACHES[name][0] for command in commands for name in _RUNNER.findall(command))
     return (*inner, *(cache for cache in caches if (home / cache).is_dir()))
@@ -82,12 +82,13 @@ def _is_small(folder: Path) -> bool:
     return len(files) <= _MOST_FILES
 
 
-def _may_lend(home: Path, path: str, folders: Collection[str]) -> bool:
+def may_lend(home: Path, path: str, folders: Collection[str]) -> bool:
+    """Return whether a path below HOME is a harmless file, or a small folder that is one of some."""
     place = home / path
     inside = os.path.realpath(place).startswith(f"{os.path.realpath(home)}/")
     if not inside or any(part == ".." or _SECRET_NAME.search(part) for part in path.split("/")):
         return False
-    return _is_harmless(place) or (path in folders and _is_small(place))
+    return _is_harmless(place) or (path in {*folders} - _SHARED and place.is_dir() and _is_small(place))
 
 
 def _is_harmless(file: Path) -> bool:

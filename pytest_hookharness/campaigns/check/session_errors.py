@@ -16,6 +16,7 @@ from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.regex import SlowPattern
 from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.simulation.conclude import conclude_event
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.session.single_event import run_event
 from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
@@ -50,7 +51,9 @@ def patience(outcome: Outcome, hook_timeout: float) -> float:
     return min(hook_timeout, max(_SHORTEST, _SLACK * max(ended, default=0.0)))
 
 
-def play_session(session: CheckSession, settings: Settings, resources: Resources) -> Outcome:
+def play_session(
+    session: CheckSession, settings: Settings, resources: Resources, observer: Observer | None = None
+) -> Outcome:
     """
     Play a session, and return its outcome.
 
@@ -61,6 +64,6 @@ def play_session(session: CheckSession, settings: Settings, resources: Resources
     settings = replace(settings, keep=False, choice=choice)
     with limited_to(settings.wall):
         if not session.event:
-            return simulate(session.scenario, settings, resources)
+            return simulate(session.scenario, settings, resources, observer=observer)
         with resources.open(session.scenario, settings) as (testbed, _):
             return conclude_event(testbed, run_event(testbed, session.event, session.fields).hooked)

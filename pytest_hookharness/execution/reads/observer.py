@@ -11,8 +11,12 @@ from collections.abc import Callable, Sequence
 from pytest_hookharness.execution.reads.baseline import Key, empty_program, key_of, without_startup
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
-from pytest_hookharness.model.reads import Reads
+from pytest_hookharness.model.reads import LookKind, Reads
 
+# How a program looks for something, and not how it makes or changes it.
+_LOOKS_FOR = frozenset(
+    {LookKind.OPENED, LookKind.EXECUTED, LookKind.STATUS, LookKind.ACCESS, LookKind.LISTED}
+)
 Starter = Callable[[Sequence[ProcessSpec]], tuple[ProcessResult, ...]]
 _STARTS = 2
 
@@ -57,3 +61,25 @@ class Observer:
             found = tuple(reads for reads in records if reads is not None and reads.complete)
             self._known[key] = found if len(found) == _STARTS else ()
         return self._known[key]
+
+
+class SearchObserver(Observer):
+    """
+    Runs hooks and remembers what they, and the programs that they start, look for and do not find.
+
+    Attributes:
+        missing: The paths, in order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.missing: dict[str, None] = {}
+
+    def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
+        """Start all processes at once, and return their results without what they looked at."""
+        results = start([replace(spec, observed=True) for spec in specs])
+        for program in (one for result in results if result.reads for one in result.reads.programs):
+            for look in program.looks:
+                if look.kind in _LOOKS_FOR and not (look.existed or look.own):
+                    self.missing[look.path] = None
+        return tuple(replace(result, reads=None) for result in results)

@@ -8,12 +8,10 @@ a time, ``--explore`` tries every move of an agent; both also take an item of a 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 from pytest_hookharness.campaigns.check.activation import given_activations
@@ -22,6 +20,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import require_name
 from pytest_hookharness.frontends.checkup import check, describe_isolation, problem_command, worst
 from pytest_hookharness.frontends.cli.accepted_problems import accept, read_baseline, write_baseline
 from pytest_hookharness.frontends.cli.check_output import ANY, FORMATS, check_words, print_reports, status
+from pytest_hookharness.frontends.cli.consent import find_looked_for, is_agreed, lend
 from pytest_hookharness.frontends.cli.play import add_settings, settings_of
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.option_types import OptionError, make_folder, whole_number
@@ -37,11 +36,6 @@ _SCENARIO = ".scenario.yaml"
 # So much the check of any hook set takes, counted in hooks.
 _SMALLEST_WEIGHT = 4
 _INTERRUPTED = "The check was interrupted."
-_QUESTION = "Run these commands in throw-away copies? [y/N] "
-_NOBODY = (
-    "{path}: its hooks would be run here for the first time, and nobody can be asked; add --yes to allow it, "
-    "or call it in a terminal"
-)
 _DESCRIPTION = (
     "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
     "copies of the project, with an empty HOME, and reports what is wrong. With --stress: plays one session "
@@ -154,13 +148,17 @@ def _call(arguments: argparse.Namespace) -> int:
         require_name(arguments.only, hook_sets)
     for hook_set in hook_sets:
         print(reports.announcement(hook_set, describe_isolation(settings)), file=sys.stderr)
-    if not arguments.yes and not _ask(Path(arguments.path), hook_sets):
+    if not arguments.yes and not is_agreed(Path(arguments.path), hook_sets):
         raise SimulationError(f"{arguments.path}: nothing was run, because you did not agree")
     share = replace(settings, wall=settings.wall / len(hook_sets))
     if campaign:
         return worst(_try_hook_sets(hook_sets, arguments, share))
-    # Looking for hooks is part of the budget, and waiting for an answer is not.
-    return _check(hook_sets, arguments, settings, settings.wall - looked)
+    began = time.monotonic()
+    found = find_looked_for(hook_sets, settings)
+    # Looking at hooks is part of the budget, and waiting for an answer is not.
+    wall = settings.wall - looked - (time.monotonic() - began)
+    lent = lend(Path(arguments.path), hook_sets, found, agreed=arguments.yes)
+    return _check(lent, arguments, settings, wall)
 
 
 def _refuse_idle_options(arguments: argparse.Namespace) -> None:
@@ -304,45 +302,3 @@ def _write_fixes(report: CheckReport) -> CheckReport:
     for change in report.changes:
         print(f"fixed: {plain(str(report.place.root / change.file), 300)}", file=sys.stderr)
     return replace(report, problems=tuple(problem for problem in report.problems if problem.fix is None))
-
-
-def _ask(path: Path, hook_sets: Sequence[HookSet]) -> bool:
-    """
-    Return whether the person agrees to run these hooks, now or in an earlier call.
-
-    An agreement is kept in the person's cache folder as a digest of the commands; changed commands are asked
-    about again.
-
-    Raises:
-        SimulationError: Nobody can be asked.
-    """
-    note = _consents() / _digest(path, hook_sets)
-    if note.is_file():
-        return True
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise SimulationError(_NOBODY.format(path=path.resolve()))
-    print(_QUESTION, end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        return False
-    note.parent.mkdir(parents=True, exist_ok=True)
-    note.touch()
-    return True
-
-
-def _consents() -> Path:
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says that a relative path is to be ignored.
-    cache = Path(given) if given.startswith("/") else Path.home() / ".cache"
-    return cache / "hookharness" / "consents"
-
-
-def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:
-    parts = [str(path.resolve())]
-    for hook_set in hook_sets:
-        hooks = (*hook_set.hooks, *hook_set.shared)
-        parts += [
-            hook_set.host,
-            *hook_set.lent,
-            *(repr((hook.event, hook.command, hook.args)) for hook in hooks),
-        ]
-    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,14 +1,17 @@
 """Claims about what of a person's HOME is lent to hooks."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.campaigns.check.causes import offline_hooks
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
+from pytest_hookharness.campaigns.check.home_search import with_looked_for
 from pytest_hookharness.campaigns.check.lent_home import find_lent, lent_home
 from pytest_hookharness.frontends.checkup import check
+from pytest_hookharness.frontends.cli.consent import lend
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
@@ -105,6 +108,38 @@ def test_a_secret_beside_a_program(person, tmp_path):
             ".mine/lib/a.sh",
             ".mine/run.sh",
         ]
+
+
+@pytest.fixture
+def searching(person, tmp_path):
+    """A hook set whose hook looks for files that no text names, and a HOME that has them."""
+    person(**{".mytool.toml": "a = 1\n", ".mytool/rules.txt": "", ".mytool-token": "t", ".other": ""})
+    script = (
+        'for end in .toml /rules.txt -token .lock; do cat "$HOME/.my""tool$end"; done; ls "$HOME/.my""tool"'
+    )
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": script}]}]}}
+    (tmp_path / "project/.claude").mkdir(parents=True)
+    (tmp_path / "project/.claude/settings.json").write_text(json.dumps(settings))
+    (hook_set,) = find_hook_sets(tmp_path / "project")
+    return hook_set
+
+
+@pytest.mark.slow
+def test_what_hooks_look_for(searching, harness):
+    """What hooks open below HOME in vain is lent if its owner has it, but no secret and nothing else."""
+    assert searching.lent == ()
+    (found,) = with_looked_for([searching], harness.settings, harness.resources)
+    assert found.lent == (".mytool.toml", ".mytool")
+
+
+def test_what_hooks_look_for_is_lent_only_with_consent(searching, tmp_path, monkeypatch, capsys):
+    """What was looked for is listed, and is not lent if nobody agrees."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = (replace(searching, lent=(".mytool.toml",)),)
+    assert lend(tmp_path, (searching,), found, agreed=True) == found
+    assert capsys.readouterr().err == "Hooks also look for ~/.mytool.toml.\n"
+    assert lend(tmp_path, (searching,), found, agreed=False) == (searching,)
+    assert lend(tmp_path, found, found, agreed=False) == found
 
 
 @pytest.mark.nightly

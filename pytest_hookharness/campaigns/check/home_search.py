@@ -1,0 +1,68 @@
+"""
+What hooks look for below their HOME in vain, and a person has there, as the kernel sees it in a session.
+
+Programs that hooks start read files that no script names. A session with each event of the hooks is observed
+in a HOME that has only what is lent by name; what is looked for there and not found may be lent as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness.campaigns.check.lent_home import lent_home, may_lend
+from pytest_hookharness.campaigns.check.session_errors import is_defect, play_session
+from pytest_hookharness.campaigns.check.sessions import plan_each_event
+from pytest_hookharness.execution.reads.observer import SearchObserver
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.simulation.loop import Observer
+from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+from pytest_hookharness.simulation.testbed.testbed import Testbed
+
+# The share of the time of a check for observing its hooks.
+_SHARE = 0.1
+
+
+class _Search(Observer):
+    """Has the processes of a session observed."""
+
+    def __init__(self) -> None:
+        self.observing = ExitStack()
+        self.seen = SearchObserver()
+        self._home = ""
+
+    def begin(self, testbed: Testbed) -> None:
+        self._home = f"{testbed.workspace.home}/"
+        self.observing.enter_context(testbed.observed_by(self.seen))
+
+    @property
+    def paths(self) -> list[str]:
+        """What was looked for in vain, by path below HOME."""
+        inside = (path for path in self.seen.missing if self._home and path.startswith(self._home))
+        return [path.removeprefix(self._home) for path in inside]
+
+
+def with_looked_for(
+    hook_sets: Sequence[HookSet], settings: Settings, resources: Resources
+) -> tuple[HookSet, ...]:
+    """Return hook sets that are also lent what their hooks look for below HOME and their owner has there."""
+    share = replace(settings, wall=_SHARE * settings.wall / len(hook_sets), probes=False)
+    return tuple(replace(each, lent=_lent(each, share, resources)) for each in hook_sets)
+
+
+def _lent(hook_set: HookSet, settings: Settings, resources: Resources) -> tuple[str, ...]:
+    search = _Search()
+    with search.observing, lent_home(hook_set, caches=False) as ready:
+        try:
+            play_session(plan_each_event(ready), settings, resources, search)
+        except Exception as error:
+            # The check itself says what cannot be played.
+            if is_defect(error):
+                raise
+    found = [path for path in search.paths if may_lend(Path.home(), path, search.paths)]
+    inner = [path for path in found if not path.startswith(tuple(f"{each}/" for each in found))]
+    # Caches stay the last.
+    return tuple(dict.fromkeys([*inner, *hook_set.lent]))

@@ -1,0 +1,92 @@
+"""
+A person's consent before ``hookharness check`` runs hooks for the first time, and lends them files.
+
+It is kept in the person's cache folder, for exactly the commands and files that were listed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+
+_QUESTION = "Run these commands in throw-away copies? [y/N] "
+_LEND = "Lend the hooks read-only copies of these too? [y/N] "
+_NOBODY = (
+    "{path}: its hooks would be run here for the first time, and nobody can be asked; add --yes to allow it, "
+    "or call it in a terminal"
+)
+
+
+def is_agreed(path: Path, hook_sets: Sequence[HookSet], question: str = _QUESTION) -> bool:
+    """
+    Return whether the person agrees to run these hooks with what they are lent, now or in an earlier call.
+
+    An agreement is kept in the person's cache folder as a digest of the commands and of what is lent;
+    changed ones are asked about again.
+
+    Raises:
+        SimulationError: Nobody can be asked.
+    """
+    note = _consents() / _digest(path, hook_sets)
+    if note.is_file():
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise SimulationError(_NOBODY.format(path=path.resolve()))
+    print(question, end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return False
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.touch()
+    return True
+
+
+def _consents() -> Path:
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification says that a relative path is to be ignored.
+    cache = Path(given) if given.startswith("/") else Path.home() / ".cache"
+    return cache / "hookharness" / "consents"
+
+
+def _digest(path: Path, hook_sets: Sequence[HookSet]) -> str:
+    parts = [str(path.resolve())]
+    for hook_set in hook_sets:
+        hooks = (*hook_set.hooks, *hook_set.shared)
+        parts += [
+            hook_set.host,
+            *hook_set.lent,
+            *(repr((hook.event, hook.command, hook.args)) for hook in hooks),
+        ]
+    return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def find_looked_for(hook_sets: Sequence[HookSet], settings: Settings) -> Sequence[HookSet]:
+    """Return the hook sets with what their hooks look for below HOME."""
+    from pytest_hookharness.campaigns.check.home_search import with_looked_for
+
+    with Harness(settings) as harness:
+        return with_looked_for(hook_sets, settings, harness.resources)
+
+
+def lend(
+    path: Path, hook_sets: Sequence[HookSet], found: Sequence[HookSet], *, agreed: bool
+) -> Sequence[HookSet]:
+    """Say what hooks also look for below HOME, and return the hook sets that get it if the person agrees."""
+    known = {each for hook_set in hook_sets for each in hook_set.lent}
+    new = dict.fromkeys(each for hook_set in found for each in hook_set.lent if each not in known)
+    if not new:
+        return hook_sets
+    print(f"Hooks also look for {', '.join(plain(f'~/{each}') for each in new)}.", file=sys.stderr)
+    try:
+        agreed = agreed or is_agreed(path, found, _LEND)
+    except SimulationError:
+        # Nobody can be asked.
+        agreed = False
+    return found if agreed else hook_sets
