@@ -188,7 +188,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     from pytest_hookharness.frontends.pytest_plugin import collection
 
-    return collection.ScenarioFile.from_parent(parent, path=file_path)
+    return collection.ScenarioFile.of(parent, file_path)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

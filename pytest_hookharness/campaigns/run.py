@@ -17,7 +17,8 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Hung, Recursing
 from pytest_hookharness.simulation.loop import Observer, OnProbe, OnTurn
-from pytest_hookharness.simulation.simulate import Resources, TrialRunner, rerun_settings, run_once
+from pytest_hookharness.simulation.parallel_jobs import TrialRunner
+from pytest_hookharness.simulation.simulate import Resources, rerun_settings, run_once
 from pytest_hookharness.simulation.simulate import simulate as simulate_one
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.campaigns.stress.stress_run import OnTrial
 
 # Seconds in which a testbed for suggestions is opened, whatever is left of the budget.
-_OPENING = 2.0
+_OPENING = 1.0
 
 
 def simulate(

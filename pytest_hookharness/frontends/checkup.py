@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pytest_hookharness.campaigns.check.activation import Activation
@@ -14,7 +15,7 @@ from pytest_hookharness.campaigns.check.hook_program import describe_other_reade
 from pytest_hookharness.campaigns.check.lent_home import lent_home
 from pytest_hookharness.campaigns.check.mac_shell import describe_mac_problems
 from pytest_hookharness.campaigns.check.project_copy import copyable
-from pytest_hookharness.campaigns.check.scenario_export import export
+from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.replay_command import item_of, replay_options
@@ -83,7 +84,7 @@ def check(
         report = replace(report, place=hook_set, open=(*report.open, *notes))
         if left_out:
             report = replace(report, open=(left_out, *report.open))
-        return report if write is None else export(report, write, run.shows)
+        return report if write is None else export(report, write, partial(shows, run))
 
 
 def _ignore_step(_what: str, _done: int, _all: int) -> None:

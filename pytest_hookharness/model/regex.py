@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Protocol
 
-from pytest_hookharness.model.time_budget import remaining
+from pytest_hookharness.model.time_budget import check_time, remaining
 
-# Seconds for one search. What is decided at all is decided in a thousandth of it.
-LIMIT = 2.0
+# Seconds of processor time for one search, which are more by the clock on a busy machine. What is decided at
+# all is decided in a hundredth of it.
+LIMIT = 0.5
 # Characters up to which a single repetition takes no time worth a limit: it may take the square of them.
 _SHORT = 2000
 _REPETITION = re.compile(r"[*+{]|(?<!\()\?")
@@ -121,6 +122,7 @@ class Regex:
         if len(text) <= self._longest:
             return getattr(self._plain, method)(*args)
         limited = _limited(self.pattern, self._dotall)
+        check_time(f"a text was searched for {self.pattern[:_SHOWN]!r}")
         try:
             return getattr(limited, method)(*args, timeout=max(0.01, min(LIMIT, remaining())))
         except TimeoutError:

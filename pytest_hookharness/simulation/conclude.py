@@ -57,6 +57,7 @@ class SessionEvidence:
         probes: The reports of its probes.
         observed: The cycle whose reads were observed; ``None`` if there is none.
         findings: Findings that do not follow from the trace.
+        untried: What the time did not suffice for, as a sentence; empty if it did for all.
     """
 
     session: hosts.Session
@@ -67,6 +68,7 @@ class SessionEvidence:
     probes: tuple[ProbeReport, ...] = ()
     observed: ObservedCycle | None = None
     findings: tuple[Finding, ...] = ()
+    untried: str = ""
 
     @property
     def period(self) -> int:
@@ -251,6 +253,8 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
     yield from testbed.scanner.unapplied
     if _is_blind(testbed):
         yield f"No agent was started in the background: {_BLIND}."
+    if evidence.untried:
+        yield evidence.untried
     if any("/.git/" in path for path in testbed.files):
         yield UNREAD_GIT
     yield from testbed.workspace.linked_files.describe(linked=sandbox.contained)

@@ -32,8 +32,9 @@ from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.time_budget import remaining
+from pytest_hookharness.model.time_budget import BudgetEnded, remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
+from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
 from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
 from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
@@ -45,6 +46,9 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 # The time for experiments, in turns, where a budget is recommended.
 _EXPERIMENTS = 60
 
+_GUARDS_UNTRIED = (
+    "Not tried, because the time budget ended: whether guards are off in sessions that hooks start."
+)
 # How time passes for the hooks where no real time does: shims or the kernel show them a clock that is ahead,
 # or everything becomes older.
 Passing: TypeAlias = Literal["shims", "kernel", "ageing"]
@@ -268,7 +272,15 @@ class Loop:
     def conclude(self, end: RunEnd) -> Outcome:
         """Return the outcome of the session, given how it ended."""
         testbed, trace = self._testbed, self._trace()
-        check = testbed.settings.probes and not testbed.scenario.cover and end.how != "interrupted"
+        # Covered folders are the developer's own: nothing is tried on them.
+        check = testbed.settings.probes and not testbed.scenario.cover
+        findings: tuple[Finding, ...] = ()
+        untried = ""
+        if check and end.how not in ("interrupted", "wall"):
+            try:
+                findings = find_open_guards(self._driver, trace)
+            except BudgetEnded:
+                untried = _GUARDS_UNTRIED
         evidence = SessionEvidence(
             session=self._driver.progress.session,
             trace=trace,
@@ -277,8 +289,8 @@ class Loop:
             flaky=self._flaky,
             probes=tuple(self._probes.made),
             observed=self._probes.proposal,
-            # Covered folders are the developer's own: nothing is tried on them.
-            findings=find_open_guards(self._driver, trace) if check else (),
+            findings=findings,
+            untried=untried,
         )
         wall = testbed.slot.clock() - self._began
         return conclude_session(testbed, evidence, initial=self._initial, wall=wall)

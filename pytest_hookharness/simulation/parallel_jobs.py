@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from pytest_hookharness import agents
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot, processors
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.testbed.run_settings import Interrupted
+from pytest_hookharness.simulation.simulate import Resources, simulate
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 T = TypeVar("T")
 # A function that gets the CPU slot it runs in and the folder below which it writes everything.
@@ -183,3 +187,50 @@ class RunsAhead:
             pool.slots.stop()
             pool.threads.shutdown(cancel_futures=True)
             pool.slots.close()
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRunner:
+    """
+    Simulates variants of one scenario.
+
+    Attributes:
+        scenario: The scenario; it decides whether its variants can run at the same time.
+        resources: Where and with whose help they run.
+    """
+
+    scenario: Scenario
+    resources: Resources
+
+    def simulate(self, scenario: Scenario, settings: Settings) -> Outcome:
+        """Run one scenario and return its outcome."""
+        return simulate(scenario, settings, self.resources)
+
+    def open(
+        self, scenario: Scenario, settings: Settings
+    ) -> AbstractContextManager[tuple[Testbed, agents.Agent]]:
+        """Open a testbed for a scenario, and start its agent."""
+        return self.resources.open(scenario, settings)
+
+    def side_by_side(
+        self, jobs: Sequence[Callable[[TrialRunner], T]], settings: Settings
+    ) -> Generator[tuple[int, T]]:
+        """
+        Run jobs, at the same time where possible, and yield each result with the position of its job.
+
+        Each job gets a runner of its own. Results come in the order of completion.
+        """
+        resources = self.resources
+        concurrent = can_run_concurrently(self.scenario, settings.tier, resources.supervisor)
+        # A runner with a slot is itself one of several jobs that run at the same time.
+        if resources.slot is not None or not concurrent:
+            yield from ((place, job(self)) for place, job in enumerate(jobs))
+            return
+
+        def with_slot(job: Callable[[TrialRunner], T]) -> Job[T]:
+            def run(slot: CpuSlot, base: Path) -> T:
+                return job(replace(self, resources=replace(resources, base=base, slot=slot)))
+
+            return run
+
+        yield from run_jobs([*map(with_slot, jobs)], resources.base)

@@ -1,12 +1,13 @@
-"""One scenario from its testbed to its outcome, and the means to run variants of it."""
+"""One scenario from its testbed to its outcome, and further runs that it is compared with."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.exhaustion import naming_exhaustion
@@ -22,7 +23,6 @@ from pytest_hookharness.model.scenario import AssumedCap, Scenario
 from pytest_hookharness.model.time_budget import BudgetEnded, granted, limited_to, remaining
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.loop import Loop, Observer, OnProbe, OnTurn, Passing
-from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.probing import time_shift
 from pytest_hookharness.simulation.startup.named_programs import check_programs
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.simulation.background.threads import ThreadSessions
 
-T = TypeVar("T")
-# Seconds in which a run is judged, whatever is left of its budget.
-_CONCLUDING = 5.0
+# The share of the budget in which a session is played; the rest is for undoing trials and for judging. Both
+# get some seconds however little is left.
+_PLAYED = 0.95
+_CONCLUDING = 3.0
 _AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."
 _UNCHECKED = "no time was left to check the run with a moved clock by a second one"
 
@@ -87,8 +88,8 @@ class Resources:
             raise SimulationError(str(error)) from error
 
 
-class _ClockNotMoved(Exception):
-    """The clock could not be moved for all programs, so nothing follows from the run."""
+class _NothingFollows(Exception):
+    """A run for comparison shows nothing: its time ended, or a program did not see its clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,14 @@ class SingleRun:
         outcome: The outcome.
         time_may_matter: Whether the run could go otherwise with more time between its turns.
         used: Seconds of the budget that it used.
+        unfinished: Whether the budget ended it, so that a difference from another run shows nothing.
         gap: Why a program did not see the clock that the kernel was to show it; empty if all did.
     """
 
     outcome: Outcome
     time_may_matter: bool
     used: float
+    unfinished: bool = False
     gap: str = ""
 
 
@@ -169,15 +172,17 @@ def _with_hooks_alone(
     """Return a run that the host's cap ended with what its hooks do without the cap, if that is unknown."""
     verdict, left = run.outcome.verdict, min(settings.wall - run.used, remaining())
     # A run until the cap was asked for as just that, and covered folders are the developer's own.
-    if scenario.until == "guard" or scenario.cover or not settings.probes or left <= 0:
+    if scenario.until == "guard" or scenario.cover or not settings.probes:
         return run
     if not isinstance(verdict, Capped) or verdict.without.name != "undecided" or verdict.status:
         return run
     rest = replace(settings, wall=left, keep=False)
     try:
-        alone = run_once(replace(scenario, cap=AssumedCap()), rest, resources)
+        alone = _rerun(replace(scenario, cap=AssumedCap()), rest, resources)
     except KeyboardInterrupt:
         raise Interrupted(run.outcome) from None
+    if alone is None:
+        return replace(run, used=settings.wall)
     outcome = judge_without_cap(run.outcome, alone.outcome)
     return replace(run, outcome=outcome, used=run.used + alone.used)
 
@@ -190,18 +195,30 @@ def _compare_paces(
 
     def simulate_slowly(pace: float) -> Outcome:
         nonlocal left
-        if min(left, remaining()) <= 0:
-            raise BudgetEnded("runs with a slower agent were compared")
-        slow = run_once(replace(scenario, pace=pace), replace(rerun, wall=left), resources, passing="kernel")
+        slow = _rerun(replace(scenario, pace=pace), replace(rerun, wall=left), resources, "kernel")
+        if slow is None or slow.gap:
+            raise _NothingFollows
         left -= slow.used
-        if slow.gap:
-            raise _ClockNotMoved(slow.gap)
         return slow.outcome
 
     try:
         return time_shift.compare(run.outcome, simulate_slowly)
-    except (BudgetEnded, _ClockNotMoved):
+    except _NothingFollows:
         return None
+
+
+def _rerun(
+    scenario: Scenario, settings: Settings, resources: Resources, passing: Passing = "shims"
+) -> SingleRun | None:
+    """Run a scenario for comparison; ``None`` if its time ended before it did, so that it shows nothing."""
+    began = time.monotonic()
+    try:
+        run = run_once(scenario, settings, resources, passing=passing) if settings.wall > 0 else None
+    except SimulationError:
+        if time.monotonic() - began < settings.wall:
+            raise
+        return None
+    return None if run is None or run.unfinished else run
 
 
 def run_once(
@@ -239,25 +256,27 @@ def run_once(
         else:
             session = Loop(testbed, agent, on_turn, observer, on_probe, passing=passing)
         try:
-            with limited_to(max(0.0, settings.wall - (clock() - began)), clock):
+            with limited_to(max(0.0, _PLAYED * settings.wall - (clock() - began)), clock):
                 end = session.run()
         except KeyboardInterrupt:
             seen = session.conclude(RunEnd(how="interrupted", turn=session.turn))
             raise Interrupted(seen) from None
         except BudgetEnded:
             end = session.time_ended()
-        with granted(_CONCLUDING):
+        with granted(max(_CONCLUDING, min(settings.wall - (clock() - began), remaining()))):
             outcome = session.conclude(end)
         rest = replace(settings, wall=max(0.0, min(settings.wall - (clock() - began), remaining())))
         doubt = _find_doubt(outcome, rest, resources) if testbed.workspace.clock.moved else ""
         if doubt:
-            outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
+            with granted(_CONCLUDING):
+                outcome = session.conclude(RunEnd(how="disagreed", turn=session.turn, why=doubt))
         if settings.keep and (settings.keep_passing or not outcome.passed):
             outcome = replace(outcome, kept_workspace=str(testbed.workspace.keep()))
         if before_close is not None:
             before_close(testbed, outcome)
         matter = session.time_may_matter(ended=isinstance(outcome.verdict, Terminated))
-        return SingleRun(outcome, matter, clock() - began, testbed.workspace.clock.gap)
+        gap = testbed.workspace.clock.gap
+        return SingleRun(outcome, matter, clock() - began, end.how == "wall", gap)
 
 
 def _add_detach(scenario: Scenario) -> Scenario:
@@ -278,69 +297,21 @@ def _find_doubt(outcome: Outcome, settings: Settings, resources: Resources) -> s
     # File times are not part of the state. A state can therefore repeat while files grow older, which would
     # end the second run too early; so only the cap ends it.
     scenario = replace(outcome.scenario, until="guard")
-    if not settings.wall:
-        return _UNCHECKED
     try:
         rerun = rerun_settings(outcome, settings)
-        second = run_once(scenario, rerun, resources, passing="kernel")
-        by_kernel = not second.gap
-        if not by_kernel:
-            second = run_once(scenario, rerun, resources, passing="ageing")
+        second = _rerun(scenario, rerun, resources, "kernel")
+        by_kernel = second is not None and not second.gap
+        if second is not None and second.gap:
+            rerun = replace(rerun, wall=rerun.wall - second.used)
+            second = _rerun(scenario, rerun, resources, "ageing")
     except KeyboardInterrupt:
         raise Interrupted(outcome) from None
+    if second is None:
+        return _UNCHECKED
     return time_shift.find_doubt(outcome, second.outcome, by_kernel=by_kernel)
 
 
 def rerun_settings(outcome: Outcome, settings: Settings) -> Settings:
-    """
-    Return the settings for another run of the same scenario: no probes, and only as many turns as needed.
-    """
+    """Return the settings for another run of a scenario: no probes, and no more turns than needed."""
     limit = outcome.scenario.turns if settings.turns is None else settings.turns
     return replace(settings, turns=min(limit, 3 * outcome.iterations + 5), probes=False, keep=False)
-
-
-@dataclass(frozen=True, slots=True)
-class TrialRunner:
-    """
-    Simulates variants of one scenario.
-
-    Attributes:
-        scenario: The scenario; it decides whether its variants can run at the same time.
-        resources: Where and with whose help they run.
-    """
-
-    scenario: Scenario
-    resources: Resources
-
-    def simulate(self, scenario: Scenario, settings: Settings) -> Outcome:
-        """Run one scenario and return its outcome."""
-        return simulate(scenario, settings, self.resources)
-
-    def open(
-        self, scenario: Scenario, settings: Settings
-    ) -> AbstractContextManager[tuple[Testbed, agents.Agent]]:
-        """Open a testbed for a scenario, and start its agent."""
-        return self.resources.open(scenario, settings)
-
-    def side_by_side(
-        self, jobs: Sequence[Callable[[TrialRunner], T]], settings: Settings
-    ) -> Generator[tuple[int, T]]:
-        """
-        Run jobs, at the same time where possible, and yield each result with the position of its job.
-
-        Each job gets a runner of its own. Results come in the order of completion.
-        """
-        resources = self.resources
-        concurrent = can_run_concurrently(self.scenario, settings.tier, resources.supervisor)
-        # A runner with a slot is itself one of several jobs that run at the same time.
-        if resources.slot is not None or not concurrent:
-            yield from ((place, job(self)) for place, job in enumerate(jobs))
-            return
-
-        def with_slot(job: Callable[[TrialRunner], T]) -> Job[T]:
-            def run(slot: CpuSlot, base: Path) -> T:
-                return job(replace(self, resources=replace(resources, base=base, slot=slot)))
-
-            return run
-
-        yield from run_jobs([*map(with_slot, jobs)], resources.base)

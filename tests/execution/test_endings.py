@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -240,6 +241,31 @@ def test_a_budget_cuts_what_is_still_alive(sandbox: Sandbox) -> None:
     assert isinstance(slow.ending, TimedOut)
     assert slow.ending.by is Cut.BUDGET
     assert slow.ending.after <= 0.3
+
+
+# Of a host that sends one signal, and then waits for the end of the output.
+PATIENT = KillPolicy(signals=(15,), scope=KillScope.CHILD, close_wait=None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"script": "trap '' TERM; while :; do sleep 0.1; done", "kill": PATIENT}, id="signals"),
+        pytest.param({"script": "trap '' TERM; sleep 8", "kill": KillPolicy(grace=8.0)}, id="grace"),
+        pytest.param({"script": "sleep 8 & exit 0", "pipe_wait": 8.0}, id="output"),
+        pytest.param({"script": "setsid sleep 8 >/dev/null 2>&1 & exit 0", "linger": 8.0}, id="daemon"),
+    ],
+)
+def test_what_the_budget_ends_is_not_waited_for(sandbox: Sandbox, changes: dict[str, object]) -> None:
+    """When the budget is used up, no process gets the time that its host would give it."""
+    script = str(changes["script"])
+    others = {key: value for key, value in changes.items() if key != "script"}
+    began = time.monotonic()
+    (run,) = sandbox.run([launch("sh", "-c", script, hook_timeout=8.0, **others)], budget=0.3)
+    assert time.monotonic() - began < 4
+    assert isinstance(run.ending, TimedOut)
+    assert run.ending.by is Cut.BUDGET
 
 
 def test_results_are_in_the_order_of_their_specs(sandbox: Sandbox) -> None:

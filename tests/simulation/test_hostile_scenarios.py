@@ -9,16 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness import agents
 from pytest_hookharness.execution.exhaustion import Exhausted, explain_exhaustion, naming_exhaustion
 from pytest_hookharness.execution.processes.sandbox import ExecutionError
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.harness import USER_ERRORS, Harness
 from pytest_hookharness.model import regex
 from pytest_hookharness.model.regex import SlowPattern
-from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.trace import Performed
 from pytest_hookharness.model.verdicts import Undecided
 from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.simulate import simulate
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 LETTERS = "a" * 60
@@ -226,6 +230,35 @@ def test_a_budget_that_ends_in_a_trial_leaves_the_trial_out(tmp_path):
         outcome = harness.simulate(made)
 
     assert outcome.verdict.turn == 1
+
+
+@pytest.mark.slow
+def test_a_run_for_comparison_that_the_budget_ends_shows_nothing(harness):
+    """Where no time is left for a second run of a scenario that waits, no clock is blamed."""
+    # The kernel moves the clock of the second run by tracing it.
+    hook = "grep -q 'TracerPid:.0$' /proc/self/status || sleep 60; echo x >>n; test $(wc -l <n) -gt 2"
+    made = scenario_from({"name": "test", "hooks": {"Stop": f"{hook} || {{ echo go on >&2; exit 2; }}"}})
+    made = replace(made, script=script_from([{"prompt": "Go."}, {"wait": "301s"}, {"stop": "Done."}]))
+
+    outcome = simulate(made, replace(harness.settings, wall=4.0), harness.resources)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "no time was left" in outcome.verdict.why
+
+
+def test_files_are_restored_although_the_time_is_over(harness):
+    """A trial that the end of the time interrupts leaves no file behind."""
+    now = 0.0
+    made = scenario_from({"name": "test", "hooks": {"Stop": "true"}, "files": {"f": "before"}})
+    with harness.open_testbed(made) as testbed:
+        point = SessionDriver(testbed, agents.start(made.script)).point
+        with limited_to(5, lambda: now):
+            checkpoint = Checkpoint(testbed, point)
+            checkpoint.editor.write({"workspace/f": b"after"})
+            now = 10.0
+            checkpoint.restore()
+
+        assert (testbed.workspace.root / "f").read_text() == "before"
 
 
 @pytest.mark.nightly

@@ -42,7 +42,8 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.simulate import Resources, TrialRunner
+from pytest_hookharness.simulation.parallel_jobs import TrialRunner
+from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 T = TypeVar("T")
@@ -331,15 +332,6 @@ class CheckRun:
         """Return whether the budget has time for a session."""
         return self.settings.wall - self._elapsed() >= self._least
 
-    def try_out(self, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
+    def try_out(self, sessions: Sequence[CheckSession], words: str = "a fix") -> list[PlayedSession]:
         """Play sessions in what is left of the budget; they are no part of the report."""
-        return self._play("a fix", sessions, 1.0)
-
-    def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
-        """Return whether a scenario fails its expectation and shows a given symptom."""
-        session = CheckSession(title="the scenario that was written", scenario=scenario)
-        try:
-            outcome = self._simulate(session, self.settings.wall, self.resources)
-        except (SimulationError, WorkspaceError):
-            return False
-        return not outcome.passed and any(one.cause == wanted.cause for one in find_symptoms(outcome))
+        return self._play(words, sessions, 1.0)

@@ -12,23 +12,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.sessions import alone
 from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import copy_folder
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
-from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
+from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.scenario_files.schema.texts import REPOSITORY, find_folder
 from pytest_hookharness.scenario_files.writer import Unwritable, write
+
+if TYPE_CHECKING:
+    from pytest_hookharness.campaigns.check.check_run import CheckRun
 
 # Plays a scenario; returns whether it fails its expectation and shows a symptom.
 Shows = Callable[[Scenario, Symptom], bool]
 SUFFIX = ".scenario.yaml"
 _COPY = "project"
 _ALONE = "Only this hook is configured, because others have problems too."
+_NO_TIME = "none, because the time budget ended before one was seen to show it; give more with --budget"
 _NOT_RED = "none, because a scenario of it would pass; the command above shows it again"
 
 
@@ -52,6 +59,23 @@ def export(checkup: CheckReport, folder: Path, shows: Shows) -> CheckReport:
         # The check took minutes, so its report must not be lost because of a file.
         return _unwritten(checkup, f"none, because {folder} cannot be used: {error}")
     return replace(checkup, problems=tuple(filed))
+
+
+def shows(run: CheckRun, scenario: Scenario, wanted: Symptom) -> bool:
+    """
+    Return whether a scenario fails its expectation and shows a given symptom, within the time of its check.
+
+    Raises:
+        BudgetEnded: The time ended before that was known.
+    """
+    (played,) = run.try_out([CheckSession(title="what is written", scenario=scenario)], "a scenario")
+    outcome = played.outcome
+    found = find_symptoms(outcome) if outcome is not None and not outcome.passed else []
+    if any(one.cause == wanted.cause for one in found):
+        return True
+    if not run.has_time():
+        raise BudgetEnded("the scenario that was written was played")
+    return False
 
 
 def _unwritten(checkup: CheckReport, why: str) -> CheckReport:
@@ -104,6 +128,8 @@ def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, sh
                 return replace(problem, file=path)
     except FileExistsError:
         return taken
+    except BudgetEnded:
+        return replace(problem, unwritten=_NO_TIME)
     except (Unwritable, scenario_files.ScenarioErrors) as error:
         return replace(problem, unwritten=f"none, because it cannot be written: {error}")
     return replace(problem, unwritten=_NOT_RED)

@@ -30,6 +30,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.moves import Act, Move, Script
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.trace import StateEntry, Trace
 from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
 from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
@@ -69,10 +70,14 @@ class ExpansionTask:
 
 def expand(task: ExpansionTask, resources: Resources) -> Expansion:
     """Go to the state of a task, and try every move there."""
-    if time.time() > task.until:
-        return Expansion(digest="", why=LATE)
-    with resources.open_testbed(task.scenario, task.settings) as testbed:
-        return _StateExpansion(testbed, task).run()
+    late = Expansion(digest="", why=LATE)
+    if (left := task.until - time.time()) <= 0:
+        return late
+    try:
+        with limited_to(left), resources.open_testbed(task.scenario, task.settings) as testbed:
+            return _StateExpansion(testbed, task).run()
+    except BudgetEnded:
+        return late
 
 
 def expand_in_new_process(task: ExpansionTask) -> Expansion:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness.campaigns.stress.hook_traits import HookTraits
 from pytest_hookharness.campaigns.stress.mutation import Mutation
 from pytest_hookharness.campaigns.stress.plan import RACE, TestMatrix, draw_up
-from pytest_hookharness.campaigns.stress.races import run_race
+from pytest_hookharness.campaigns.stress.races import RaceResult, run_race
 from pytest_hookharness.campaigns.stress.replay import without_expectations
 from pytest_hookharness.campaigns.stress.summary import NO_TIME, OUT_OF_TIME, summarize
 from pytest_hookharness.campaigns.stress.trial import TrialOutcome, Trials, leave
@@ -19,8 +19,9 @@ from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.mutations import FaultOutcome, Parallel, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded, limited_to
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.simulation.simulate import TrialRunner
+from pytest_hookharness.simulation.parallel_jobs import TrialRunner
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 # Called with what was seen so far, how many trials were made, and how many there are.
@@ -98,13 +99,20 @@ class _Series:
             SimulationError: The scenario names an event or counters that the session does not have.
         """
         hooks = dict.fromkeys(hook_run.hook.command for _, hook_run in self._base.trace.hook_runs())
+        late = TrialOutcome(
+            (_row(parallel, "", "not tried", NO_TIME),), notes=(f"{OUT_OF_TIME} {parallel}.",)
+        )
         if not self._remaining():
-            note = f"{OUT_OF_TIME} {parallel}."
-            return TrialOutcome((_row(parallel, "", "not tried", NO_TIME),), notes=(note,))
+            return late
         # With `parallel`, the sandbox shows the program that interleaves hook runs, wherever it lies.
         scenario = replace(without_expectations(self._base.scenario), parallel=parallel)
+        result: RaceResult | None = None
         try:
-            with runner.open(scenario, self._settings) as (testbed, agent):
+            with (
+                runner.open(scenario, self._settings) as (testbed, agent),
+                suppress(BudgetEnded),
+                limited_to(self._remaining()),
+            ):
                 result = run_race(testbed, agent, parallel, self._remaining)
         except (WorkspaceError, SimulationError) as error:
             if parallel.event:
@@ -112,6 +120,8 @@ class _Series:
             return TrialOutcome(
                 (_row(parallel, "", "not tried", str(error)),), notes=(f"{parallel}: {error}.",)
             )
+        if result is None:
+            return late
         about = {one.hook: f"{one.code} {one.name}: {one.text}" for one in result.findings}
         # A finding may name several hooks at once; none of them is as declared.
         fine = [hook for hook in hooks if not any(hook in named for named in about)]
@@ -124,9 +134,10 @@ class _Series:
 
     def _job(self, trial: Mutation, faultless: Trace) -> Callable[[TrialRunner], TrialOutcome]:
         def job(runner: TrialRunner) -> TrialOutcome:
-            if not self._remaining():
+            try:
+                tried = self._trials.attempt(trial, faultless, lambda scenario: self._run(runner, scenario))
+            except BudgetEnded:
                 return leave(trial, NO_TIME)
-            tried = self._trials.attempt(trial, faultless, lambda scenario: self._run(runner, scenario))
             # Where the time ran out during a trial, a defect counts, and that none was seen does not.
             return tried if tried.tells_something or self._remaining() else leave(trial, NO_TIME)
 
@@ -135,7 +146,7 @@ class _Series:
     def _play_faultless(self, runner: TrialRunner) -> Trace:
         try:
             return self._run(runner, self._trials.fixed).trace
-        except SimulationError:
+        except (SimulationError, BudgetEnded):
             if self._remaining():
                 raise
             # No trial will be made either.
@@ -144,8 +155,8 @@ class _Series:
     def _find_first_failure(self, runner: TrialRunner) -> TrialOutcome:
         try:
             finding = self._trials.find_first_failure(lambda scenario: self._run(runner, scenario))
-        except SimulationError as error:
-            # The time ended while a run was prepared.
+        except (SimulationError, BudgetEnded) as error:
+            # The time ended while a run was prepared, or before it.
             return TrialOutcome(notes=(f"The first hook run was not repeated: {error}.",))
         return TrialOutcome(findings=() if finding is None else (finding,))
 
@@ -153,9 +164,12 @@ class _Series:
         return max(0.0, self._until - time.monotonic())
 
     def _run(self, runner: TrialRunner, scenario: Scenario) -> Outcome:
+        left = self._remaining()
+        if not left:
+            raise BudgetEnded("mutations were tried")
         own = scenario.hook_timeout
         hook_timeout = self._settings.hook_timeout if own is None else own
-        wall = min(self._remaining(), _TIMES * self._base.wall + hook_timeout + _SPARE)
+        wall = min(left, _TIMES * self._base.wall + hook_timeout + _SPARE)
         return runner.simulate(scenario, replace(self._settings, wall=wall))
 
 

@@ -9,6 +9,7 @@ they may be made side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -21,6 +22,7 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.mutations import Direction, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import BudgetEnded
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -147,10 +149,12 @@ class Trials:
                 )
             note = trial.explain(usual, outcome.trace)
             return replace(self._of_every_hook(trial, ()), notes=(note,) if note else ())
-        controls = self._unchanged.take(_CONTROLS, play)
-        steady = not any(trial.compare(self._base.trace, control) for control in controls)
-        if steady and trial.compare(usual, mutated(trial).trace):
-            return self._of_every_hook(trial, evidence)
+        # Where the time ends here, what was seen once is told.
+        with suppress(BudgetEnded):
+            controls = self._unchanged.take(_CONTROLS, play)
+            steady = not any(trial.compare(self._base.trace, control) for control in controls)
+            if steady and trial.compare(usual, mutated(trial).trace):
+                return self._of_every_hook(trial, evidence)
         why = "perhaps by chance" if self._remaining() else "and the time ran out before it was seen twice"
         seen = "; ".join(one.finding.text if one.finding else one.text for one in evidence)
         note = f"A decision differed once, {why}, with {trial}."

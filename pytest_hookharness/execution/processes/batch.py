@@ -233,7 +233,7 @@ class Batch:
     def _next_deadline(self, now: float) -> float:
         until = self._load.due
         for hook in self._pending:
-            until = min(until, hook.deadline)
+            until = min(until, hook.due)
             if hook.source.due is not None and hook.source.fd >= 0:
                 until = min(until, hook.source.due)
             if hook.phase in (CUTTING, LINGERING) and not self.tree.sees_all:
@@ -273,7 +273,7 @@ class Batch:
             if hook.phase not in (RUNNING, DONE):
                 hook.settle(now)
                 self._changed = True
-            if hook.phase != DONE and now >= hook.deadline:
+            if hook.phase != DONE and now >= hook.due:
                 hook.on_deadline(now)
                 self._changed = True
             if hook.phase == DONE:

@@ -57,7 +57,7 @@ PLAIN, ANY = b"g", b"o"
 # What pytest asks an item supervisor for besides a batch: a terminal, whose two ends follow the answer.
 TERMINAL = "terminal"
 PIPE, TTY = "pipe", "tty"  # the streams that differ from sockets
-CHILD, GROUP = "child", "group"  # what a host signals; otherwise the whole process tree
+CHILD, GROUP, TREE = "child", "group", "tree"  # what a host signals
 
 
 class ProcessRequest:

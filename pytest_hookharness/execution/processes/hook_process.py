@@ -13,7 +13,7 @@ import time
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import process_tree
-from pytest_hookharness.execution.processes.framing import CHILD, GROUP, ProcessRequest
+from pytest_hookharness.execution.processes.framing import CHILD, GROUP, TREE, ProcessRequest
 from pytest_hookharness.execution.processes.spawn import explain_refusal
 from pytest_hookharness.execution.processes.stdio import HookStdio
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 # by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _KILL_TIMEOUT = 10.0
+_NEVER = float("inf")
 _DRAIN_ROUNDS = 64
 _table = platform.processes()
 _monotonic = time.monotonic
@@ -198,11 +199,18 @@ class HookProcess:
         self.deadline = min(now + waited, max(now, self._budget_end))
         return self.deadline > now
 
+    @property
+    def due(self) -> float:
+        """When something has to be done: the present phase is over, or the time for the whole batch."""
+        return min(self.deadline, self._budget_end)
+
     def on_deadline(self, now: float) -> None:
         """Do what is due when the deadline of the present phase has passed."""
         if self._extends(now):
             return
-        if self.phase == RUNNING:
+        if now >= self._budget_end and self.phase != RUNNING:
+            self._cut_by_budget(now)
+        elif self.phase == RUNNING:
             self._cut(now)
         elif self.phase == CUTTING:
             self._escalate(now)
@@ -218,6 +226,25 @@ class HookProcess:
 
     def _cut(self, now: float) -> None:
         """Record what the processes are doing, then begin to end them."""
+        # The host's limit is named only if no limit of the harness was shorter.
+        by = "budget"
+        if self.request.limit <= self._time_limit:
+            by = "limit"
+        elif self.request.hook_timeout <= self._time_limit:
+            by = "hook_timeout"
+        if by == "budget":
+            self._cut_by_budget(now)
+        else:
+            self._begin_to_end(by, now)
+
+    def _cut_by_budget(self, now: float) -> None:
+        """End everything at once: nothing follows from this run, so no rule of the host is waited for."""
+        request, self._budget_end, self._sent = self.request, _NEVER, 0
+        request.signals, request.scope = (signal.SIGKILL,), TREE
+        request.close_wait = request.linger = 0.0
+        self._begin_to_end("budget", now)
+
+    def _begin_to_end(self, by: str, now: float) -> None:
         members = self._batch.members(self)
         streams, writing = self._channels.stream_names(), self.source.waiting
         activities = process_tree.describe_activities(
@@ -228,12 +255,6 @@ class HookProcess:
             closes=self.request.close,
             state_of=self._batch.tracer.state_of,
         )
-        # The host's limit is named only if no limit of the harness was shorter.
-        by = "budget"
-        if self.request.limit <= self._time_limit:
-            by = "limit"
-        elif self.request.hook_timeout <= self._time_limit:
-            by = "hook_timeout"
         self._ending = "cut", self._time_limit, by, False, activities, self._exit if self._dead else None
         self._wall = self._wall or now - self.began
         self.phase = CUTTING

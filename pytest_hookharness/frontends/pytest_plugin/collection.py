@@ -45,12 +45,21 @@ class ScenarioFailed(Exception):
 class ScenarioFile(pytest.Module):
     """One scenario file."""
 
+    @classmethod
+    def of(cls, parent: pytest.Collector, path: Path) -> ScenarioFile:
+        """Return the collector of a file; xdist transfers no node id that is not UTF-8."""
+        if _is_utf8(path):
+            return cls.from_parent(parent, path=path)
+        return cls.from_parent(parent, path=path, nodeid=f"{parent.nodeid}/{path.name!a}")
+
     def _getobj(self) -> types.ModuleType:
         # A scenario file has no Python module, but pytest keeps fixtures and markers in one.
         return types.ModuleType(self.path.name.split(".")[0])
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield one item for each variant and host."""
+        if not _is_utf8(self.path):
+            raise self.CollectError(f"{str(self.path)!a}: its path is not UTF-8; rename it")
         wanted = self.config.getoption("--hook-host") or []
         if harness.ALL_HOSTS in wanted:
             wanted = [name for name in hosts.names() if "@" in name]
@@ -78,6 +87,10 @@ class ScenarioFile(pytest.Module):
             item.add_marker(pytest.mark.hook_scenario(name=scenario.name, host=scenario.host))
             item.among_hosts = len({other.host for other in scenarios}) > 1
             yield item
+
+
+def _is_utf8(path: Path) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in str(path))
 
 
 def _short(path: Path) -> Path:

@@ -16,11 +16,11 @@ from pytest_hookharness import hosts
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
-from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _GUARD_LIMIT = 10
@@ -99,7 +99,7 @@ def _refuses(testbed: Testbed, call: _PassedCall, environment: Mapping[str, str]
     spec = hosts.launch(
         testbed.profile, call.hook, call.run.payload, testbed.facts, environment, testbed.hook_timeout
     )
-    result: ProcessResult = testbed.sandbox.run([replace(spec, cwd=call.child.folder)])[0]
+    (result,) = run_again(testbed, [replace(spec, cwd=call.child.folder)])
     reply = hosts.read_reply(testbed.profile, call.hook, call.hook.event, result)
     return reply.ruling.value == "deny"
 

@@ -8,9 +8,13 @@ from contextlib import AbstractContextManager
 
 from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.model.time_budget import granted, remaining
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.undo import SavedFiles, settle, unmounted
+
+# Seconds in which files can be restored, however little is left of the budget.
+_UNDOING = 2.0
 
 
 class CheckpointEditor:
@@ -94,6 +98,8 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         Raises:
             SimulationError: The files differ afterwards. Nothing that follows could be trusted.
         """
-        # First the settings and whether the transcript counts: they decide which files belong to the state.
-        SessionDriver.resume(self._testbed, self._point)
-        self._saved.restore("a probe")
+        with granted(max(_UNDOING, remaining())):
+            # First the settings and whether the transcript counts: they decide which files belong to the
+            # state.
+            SessionDriver.resume(self._testbed, self._point)
+            self._saved.restore("a probe")

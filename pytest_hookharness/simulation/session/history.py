@@ -21,7 +21,7 @@ from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_exc
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult
-from pytest_hookharness.model.time_budget import BudgetEnded
+from pytest_hookharness.model.time_budget import BudgetEnded, check_time
 from pytest_hookharness.model.trace import Change, HookRun, State, StateEntry, Step, Trace
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
@@ -169,6 +169,8 @@ class History:
         if turn not in self._turns:
             return None
         if turn not in self._signatures:
+            # Hooks may print much, and every word of it is read.
+            check_time(f"turn {turn} was compared with others")
             point, seen, steps = self._turns[turn]
             state, position = self.states[turn], self._reworded(point.agent).position
             # A state that cannot be compared gets its turn's number, which no other signature has.

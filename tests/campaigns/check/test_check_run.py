@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from pytest_hookharness.campaigns.check.causes import is_moot, network_program
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
 from pytest_hookharness.campaigns.check.grouping import SymptomEvidence
-from pytest_hookharness.campaigns.check.scenario_export import export
+from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.campaigns.check.session_errors import play_session
 from pytest_hookharness.campaigns.check.sessions import plan_each_event
 from pytest_hookharness.execution.processes.slots import CpuSlot
@@ -41,7 +42,7 @@ def checkup(examination):
 def filed(examination, checkup, tmp_path_factory):
     """The same with the scenario file of the livelock."""
     only = replace(checkup, problems=tuple(one for one in checkup.problems if one.id.startswith("livelock")))
-    return export(only, tmp_path_factory.mktemp("filed"), examination.shows)
+    return export(only, tmp_path_factory.mktemp("filed"), partial(shows, examination))
 
 
 def problem(checkup, kind):
@@ -97,7 +98,7 @@ def test_the_scenario_file_is_red(filed, examination):
     """The scenario file of a problem loads, and shows it when it is played."""
     (found,) = filed.problems
     (scenario,) = scenario_files.load(found.file)
-    assert examination.shows(scenario, found.symptom)
+    assert shows(examination, scenario, found.symptom)
 
 
 class StandingSlot(CpuSlot):

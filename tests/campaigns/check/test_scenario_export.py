@@ -2,12 +2,14 @@
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.check.scenario_export import export
+from pytest_hookharness.campaigns.check.check_run import CheckRun
+from pytest_hookharness.campaigns.check.scenario_export import export, shows
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.protocol import Hook
@@ -87,6 +89,15 @@ def test_an_interrupted_check_up_writes_nothing(project, tmp_path):
     found = replace(checkup(project), interrupted=True)
     (problem,) = export(found, tmp_path, lambda *_: pytest.fail("it was played")).problems
     assert problem.unwritten == "none, because the check was interrupted"
+
+
+def test_a_check_up_without_time_left_plays_no_file(project, tmp_path, harness):
+    """Where the budget ended before a scenario was seen to fail, no file is written, and it says why."""
+    found = checkup(project)
+    run = CheckRun(found.place, replace(harness.settings, wall=0.0), harness.resources)
+    (problem,) = export(found, tmp_path, partial(shows, run)).problems
+    assert problem.file is None
+    assert "because the time budget ended" in problem.unwritten
 
 
 def test_conditions_are_written(project, tmp_path):
