@@ -1,5 +1,6 @@
 """Claims about scenario files as pytest items."""
 
+import os
 import re
 
 import pytest
@@ -322,3 +323,15 @@ def test_turn_budget(project):
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["undecided: *12 turns*workspace/noise*"])
+
+
+@pytest.mark.slow
+def test_a_name_that_is_not_utf8_spoils_no_other_item(project):
+    """A scenario file whose name xdist cannot transfer is an error, and all other files are played."""
+    project.scenario("polite")
+    (project.path / "scenarios" / os.fsdecode(b"evil\xff.scenario.yaml")).write_text("name: evil\n")
+
+    result = project.run("--hook-scenarios", "-n", "1")
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*evil*its path is not UTF-8; rename it*"])
