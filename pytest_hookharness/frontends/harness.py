@@ -218,7 +218,7 @@ class Harness(AbstractContextManager["Harness"]):
         executor: Executor | None = None,
     ) -> Outcome:
         progress = self._line.entry_of(scenario.id)
-        with self._recording(scenario, item) as observer:
+        with self.recording(scenario, item) as observer:
             return run.simulate(
                 scenario,
                 self.settings,
@@ -230,7 +230,10 @@ class Harness(AbstractContextManager["Harness"]):
                 observer=observer,
             )
 
-    def _recording(self, scenario: Scenario, item: TraceItem | None) -> AbstractContextManager[Observer]:
+    def recording(
+        self, scenario: Scenario, item: TraceItem | None = None
+    ) -> AbstractContextManager[Observer]:
+        """Open a trace file if the run writes them; gives the observer that writes it."""
         if self.settings.traces is None:
             return nullcontext(Observer())
         from pytest_hookharness.frontends.output.simulation_files import recording

@@ -90,6 +90,9 @@ def build(values: Values, host: str, variant: str, origin: Origin | None) -> Sce
     """Return one scenario; the keys of ``world`` are fields of their own."""
     fields = {name: value for name, value in values.items() if name not in NOT_FIELDS}
     fields |= values.get("world", {})
+    if (project := fields.get("project")) is not None:
+        # A copy leaves the project's own `.git` out, and hooks of a repository ask git for changes.
+        fields.setdefault("git", (project / ".git").exists())
     return Scenario(host=host, variant=variant, origin=origin, script=script_of(values), **fields)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.scenario_files.schema.texts import REPOSITORY
 
 _BEYOND = re.compile(r"[^\x20-\x7e]")
 
@@ -40,8 +41,8 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str = "") -> str:
         keys["hooks"] = scenario.hooks
     if scenario.env:
         keys["env"] = dict(scenario.env)
-    if scenario.git:
-        keys["git"] = True
+    if scenario.git != (folder == REPOSITORY):
+        keys["git"] = scenario.git
     if scenario.options:
         keys["options"] = dict(scenario.options)
     if scenario.order:

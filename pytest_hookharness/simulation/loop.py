@@ -32,6 +32,7 @@ from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.time_budget import BudgetEnded, remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
@@ -71,6 +72,9 @@ class Observer:
 
     def state(self, turn: int, state: State) -> None:
         """Called after each turn with the state that it left."""
+
+    def note(self, record: Mapping[str, Json]) -> None:
+        """Called before the end with what a campaign found out, as a record of a trace file."""
 
     def end(self, outcome: Outcome) -> None:
         """Called with the final outcome, which includes everything that was compared with the run."""

@@ -80,6 +80,7 @@ def read_back():
         kept_workspace=True,
         ended=True,
         printed=None,
+        live=None,
     ):
         origin = Origin(file=Path("/here/a.scenario.yaml"), marks={"expect.verdict": (14, 1)})
         scenario = Scenario(name=name, why=text, origin=origin)
@@ -109,6 +110,7 @@ def read_back():
             records.begin(scenario, occasion),
             *(step(each, VERSIONS, each.number / 5) for each in seen.trace.steps),
             *(records.state(turn, State(digest=f"{turn % 2}{text}")) for turn in range(1, turns + 1)),
+            *([live] if live else []),
             *([records.end(seen)] if ended else []),
         ]
         lines = [json.dumps(bound(record)).encode() + b"\n" for record in made]

@@ -45,6 +45,8 @@ class Difference:
         simulated: The value in the simulation.
         real: The value on the real host.
         rule: The rule of the profile that does not hold; ``None`` if no single rule says it.
+        turn: How many messages of the model came before it, counting one that answers what was told; ``None``
+            if it is about the whole session.
     """
 
     category: Category
@@ -52,6 +54,7 @@ class Difference:
     simulated: str
     real: str
     rule: Rule | None = None
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,7 @@ class Comparison:
 
 class _Tally:
     def __init__(self) -> None:
+        self.turn: int | None = None
         self.compared: Counter[Category] = Counter()
         self.differences: list[Difference] = []
 
@@ -87,9 +91,22 @@ class _Tally:
         self.compared[category] += 1
         if simulated != real:
             difference = Difference(
-                category=category, where=where, simulated=_shown(simulated), real=_shown(real), rule=rule
+                category=category,
+                where=where,
+                simulated=_shown(simulated),
+                real=_shown(real),
+                rule=rule,
+                turn=self.turn,
             )
             self.differences.append(difference)
+
+    def in_order(self) -> tuple[Difference, ...]:
+        """Return the differences in the order of the session; those about all of it come last."""
+
+        def place(one: Difference) -> tuple[bool, int, bool]:
+            return one.turn is None, one.turn or 0, one.category != "told"
+
+        return tuple(sorted(self.differences, key=place))
 
 
 def _shown(value: object) -> str:
@@ -116,19 +133,22 @@ def compare(
     """
     tally = _Tally()
     for turn in range(max(len(simulated.runs), len(real.runs))):
+        tally.turn = turn
         where = f"after message {turn} of the model" if turn else "before the first message of the model"
         mine, theirs = (side.runs[turn] if turn < len(side.runs) else () for side in (simulated, real))
         _compare_runs(tally, where, profile, simulated, mine, theirs, unordered)
     _compare_inputs(tally, profile, simulated, real)
     for turn, (before, after) in enumerate(zip(simulated.told, real.told, strict=False), 1):
+        tally.turn = turn
         _compare_told(tally, f"before message {turn} of the model", simulated, before, real, after)
+    tally.turn = None
     last = _last_rule(simulated)
     tally.note("turns", "in the whole session", simulated.turns, real.turns, last)
     for path in sorted({*simulated.files, *real.files}):
         tally.note("files", path, _content(simulated, path), _content(real, path))
     tally.note("end", "of the session", simulated.end, real.end, last)
     return Comparison(
-        host=profile.id, version=version, compared=dict(tally.compared), differences=tuple(tally.differences)
+        host=profile.id, version=version, compared=dict(tally.compared), differences=tally.in_order()
     )
 
 
@@ -173,15 +193,15 @@ def _order(runs: Sequence[RecordedRun], unordered: Sequence[frozenset[str]]) -> 
 
 def _pairs(
     simulated: SessionRecord, real: SessionRecord
-) -> Iterator[tuple[str, RecordedRun, RecordedRun, Json, Json]]:
+) -> Iterator[tuple[int, str, RecordedRun, RecordedRun, Json, Json]]:
     """
-    Yield the runs that belong together, each with its place and the normalised inputs of both.
+    Yield the runs that belong together, each with its turn, its place and the normalised inputs of both.
 
     A run belongs to the first one of the same hook after the same message of the model; of several calls in
     one message, whose order is not fixed, to that of the same call.
     """
     numbers: Counter[tuple[str, str]] = Counter()
-    for mine, theirs in zip(simulated.runs, real.runs, strict=False):
+    for turn, (mine, theirs) in enumerate(zip(simulated.runs, real.runs, strict=False)):
         left = [(run, normalised(run.payload, real.folders)) for run in theirs]
         for run in mine:
             numbers[run.event, run.command] += 1
@@ -191,7 +211,7 @@ def _pairs(
             if other is not None:
                 left.remove(other)
                 where = f"{run.event} `{run.command}`, run {numbers[run.event, run.command]}"
-                yield where, run, other[0], payload, other[1]
+                yield turn, where, run, other[0], payload, other[1]
 
 
 def _call(payload: Json) -> Json:
@@ -199,7 +219,8 @@ def _call(payload: Json) -> Json:
 
 
 def _compare_inputs(tally: _Tally, profile: Profile, simulated: SessionRecord, real: SessionRecord) -> None:
-    for where, run, other, mine, theirs in _pairs(simulated, real):
+    for turn, where, run, other, mine, theirs in _pairs(simulated, real):
+        tally.turn = turn
         rule = profile.events[run.event].fields.rule if run.event in profile.events else None
         tally.note("final newline", where, run.stdin.endswith(b"\n"), other.stdin.endswith(b"\n"), rule)
         if not isinstance(mine, Mapping) or not isinstance(theirs, Mapping):

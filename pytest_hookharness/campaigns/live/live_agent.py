@@ -25,6 +25,7 @@ from pytest_hookharness.model.moves import (
     ToolCall,
     Tools,
 )
+from pytest_hookharness.reports.terminal.phrases import describe_move
 
 _STREAM, _JSON = "text/event-stream", "application/json"
 
@@ -35,6 +36,7 @@ class LiveAgent:
 
     Attributes:
         told: What was new in each request for a move.
+        moves: The answers to these requests, in words.
         asked: When these requests came.
         cut: Whether the program asked for more moves than the limit allows.
         other: Paths of requests that were not understood.
@@ -74,6 +76,7 @@ class LiveAgent:
         self._calls: tuple[str, ...] = ()
         self._begun = False
         self.told: list[tuple[Told, ...]] = []
+        self.moves: list[str] = []
         self.asked: list[float] = []
         self.other: list[str] = []
         self.cut = False
@@ -120,6 +123,8 @@ class LiveAgent:
 
     def _reply(self, act: Act | None) -> ModelReply:
         number = len(self.told) - 1
+        if isinstance(act, Stop | Tools | RunCommand | Edit | Read):
+            self.moves.append(describe_move(act))
         match act:
             case Stop(text=text):
                 return ModelReply(number=number, text=text)

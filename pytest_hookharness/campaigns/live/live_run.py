@@ -11,6 +11,7 @@ from pathlib import Path
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns.live.comparison import Comparison, compare
 from pytest_hookharness.campaigns.live.live_agent import LiveAgent
+from pytest_hookharness.campaigns.live.live_record import live_record
 from pytest_hookharness.campaigns.live.live_scenario import check_recordable, live_form
 from pytest_hookharness.campaigns.live.session_record import (
     CUT,
@@ -31,6 +32,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Tier, TimedOut
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Undecided
+from pytest_hookharness.simulation.loop import Observer
 from pytest_hookharness.simulation.simulate import Resources, run_once
 from pytest_hookharness.simulation.testbed.host_setup import is_settings, settings_paths
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
@@ -103,16 +105,25 @@ def _installed_version(package: Path) -> str:
 
 
 def play_both(
-    scenario: Scenario, installed: InstalledProgram, settings: Settings, resources: Resources
+    scenario: Scenario,
+    installed: InstalledProgram,
+    settings: Settings,
+    resources: Resources,
+    observer: Observer | None = None,
 ) -> Comparison:
     """
     Play a scenario that has a live equivalent on both sides, and compare them.
 
-    The exceptions are those of `record_both`.
+    The exceptions are those of `record_both`. The observer sees the simulated session, and both at its end.
     """
-    simulated, real = record_both(scenario, installed, settings, resources)
+    observer = observer or Observer()
+    outcome, simulated, real = _play_both(scenario, installed, settings, resources, observer)
     profile = hosts.find(scenario.host)
-    return compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
+    found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
+    observer.note(live_record(found, simulated, real))
+    # What the scenario expects is the question of another run.
+    observer.end(replace(outcome, violations=()))
+    return found
 
 
 def record_both(
@@ -126,27 +137,40 @@ def record_both(
         NoLiveEquivalent: What the agent does, or a hook, has no live equivalent.
         SimulationError: One side did not come to an end within the budget, or the program does not work.
     """
+    _, simulated, real = _play_both(scenario, installed, settings, resources, Observer())
+    return simulated, real
+
+
+def _play_both(
+    scenario: Scenario,
+    installed: InstalledProgram,
+    settings: Settings,
+    resources: Resources,
+    observer: Observer,
+) -> tuple[Outcome, SessionRecord, SessionRecord]:
     if reason := resources.supervisor.tiers()[Tier.NAMESPACES]:
         raise NoProgram(f"real programs run only where their network can be cut off: {reason}")
     played = live_form(scenario, installed.program, settings.turns)
     settings = replace(settings, tier=Tier.NAMESPACES, probes=False, turns=None, keep=False)
-    simulated = _simulate(played, settings, resources)
-    return simulated, _play_live(played, installed, settings, resources, simulated)
+    outcome, simulated = _simulate(played, settings, resources, observer)
+    return outcome, simulated, _play_live(played, installed, settings, resources, simulated)
 
 
-def _simulate(scenario: Scenario, settings: Settings, resources: Resources) -> SessionRecord:
+def _simulate(
+    scenario: Scenario, settings: Settings, resources: Resources, observer: Observer
+) -> tuple[Outcome, SessionRecord]:
     seen: list[tuple[dict[str, str], tuple[tuple[str, str], ...]]] = []
 
     def note(testbed: Testbed, _outcome: Outcome) -> None:
         testbed.scan()
         seen.append((workspace_files(testbed), testbed.workspace.folders))
 
-    outcome = run_once(scenario, settings, resources, before_close=note).outcome
+    outcome = run_once(scenario, settings, resources, observer=observer, before_close=note).outcome
     if isinstance(outcome.verdict, Undecided) and outcome.trace.turns < scenario.turns:
         raise SimulationError(
             f"the simulation is undecided, so nothing can be compared: {outcome.verdict.why}"
         )
-    return of_outcome(outcome, *seen[0], limit=scenario.turns)
+    return outcome, of_outcome(outcome, *seen[0], limit=scenario.turns)
 
 
 def _play_live(
@@ -222,6 +246,7 @@ class _LiveRun:
         return SessionRecord(
             runs=self._runs_by_turn(),
             told=tuple(agent.told),
+            moves=tuple(agent.moves),
             files=workspace_files(self._testbed),
             end=end,
             folders=self._testbed.workspace.folders,

@@ -11,6 +11,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json, Rule
 from pytest_hookharness.model.trace import HookEvent, Moved
 from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
+from pytest_hookharness.reports.terminal.phrases import describe_move
 
 ENDED, CUT, HUNG = "it ended by itself", "it went on until the limit of turns", "it did not go on"
 
@@ -66,6 +67,7 @@ class SessionRecord:
     Attributes:
         runs: The hook runs before the first message of the model, after the first, and so on.
         told: What was new for the model before each of its messages.
+        moves: What the agent did in each of its messages, in words.
         files: Kind, mode and content of the files of the workspace at the end, by path.
         end: How it ended.
         folders: Its absolute folders, each with a name.
@@ -78,6 +80,7 @@ class SessionRecord:
     files: Mapping[str, str]
     end: str
     folders: tuple[tuple[str, str], ...]
+    moves: tuple[str, ...] = ()
     rules: Mapping[str, Rule] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,11 +96,13 @@ def of_outcome(
     """Return the record of a simulated session."""
     runs: list[list[RecordedRun]] = [[]]
     told: list[tuple[Told, ...]] = []
+    moves: list[str] = []
     rules: dict[str, Rule] = {}
     words: dict[str, str] = {}
     for step in outcome.trace.steps:
         match step.exchange:
-            case Moved(saw=saw):
+            case Moved(move=move, saw=saw):
+                moves.append(describe_move(move))
                 told.append(
                     tuple(
                         Told(text=one.text, event=one.event, rule=rules.get(one.event))
@@ -127,6 +132,7 @@ def of_outcome(
         files=files,
         end=_end(outcome, limit),
         folders=tuple(folders),
+        moves=tuple(moves),
         rules=rules,
         words=words,
     )

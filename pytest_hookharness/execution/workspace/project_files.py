@@ -60,7 +60,8 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
     """
     git = shutil.which("git")
     if git is None:
-        raise WorkspaceError(root, "`git: true` needs git, which is not on PATH; install it or drop the key")
+        problem = "`git: true` needs git, which is not on PATH; install it or write `git: false`"
+        raise WorkspaceError(root, problem)
     for words in (
         ("init", "--quiet", "--template="),
         ("symbolic-ref", "HEAD", "refs/heads/main"),

@@ -27,7 +27,7 @@ from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Performed, State, Step, Trace
@@ -120,6 +120,9 @@ class _Recorder(Observer):
 
     def state(self, turn: int, state: State) -> None:
         self._write(records.state(turn, replace(state, visible=redacted(state.visible, self._secrets))))
+
+    def note(self, record: Mapping[str, Json]) -> None:
+        self._write(redacted(dict(record), self._secrets))
 
     def end(self, outcome: Outcome) -> None:
         # The steps have been redacted one by one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,14 +14,17 @@ import pytest
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.comparison import CATEGORIES, Comparison, Difference
 from pytest_hookharness.campaigns.live.listed_differences import find_listed
+from pytest_hookharness.campaigns.live.live_record import headline, new_differences
 from pytest_hookharness.campaigns.live.live_run import InstalledProgram, NoProgram, find_installed, play_both
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent, check_playable
 from pytest_hookharness.campaigns.live.normalisation import TABLE
 from pytest_hookharness.frontends.option_types import OptionError
+from pytest_hookharness.frontends.replay_command import TraceItem, item_of
 from pytest_hookharness.hosts.wire.programs import find_program, known_programs
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 _PROPERTY = "hook_live"
 _VARIABLE = "HOOKHARNESS_LIVE"
@@ -63,19 +67,26 @@ def play_live(scenario: Scenario) -> Callable[..., None]:
         try:
             installed = _find(scenario, request.config)
             check_playable(scenario)
-            comparison = play_both(scenario, installed, harness.settings, harness.resources)
+            with harness.recording(scenario, _trace_item(scenario, installed, harness.settings)) as observer:
+                comparison = play_both(scenario, installed, harness.settings, harness.resources, observer)
         except (NoProgram, NoLiveEquivalent) as reason:
             pytest.skip(str(reason))
         counts = {one: (comparison.agreed(one), comparison.compared.get(one, 0)) for one in CATEGORIES}
-        known = [(one, find_listed(comparison.host, one)) for one in comparison.differences]
-        listed = [found.reason for _, found in known if found is not None]
+        known = (find_listed(comparison.host, one) for one in comparison.differences)
+        listed = [found.reason for found in known if found is not None]
         record = {"host": comparison.host, "version": comparison.version, "counts": counts, "listed": listed}
         request.node.user_properties.append((_PROPERTY, record))
-        fresh = [one for one, found in known if found is None]
+        fresh = new_differences(comparison)
         if fresh:
-            raise LiveDiffers(_headline(comparison, fresh), "\n".join(_report(comparison, fresh)))
+            raise LiveDiffers(headline(comparison), "\n".join(_report(comparison, fresh)))
 
     return play
+
+
+def _trace_item(scenario: Scenario, installed: InstalledProgram, settings: Settings) -> TraceItem:
+    option = f"--hook-live={installed.program.host}@{installed.version}"
+    command = ["pytest", option, item_of(scenario), "--hook-seed", str(settings.seed)]
+    return TraceItem.of_scenario(scenario, shlex.join(command))
 
 
 def _find(scenario: Scenario, config: pytest.Config) -> InstalledProgram:
@@ -93,17 +104,8 @@ def _find(scenario: Scenario, config: pytest.Config) -> InstalledProgram:
     return find_installed(program, versions[profile.name] or profile.version, place)
 
 
-def _headline(comparison: Comparison, fresh: list[Difference]) -> str:
-    first = fresh[0]
-    total = sum(comparison.compared.values())
-    return (
-        f"{counted(len(fresh), 'item')} of {total} differ between {comparison.host} and the real program "
-        f"{comparison.version}; first: {first.category} {plain(first.where, 120)}"
-    )
-
-
 def _report(comparison: Comparison, fresh: list[Difference]) -> Iterator[str]:
-    yield _headline(comparison, fresh)
+    yield headline(comparison)
     for one in fresh:
         yield f"\n{one.category}, {plain(one.where, 200)}"
         yield f"  simulated: {plain(one.simulated, _MOST)}"

@@ -5,9 +5,11 @@ function comparison(row, other) {
   const turns = [...new Set([...one.keys(), ...two.keys()])].sort((a, b) => a - b);
   const differs = (turn) => (one.get(turn) ?? []).join("\n") !== (two.get(turn) ?? []).join("\n");
   const first = turns.find(differs);
-  const head = (each) => html("th", {scope: "col"}, itemLink(each, `${titleOf(each)} on ${each.host}${each.number > 1 ? `, run ${each.number}` : ""}`));
-  const end = (each) => html("td", {}, verdictBadge(each), " ", resultBadge(each), html("p", {class: "small"}, html("bdi", {}, saidOf(each))));
-  const cell = (words) => html("td", {}, (words ?? ["no such turn"]).map((each) => html("p", {class: "step"}, html("bdi", {}, each))));
+  const sideOf = (each) => `${each.host}${each.number > 1 ? `, run ${each.number}` : ""}`;
+  const head = (each) => html("th", {scope: "col"}, itemLink(each, `${titleOf(each)} on ${sideOf(each)}`));
+  const end = (each) => html("td", {"data-side": sideOf(each)}, verdictBadge(each), " ", resultBadge(each), html("p", {class: "small"}, html("bdi", {}, saidOf(each))));
+  const cell = (each, words) => html("td", {"data-side": sideOf(each)},
+    (words ?? ["no such turn"]).map((word) => html("p", {class: "step"}, html("bdi", {}, word))));
   return html("article", {},
     html("nav", {class: "path", "aria-label": "Simulations"}, html("a", {href: addressOf(row)}, "← Back to the first")),
     html("h1", {tabindex: "-1"}, "Two runs side by side"),
@@ -16,7 +18,7 @@ function comparison(row, other) {
       html("thead", {}, html("tr", {}, html("th", {scope: "col"}, ""), head(row), head(other))),
       html("tbody", {}, html("tr", {}, html("th", {scope: "row"}, "end"), end(row), end(other)),
         turns.map((turn) => html("tr", {class: turn === first ? "differs" : ""},
-          html("th", {scope: "row"}, turn || "before", turn === first ? [" ", badge("differs", "odd")] : null), cell(one.get(turn)), cell(two.get(turn))))))));
+          html("th", {scope: "row"}, turn || "before", turn === first ? [" ", badge("differs", "odd")] : null), cell(row, one.get(turn)), cell(other, two.get(turn))))))));
 }
 
 function turnName(turn) {

@@ -98,6 +98,8 @@ def _row(run: TraceRun, number: int, data: str, passed: bool | None) -> PageRow:
 def _result(run: TraceRun, passed: bool | None) -> str:
     if run.end is None:
         return UNKNOWN
+    if run.live is not None:
+        return PASSED if run.live["agreed"] else FAILED
     good = bool(run.end["passed"])
     # The expectations of a Python test are in its assertions, not in its scenario.
     if run.begin["file"] is None and run.begin["front_end"] == "pytest":
@@ -109,13 +111,13 @@ def _result(run: TraceRun, passed: bool | None) -> str:
 
 def _said(run: TraceRun) -> str:
     if run.end is not None:
-        return str(run.end["first_line"])
+        return str(run.live["headline"] if run.live is not None else run.end["first_line"])
     if run.trouble is not None:
         return str(cast("TraceRecord", run.trouble["why"])["text"])
     return f"interrupted: {counted(len(run.steps), 'step')} were seen"
 
 
-SCRIPTS = ("text.js", "course.js", "list.js", "hook_run.js", "item.js", "comparison.js", "page.js")
+SCRIPTS = ("text.js", "course.js", "list.js", "hook_run.js", "live.js", "item.js", "comparison.js", "page.js")
 # Bytes of data that a browser opens, and the longest texts that are tried to stay below that.
 _MOST = 96 << 20
 _LONGEST = (64 << 10, 16 << 10, 4 << 10, 1 << 10)
@@ -191,6 +193,7 @@ def _records(run: TraceRun, longest: int | None = None) -> dict[str, Json]:
         "begin": shortened(run.begin),
         "steps": [*map(shortened, run.steps)],
         "states": [*map(shortened, run.states)],
+        "live": shortened(run.live),
         # The incident report repeats the story in another form.
         "end": shortened(run.end and {key: value for key, value in run.end.items() if key != "incident"}),
     }

@@ -21,7 +21,7 @@ from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS, STEPS,
 
 # Bytes; a longer line was not written by the harness.
 LONGEST_LINE = 64 << 20
-_KINDS = ("begin", "step", "state", "end", "trouble")
+_KINDS = ("begin", "step", "state", "live", "end", "trouble")
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -47,6 +47,7 @@ class TraceRun:
         begin: How it began.
         steps: The steps, in order.
         states: The states, in order of their turns.
+        live: The comparison with the real program of its host; ``None`` if it was not made.
         end: How it ended; ``None`` if it was interrupted or could not be played.
         trouble: Why it could not be played; ``None`` if it was.
         torn: Whether an incomplete last line was left out.
@@ -56,6 +57,7 @@ class TraceRun:
     begin: TraceRecord
     steps: tuple[TraceRecord, ...] = ()
     states: tuple[TraceRecord, ...] = ()
+    live: TraceRecord | None = None
     end: TraceRecord | None = None
     trouble: TraceRecord | None = None
     torn: bool = False
@@ -101,6 +103,7 @@ def read_run(lines: Iterable[bytes], name: str) -> TraceRun | None:
         begin=found["begin"][0],
         steps=tuple(found["step"]),
         states=tuple(found["state"]),
+        live=next(iter(found["live"]), None),
         end=next(iter(found["end"]), None),
         trouble=next(iter(found["trouble"]), None),
         torn=torn,
@@ -145,6 +148,8 @@ def row(run: TraceRun) -> Row:
     """Return the row of a run for the summary table; one that failed has what was expected."""
     begin, end = run.begin, run.end or {}
     broken = cast("list[TraceRecord]", end.get("violations", []))
+    differs = run.live is not None and not run.live["agreed"]
+    expected = str(broken[0]["expected"]) if broken else "the same on the real program" if differs else ""
     variant = f"[{begin['variant']}]" if begin["variant"] else ""
     turns = (cast("int", step["turn"]) for step in run.steps)
     verdict = cast("TraceRecord", end["verdict"])["name"] if run.end else "interrupted"
@@ -155,8 +160,8 @@ def row(run: TraceRun) -> Row:
         "blocks": cast("int", end.get("blocks", sum(map(_refused, run.steps)))),
         "verdict": "not played" if run.trouble else str(verdict),
         "wall": cast("float", end.get("seconds", 0.0)),
-        "passed": cast("bool", end["passed"]) if run.end else None,
-        **({"expected": str(broken[0]["expected"])} if broken else {}),
+        "passed": (bool(end["passed"]) and not differs) if run.end else None,
+        **({"expected": expected} if expected else {}),
     }
 
 

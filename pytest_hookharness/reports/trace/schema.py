@@ -127,6 +127,27 @@ RECORDS: Mapping[str, Schema] = {
     "state": _object(
         record=_one_of("state"), turn=_COUNT, digest=_TEXT, opaque=_TEXT, files=_COUNT, visible=_DATA
     ),
+    "live": _object(
+        record=_one_of("live"),
+        version=_TEXT,
+        headline=_TEXT,
+        agreed=_FLAG,
+        categories=_list(_object(name=_TEXT, agreed=_COUNT, compared=_COUNT)),
+        differences=_list(
+            _object(
+                turn=_or_null(_COUNT),
+                category=_TEXT,
+                where=_TEXT,
+                simulated=_EXCERPT,
+                real=_EXCERPT,
+                rule=_or_null(_RULE),
+                known=_TEXT,
+            )
+        ),
+        turns=_list(_object(simulated=_list(_ref("said")), real=_list(_ref("said")))),
+        ends=_object(simulated=_TEXT, real=_TEXT),
+        made_alike=_list(_TEXT),
+    ),
     "trouble": _object(record=_one_of("trouble"), why=_EXCERPT),
     "end": _object(
         record=_one_of("end"),
@@ -169,6 +190,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         **_object(text=_TEXT, basis=_one_of(*(basis.value for basis in Basis)), source=_TEXT),
     },
     "hook": _object(**_HOOK),
+    "said": _object(who=_TEXT, text=_EXCERPT),
     "action": _object(name=_TEXT, data=_EXCERPT),
     "change": _object(
         path=_TEXT,

@@ -8,10 +8,14 @@ import pytest
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.comparison import compare
 from pytest_hookharness.campaigns.live.listed_differences import LISTED, ListedDifference
+from pytest_hookharness.campaigns.live.live_record import live_record
 from pytest_hookharness.campaigns.live.normalisation import normalised, normalised_text
 from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told, read_tapped
+from pytest_hookharness.reports.trace.read import first_mismatch
+from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS
 
 PROFILE = hosts.find("codex")
+UUID = "0190aaaa-bbbb-4ccc-8ddd-eeeeffff0000"
 
 
 def run(event="Stop", command="./check.sh", newline="", **keys):
@@ -91,6 +95,53 @@ RUNS = session().runs
 def test_one_difference(change, found):
     """Each change of the real session is one difference, of its own category, with both values."""
     assert differences(session(**change)) == found
+
+
+def test_the_first_difference_of_the_session_comes_first():
+    """Differences are in the order of the session, whatever their category; those about all of it come last."""
+    real = session(
+        runs=(RUNS[0], RUNS[1], (run(more=1),)),
+        told=(session().told[0], (Told(text="wrote nothing"),)),
+        end="it went on",
+    )
+
+    found = compare(PROFILE, "0.169.0", session(), real).differences
+
+    assert [(one.category, one.turn) for one in found] == [("told", 2), ("payload keys", 2), ("end", None)]
+
+
+def test_both_sides_in_a_trace_file():
+    """The record of a comparison has both sessions message by message, normalised, and is valid."""
+    simulated = session(moves=("writes /a/workspace/a.txt", "stops"))
+    real = session("/b", moves=("writes /b/workspace/a.txt", "stops"), end="it went on")
+    comparison = compare(PROFILE, "0.169.0", simulated, real)
+
+    record = json.loads(json.dumps(live_record(comparison, simulated, real)))
+
+    assert first_mismatch(record, RECORDS["live"], DEFINITIONS) == ""
+    assert record["headline"].endswith("program 0.169.0; first: end of the session")
+    assert [one["turn"] for one in record["differences"]] == [None]
+    middle = record["turns"][1]
+    assert middle["simulated"] == middle["real"]
+    assert [(entry["who"], entry["text"]["text"]) for entry in middle["real"]] == [
+        ("told", "Go."),
+        ("agent", "writes <workspace>/a.txt"),
+        ("PreToolUse", "./check.sh"),
+        ("PostToolUse", "./check.sh"),
+    ]
+
+
+def test_a_known_difference_is_agreement():
+    """A known difference has its reason in the record, and the run counts as agreement."""
+    profile = hosts.find("qwen-code")
+    simulated, real = (session(runs=((), (), (run(prompt_id=text),))) for text in ("one", UUID + "########2"))
+    comparison = compare(profile, "0.24.4", simulated, real)
+
+    record = live_record(comparison, simulated, real)
+
+    assert record["agreed"]
+    assert record["headline"].endswith(", 1 known difference")
+    assert [one["known"] for one in record["differences"]] == ["a resumed session counts results as prompts too"]
 
 
 def test_events_that_run_at_the_same_time():

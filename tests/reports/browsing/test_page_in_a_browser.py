@@ -335,3 +335,91 @@ def test_two_runs_side_by_side(browser, written):
     assert "Stop: ./check.sh no (exited 2) ✕ refused" in cell
     browser.press("Escape")
     browser.until("document.querySelector('h1').textContent === 'lint'")
+
+
+def live_record(*differences):
+    """A record of a comparison with a real program, with these differences."""
+    sides = {"simulated": [said("Stop", "./check.sh exited 2")], "real": [said("Stop", "./check.sh exited 0")]}
+    return {
+        "record": "live",
+        "version": "2.1.329",
+        "headline": "2 items of 9 differ",
+        "agreed": all(each["known"] for each in differences),
+        "categories": [{"name": "told", "agreed": 3, "compared": 4}],
+        "differences": [*differences],
+        "turns": [{"simulated": [], "real": []}, sides],
+        "ends": {"simulated": "it ended by itself", "real": "it went on"},
+        "made_alike": ["times"],
+    }
+
+
+def said(who, text):
+    return {"who": who, "text": {"text": text, "bytes": len(text), "cut_at": None, "replaced": False}}
+
+
+def difference(turn, where, real, known=""):
+    return {
+        "turn": turn,
+        "category": "told",
+        "where": where,
+        "simulated": said("", "the end")["text"],
+        "real": said("", real)["text"],
+        "rule": {"text": "Exit code 2 refuses.", "basis": "observed", "source": "a host"},
+        "known": known,
+    }
+
+
+@pytest.fixture
+def compared(tmp_path, read_back):
+    """A page with one run that differs from the real program, and one with a known difference only."""
+    differing = live_record(difference(1, EVIL, "the sad end"), difference(None, "the other", "an end"))
+    known = live_record(difference(1, "here", "the sad end", "it always does"))
+    file = tmp_path / "page.html"
+    file.write_text(page([read_back(live=differing), read_back(name="known", live=known)]))
+    return file
+
+
+@pytest.mark.nightly
+def test_a_live_run_shows_both_sides(browser, compared):
+    """The first difference comes first, with what differs in both values; then both sides by message."""
+    browser.open(compared)
+    assert browser.ask("document.querySelector('.lead').textContent").endswith("1 as expected, 1 failed.")
+    browser.open(compared, to("lint"))
+
+    headings = browser.ask("[...document.querySelectorAll('h2')].map((each) => each.textContent)")
+    assert headings[:4] == [
+        "First difference",
+        "Other differences",
+        "Simulated and real",
+        "The simulated session",
+    ]
+    assert "What to do: " not in browser.ask("document.querySelector('main').textContent")
+    assert browser.ask("document.querySelector('.box bdi').textContent").startswith("</script><script>")
+    assert browser.ask("[...document.querySelectorAll('mark')].map((each) => each.textContent)") == [
+        "sad ",
+        "the",
+        "an",
+    ]
+    rows = browser.ask("[...document.querySelectorAll('.two tr')].map((each) => each.innerText)")
+    assert [" ".join(row.split()) for row in rows] == [
+        "message simulated real",
+        "before nothing nothing",
+        "1 differs Stop ./check.sh exited 2 Stop ./check.sh exited 0",
+        "end differs it ended by itself it went on",
+    ]
+    assert browser.complaints() == []
+
+
+@pytest.mark.nightly
+def test_both_sides_on_a_phone(browser, compared):
+    """At the width of a phone the two sides stand below each other, named, and nothing is cut off."""
+    for scheme in ("light", "dark"):
+        for address in (to("lint"), to("known")):
+            browser.open(compared, address, width=360, scheme=scheme)
+            browser.ask(OPEN_ALL)
+
+            assert browser.ask("document.documentElement.scrollWidth") == 360
+            assert browser.ask("document.querySelector('.wide').scrollWidth") <= 360
+            assert browser.ask(CONTRAST)[0] >= 4.5
+            label = "getComputedStyle(document.querySelector('.two td'), '::before').content"
+            assert browser.ask(label) in ('"simulated"', "attr(data-side)")
