@@ -61,6 +61,12 @@ def leaves(file: Path, target: str, docs: Path) -> bool:
     return "://" not in target and (not there.is_relative_to(docs) or there.suffix == ".py")
 
 
+def configured(text: str, urls: dict[str, str]) -> str:
+    """The configuration of the site, beside its pages, with the address of the repository if there is one."""
+    address = f'repo_url = "{urls["Repository"]}"\n' if "Repository" in urls else ""
+    return text.replace("[project]\n", f"[project]\n{address}", 1).replace('".site/', '"')
+
+
 def main() -> None:
     """Build everything anew."""
     pages, wrong = gather(ROOT / "docs", in_navigation())
@@ -73,7 +79,11 @@ def main() -> None:
         place.write_text(text)
     for image in (ROOT / "docs").glob("*.png"):
         shutil.copy(image, PAGES)
-    subprocess.run([sys.executable, "-m", "zensical", "build", "--clean", "--strict"], cwd=ROOT, check=True)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    config = PAGES.parent / "zensical.toml"
+    config.write_text(configured((ROOT / "zensical.toml").read_text(), project.get("urls", {})))
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict", "--config-file", str(config)]
+    subprocess.run(command, cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
-"""
-Write the pages of reference from the tables that the package goes by: ``python docs/write_reference.py``.
-"""
+"""Write the pages of reference and both JSON Schemas from the tables that the package goes by."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
 from pytest_hookharness.reports.terminal.host_facts import hosts_table
+from pytest_hookharness.reports.trace.schema import schema as trace_schema
 from pytest_hookharness.scenario_files.json_schema import schema
 
 PAGES = Path(__file__).parent / "reference"
+PACKAGE = Path(__file__).parent.parent / "pytest_hookharness"
 MADE = "<!-- made by docs/write_reference.py; changes to this page are lost -->\n"
 Schema = Mapping[str, Any]
 KINDS_OF_VALUES = {
@@ -86,12 +87,12 @@ def pages() -> dict[str, str]:
     top = schema()
     keys = table("key", top["properties"], top, tuple(top["required"]))
     world = table("key", top["$defs"]["world"]["properties"], top)
-    promises = table("promise", top["$defs"]["expect"]["properties"], top)
+    expectations = table("expectation", top["$defs"]["expect"]["properties"], top)
     known = hosts_table([hosts.summarise(profile) for profile in hosts.known()])
     return {
         "scenario-keys.md": f"# Keys of a scenario file\n\n{MADE}\n{keys}\n## Keys of `world`\n\n{world}",
         "moves.md": of_moves(top),
-        "expectations.md": f"# Promises\n\n{MADE}\nWhat may stand under `expect`.\n\n{promises}",
+        "expectations.md": f"# Expectations\n\n{MADE}\nWhat may stand under `expect`.\n\n{expectations}",
         "hosts.md": f"# Hosts\n\n{MADE}\n```text\n{known}\n```\n",
     }
 
@@ -100,3 +101,5 @@ if __name__ == "__main__":
     PAGES.mkdir(exist_ok=True)
     for name, text in pages().items():
         (PAGES / name).write_text(text)
+    for name, made in (("scenario", schema()), ("trace", trace_schema())):
+        (PACKAGE / f"{name}.schema.json").write_text(f"{json.dumps(made, indent=2)}\n")

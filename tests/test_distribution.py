@@ -1,8 +1,10 @@
 """What is in the archives that are published."""
 
+import runpy
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -53,3 +55,28 @@ def test_source_archive_can_be_tested(archives):
 
     assert {"tests", "scenarios", "pytest_hookharness", "noxfile.py", "pyproject.toml", "LICENSE"} <= tops
     assert "tests/test_distribution.py" in packed
+
+
+LINKS = "[a](docs/a.md#b) [b](#here) [c](https://elsewhere.example/c.md) ![d](docs/d.png)"
+
+
+def test_links_of_the_readme_on_the_package_index():
+    """With an address of the repository its relative links are absolute; without one all stay as they are."""
+    addressed = runpy.run_path(str(ROOT / "hatch_build.py"))["addressed"]
+
+    assert addressed(LINKS, {"Repository": "https://git.example/us/it/"}) == (
+        "[a](https://git.example/us/it/blob/main/docs/a.md#b) [b](#here) [c](https://elsewhere.example/c.md) "
+        "![d](https://git.example/us/it/blob/main/docs/d.png)"
+    )
+    assert addressed(LINKS, {}) == LINKS
+
+
+def test_the_site_links_to_the_repository():
+    """The site's configuration has the address of the repository if there is one, and from nowhere else."""
+    configured = runpy.run_path(str(ROOT / "docs" / "build_site.py"))["configured"]
+    text = (ROOT / "zensical.toml").read_text()
+
+    project = tomllib.loads(configured(text, {"Repository": "https://git.example/us/it"}))["project"]
+
+    assert (project["repo_url"], project["docs_dir"]) == ("https://git.example/us/it", "pages")
+    assert "repo_url" not in tomllib.loads(configured(text, {}))["project"]

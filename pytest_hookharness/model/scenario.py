@@ -169,7 +169,7 @@ class Scenario:
         files: Files that are written into the workspace, by relative path; ``{{session_id}}`` stands for the
             identifier of the session. A text that begins with ``#!`` makes the file executable.
         modes: Permission bits of files, by path.
-        git: Whether the workspace is a Git repository with a commit. Without the key: if the project is one.
+        git: Whether the workspace is a Git repository with a commit (without the key: if the project is one).
         options: Options of the host, by the host's own names.
         flags: Values of `stop_hook_active` for successive stop events, instead of the host's own; `absent`
             leaves the key out. They repeat. Empty: the host's own.

@@ -9,6 +9,9 @@ from contextvars import ContextVar
 
 from pytest_hookharness.model.fast_dataclass import dataclass
 
+# How the reason of an undecided verdict begins if the budget ended.
+USED_UP = "time budget used up"
+
 
 class BudgetEnded(Exception):
     """

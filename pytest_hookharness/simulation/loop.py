@@ -33,7 +33,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.time_budget import BudgetEnded, remaining
+from pytest_hookharness.model.time_budget import USED_UP, BudgetEnded, remaining
 from pytest_hookharness.model.trace import State, StateEntry, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
@@ -160,16 +160,16 @@ class Loop:
         """Return the end of a run whose time budget is used up, with a budget that would be enough."""
         testbed, turns = self._testbed, self._turn_limit
         wall, used = testbed.settings.wall, testbed.slot.clock() - self._began
-        seen, wanted = f"for {counted(self.turn, 'turn')}", f"the {turns:,} that are allowed"
+        seen, wanted = f"for {self.turn} of {counted(turns, 'turn')}", "all of them"
         # In a third of the time no more than turns are played, and experiments follow them.
         needed = used * (turns + _EXPERIMENTS) / max(1, self.turn)
         if not self.turn:
-            seen, wanted = "before the first turn was over", "hook runs that take the whole hook timeout"
+            seen, wanted = "before the first turn was over", "hooks that use up their timeout in every turn"
             needed = turns * testbed.hook_timeout
         enough = f"{math.ceil(max(2 * wall, needed) / 60)}m"
         why = (
-            f"time budget used up: {format_duration(wall)} {seen}; for {wanted}, --hook-budget {enough} "
-            f"would be enough (--budget {enough} of the shell command)"
+            f"{USED_UP}: {format_duration(wall)} {seen}; {wanted} may need {enough}: "
+            f"--budget {enough}, or --hook-budget {enough} in pytest"
         )
         return RunEnd(how="wall", turn=self.turn, why=why)
 

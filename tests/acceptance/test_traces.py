@@ -36,7 +36,7 @@ def records(file):
 
 
 def test_the_shipped_schema_is_the_exported_one():
-    """The file in the package is what the code has; write it anew with ``hookharness schema --trace``."""
+    """The file in the package is what the code has; `nox -s pages` writes it anew."""
     assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema()
     jsonschema.Draft202012Validator.check_schema(schema())
 

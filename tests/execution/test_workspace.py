@@ -266,6 +266,8 @@ def test_nothing_of_the_developers_environment_is_inherited(
             "LC_ALL": "C.UTF-8",
             "TERM": "xterm",
             "TZ": "UTC",
+            "npm_config_logs_max": "0",
+            "npm_config_update_notifier": "false",
             "GIVEN": "yes",
         }
         assert path[0] == str(workspace.bin)

@@ -150,3 +150,15 @@ def test_no_duration_is_longer_than_clocks_can_show(wait):
     """A duration of more than a hundred years is an error at its place."""
     with pytest.raises(ScenarioErrors, match=r"longer than 36525d|out of range"):
         loads(f"name: a\nagent: [{{wait: {wait}}}]\n", Path("x.scenario.yaml"))
+
+
+@pytest.mark.parametrize(("key", "git"), [("", True), ("git: false", False), ("git: true", True)])
+def test_a_copy_of_a_repository_is_one(tmp_path, key, git):
+    """A project with a `.git` becomes a repository unless the file says otherwise; any other does not."""
+    (tmp_path / "own" / ".git").mkdir(parents=True)
+    (tmp_path / "plain").mkdir()
+    text = f"name: a\nproject: own\n{key}\nvariants:\n  v: {{project: plain}}\n"
+
+    own, plain = loads(text, tmp_path / "x.scenario.yaml")
+
+    assert (own.git, plain.git) == (git, key == "git: true")

@@ -69,6 +69,19 @@ def unlabelled(acts):
             yield replace(act, label="") if hasattr(act, "label") else act
 
 
+@pytest.mark.parametrize("git", [True, False])
+def test_a_written_scenario_of_a_repository(tmp_path, git):
+    """The copy of a repository is a repository again if the scenario's is."""
+    (tmp_path / ".git").mkdir()
+    scenario = Scenario(name="a", project=tmp_path, git=git)
+
+    (read,) = scenario_files.loads(
+        write(scenario, name="a", why="", folder="repository"), tmp_path / "a.scenario.yaml"
+    )
+
+    assert read.git == git
+
+
 def test_a_written_scenario_can_be_read(scenario, tmp_path):
     """A scenario that is written and loaded is the same scenario, unusual characters included."""
     text = write(scenario, name="again", why="It shows: this.", folder="project")

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import shutil
 
 import pytest
 
@@ -522,3 +523,15 @@ def normalised(outcome) -> str:
         lines.append(repr(dataclasses.replace(step, exchange=exchange)))
     # Two simulations cannot have the same folder at the same time.
     return re.sub(r"/simulation\d+/test(\.\d+)?/|-simulation\d+-test(-\d+)?-", "/base/", "\n".join(lines))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_logs_of_npm_are_no_difference(play):
+    """A hook that runs npm is in the same state after each turn, although npm names its logs after the time."""
+    outcome = play(
+        hooks={"Stop": "npm test >&2 || exit 2"}, files={"package.json": '{"scripts": {"test": "exit 1"}}'}
+    )
+
+    assert outcome.livelock
+    assert outcome.iterations <= 6

@@ -22,7 +22,9 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Undecided
 
 # Verdicts on sessions whose end hooks refuse again and again.
 ENDLESS = frozenset(["livelock", "capped", "no-end"])
@@ -162,8 +164,13 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
     problems = tuple(find_problems(hook_set, outcomes))
     wrong = {problem.symptom.hook for problem in problems}
     unplayed = [*_describe_unplayed(played)]
-    ending = [one.outcome for one in played if one.outcome is not None and one.session.ends]
-    open_ends = dict.fromkeys(doubt for outcome in ending for doubt in open_questions(outcome))
+    ending = [one for one in played if one.outcome is not None and one.session.ends]
+    open_ends = dict.fromkeys(
+        doubt
+        for one in ending
+        if one.outcome is not None and not _is_cut(one.outcome)
+        for doubt in open_questions(one.outcome)
+    )
     unshown = [
         _describe_never_run(hook_set, hook)
         for hook in find_never_run(hook_set, outcomes)
@@ -176,8 +183,26 @@ def summarise(hook_set: HookSet, played: Sequence[PlayedSession]) -> Summary:
         ),
         tried=tuple(_describe_tried(hook_set, played, outcomes)),
         open=(*unshown, *_find_never_refusing(hook_set, outcomes), *(() if hook_set.git else (_NO_GIT,))),
-        undecided=(*unplayed, *open_ends, *_find_untried(outcomes)),
+        undecided=(*unplayed, *_describe_cut(ending), *open_ends, *_find_untried(outcomes)),
     )
+
+
+def _is_cut(outcome: Outcome) -> bool:
+    return isinstance(outcome.verdict, Undecided) and outcome.verdict.why.startswith(USED_UP)
+
+
+def _describe_cut(played: Sequence[PlayedSession]) -> Iterator[str]:
+    """Yield a sentence that names the sessions which the time budget cut before their ends were known."""
+    cut = dict.fromkeys(
+        f"{one.session.title} ({counted(one.outcome.iterations, 'turn')})"
+        for one in played
+        if one.outcome is not None and _is_cut(one.outcome) and open_questions(one.outcome)
+    )
+    if cut:
+        yield (
+            f"Cut by the time budget, so it is unknown whether they end: {'; '.join(cut)}. A larger budget "
+            "lets them go on."
+        )
 
 
 def _describe_unplayed(played: Sequence[PlayedSession]) -> Iterator[str]:

@@ -32,6 +32,10 @@ _FIXED: Mapping[str, str] = {
     "SHELL": "/bin/sh",
     "USER": "agent",
     "LOGNAME": "agent",
+    # In each run npm writes a log that is named after the time, so that no state would ever repeat, and waits
+    # for news about its versions.
+    "npm_config_logs_max": "0",
+    "npm_config_update_notifier": "false",
 }
 
 

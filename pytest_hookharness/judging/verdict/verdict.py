@@ -30,6 +30,7 @@ from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
 from pytest_hookharness.model.reads import ObservedCycle
+from pytest_hookharness.model.time_budget import USED_UP
 from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 
 _NO_EXPECTATION = Expectation()
@@ -105,7 +106,7 @@ def judge(case: JudgeInput) -> verdicts.Verdict:
         case "turns":
             return _cut(case, end.why or f"no end{_no_repeat(case)} in {turns}")
         case "wall":
-            why = end.why or f"time budget used up: no end{_no_repeat(case)} in {turns}"
+            why = end.why or f"{USED_UP}: no end{_no_repeat(case)} in {turns}"
             return _cut(case, why)
         case "interrupted":
             return _cut(case, f"interrupted after {turns}")

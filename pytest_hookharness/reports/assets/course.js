@@ -84,13 +84,24 @@ function dot(run, row, {turn, x, y, angle}) {
     svg("title", {}, spoken ? `${name}: ${spoken}` : name),
     mood === "refused" ? svg("rect", {class: "turn", x: x - DOT + 1, y: y - DOT + 1, width: 2 * DOT - 2, height: 2 * DOT - 2, rx: 4})
       : svg("circle", {class: "turn", cx: x, cy: y, r: turn ? DOT : 9}),
-    turn ? svg("text", {x, y: y + 5, "text-anchor": "middle"}, turn) : null, beside(seen, x, y, angle));
+    turn ? svg("text", {x, y: y + 5, "text-anchor": "middle"}, turn) : null, turn ? beside(seen, x, y, angle) : atStart(seen, y));
+}
+
+// The events before the first turn: above the line, because there is no room to the left of them.
+function atStart(seen, y) {
+  const lines = labels(seen);
+  return svg("text", {class: "dim", "aria-hidden": "true"},
+    lines.map((words, place) => svg("tspan", {x: 4, y: y - DOT - 3 - (lines.length - 1 - place) * 14}, words)));
+}
+
+function labels(seen) {
+  const lines = seen.slice(0, 2).map((step) => `${clipped(step.event)} ${SIGNS[outcomeOf(step)]}${step.hook_runs.length > 1 ? ` ${step.hook_runs.length} hooks` : ""}`);
+  return seen.length > 2 ? [...lines, `+${seen.length - 2} more`] : lines;
 }
 
 // The events of a turn: below it on the line, outside the ring on the cycle.
 function beside(seen, x, y, angle) {
-  const lines = seen.slice(0, 2).map((step) => `${clipped(step.event)} ${SIGNS[outcomeOf(step)]}${step.hook_runs.length > 1 ? ` ${step.hook_runs.length} hooks` : ""}`);
-  if (seen.length > 2) lines.push(`+${seen.length - 2} more`);
+  const lines = labels(seen);
   const side = angle === undefined ? 0 : Math.round(Math.cos(angle) * 10) / 10;
   const anchor = side > 0.3 ? "start" : side < -0.3 ? "end" : "middle";
   const far = DOT + 8;

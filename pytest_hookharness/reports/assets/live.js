@@ -1,7 +1,7 @@
 // A session in the simulation and on the real program: the first difference, all others, and both sides.
 
 const MOST_BOXES = 3;
-const FOLDED_SIDE = 600;
+const FOLDED_SIDE = 160;
 
 function liveView(live) {
   const known = live.differences.filter((each) => each.known);
@@ -25,12 +25,13 @@ function differenceBox({category, where, simulated, real, rule, known}) {
   const [mine, theirs] = marked(simulated.text, real.text);
   return html("div", {class: `box ${known ? "odd" : "bad"}`}, html("p", {}, badge(category, known ? "odd" : "bad"), " ", html("bdi", {}, where)),
     facts([["simulated", html("pre", {tabindex: "0"}, mine)], ["real", html("pre", {tabindex: "0"}, theirs)], ["known", known]]),
-    rule ? [html("p", {class: "soft small"}, known ? "The rule of the profile:" : "The rule of the profile that does not hold:"), ruleBlock(rule)] : null);
+    rule ? [html("p", {class: "soft small"}, "The rule of the profile behind the simulated value:"), ruleBlock(rule)] : null);
 }
 
 // Two texts, in each the part that the other one has not.
 function marked(...texts) {
-  const [one, two] = texts.map((text) => [...text]);
+  const trimmed = texts.map((text) => text.trim());
+  const [one, two] = (trimmed[0] === trimmed[1] ? texts : trimmed).map((text) => [...text]);
   const most = Math.min(one.length, two.length);
   let [head, tail] = [0, 0];
   while (head < most && one[head] === two[head]) head += 1;
@@ -53,6 +54,6 @@ function bothSides({differences, turns, ends}) {
 
 function sideCell(side, entries) {
   return html("td", {"data-side": side}, entries.length ? entries.map(({who, text}) => text.text.length > FOLDED_SIDE
-    ? opened({class: "more"}, [html("span", {class: "who"}, who), html("bdi", {}, oneLine(text.text))], () => html("pre", {tabindex: "0"}, text.text))
-    : html("p", {class: "step"}, html("span", {class: "who"}, who), html("bdi", {}, text.text))) : html("p", {class: "soft"}, "nothing"));
+    ? opened({class: "more"}, [html("span", {class: "who"}, who), html("bdi", {}, `${oneLine(text.text).slice(0, FOLDED_SIDE / 2)}…`)], () => html("pre", {tabindex: "0"}, text.text))
+    : html("p", {class: "step"}, html("span", {class: "who"}, who), " ", html("bdi", {}, text.text))) : html("p", {class: "soft"}, "nothing"));
 }

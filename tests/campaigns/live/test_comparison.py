@@ -98,7 +98,7 @@ def test_one_difference(change, found):
 
 
 def test_the_first_difference_of_the_session_comes_first():
-    """Differences are in the order of the session, whatever their category; those about all of it come last."""
+    """Differences come in the order of the session, whatever their category; those about all of it last."""
     real = session(
         runs=(RUNS[0], RUNS[1], (run(more=1),)),
         told=(session().told[0], (Told(text="wrote nothing"),)),
@@ -141,7 +141,9 @@ def test_a_known_difference_is_agreement():
 
     assert record["agreed"]
     assert record["headline"].endswith(", 1 known difference")
-    assert [one["known"] for one in record["differences"]] == ["a resumed session counts results as prompts too"]
+    assert [one["known"] for one in record["differences"]] == [
+        "a resumed session counts results as prompts too"
+    ]
 
 
 def test_events_that_run_at_the_same_time():

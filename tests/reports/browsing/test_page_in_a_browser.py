@@ -339,7 +339,10 @@ def test_two_runs_side_by_side(browser, written):
 
 def live_record(*differences):
     """A record of a comparison with a real program, with these differences."""
-    sides = {"simulated": [said("Stop", "./check.sh exited 2")], "real": [said("Stop", "./check.sh exited 0")]}
+    sides = {
+        "simulated": [said("Stop", "./check.sh exited 2")],
+        "real": [said("Stop", "./check.sh exited 0")],
+    }
     return {
         "record": "live",
         "version": "2.1.329",
