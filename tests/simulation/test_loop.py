@@ -403,7 +403,7 @@ def test_the_time_budget_causes_no_finding(harness, play):
     assert "HUNG-HOOK" not in [finding.name for finding in outcome.findings]
     assert not any("hook_timeout" in text for text in outcome.assumptions)
     assert outcome.verdict.why.startswith("time budget used up: 0.4 s before the first turn was over")
-    assert "--hook-budget 34m would be enough" in outcome.verdict.why
+    assert "--hook-budget 34m in pytest" in outcome.verdict.why
     assert outcome.findings == ()
     assert outcome.hook_runs() == outcome.iterations == 0
 
