@@ -18,6 +18,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.answer_rewording import reworded_answers
 from pytest_hookharness.campaigns.check.draft_files import DraftFiles
 from pytest_hookharness.campaigns.check.grouping import ENDLESS
+from pytest_hookharness.campaigns.check.hook_program import unquoted_paths
 from pytest_hookharness.execution import hookharness_limit
 from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 from pytest_hookharness.judging.findings import codes, finding_catalogue
@@ -52,6 +53,7 @@ class Candidate:
         limits: Whether it only limits how often a hook refuses a stop.
         honoured: Whether a refusal of the hook must be honoured with it.
         timeout: The new timeout of the hook in seconds; ``None`` if it stays.
+        place: Name of the folder in which it is played; empty for the usual one.
     """
 
     text: str
@@ -60,6 +62,7 @@ class Candidate:
     limits: bool = False
     honoured: bool = False
     timeout: float | None = None
+    place: str = ""
 
 
 def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
@@ -75,6 +78,8 @@ def find_candidates(problem: Problem, place: HookSet, files: DraftFiles) -> Iter
         yield from _correct_path(hooks[0], place, files)
     elif kind == finding_catalogue.MANGLED.name:
         yield from _reword(hooks[0], place, files)
+    elif kind == codes.UNQUOTED_PATH.name:
+        yield from _quote(hooks, place, files)
     elif kind in (codes.TIMEOUT_UNIT.name, finding_catalogue.HUNG_HOOK.name):
         yield from _change_unit(hooks, place, files)
 
@@ -178,6 +183,22 @@ def _correct_path(hook: Hook, place: HookSet, files: DraftFiles) -> Iterator[Can
         if draft is not None:
             text = f"Name the script by its path: `{new}`."
             yield Candidate(text=text, files=draft, renamed={hook.command: new})
+
+
+def _quote(hooks: Sequence[Hook], place: HookSet, files: DraftFiles) -> Iterator[Candidate]:
+    """Yield the commands with their paths in quotes."""
+    renamed: dict[str, str] = {}
+    for hook in hooks:
+        new = hook.command
+        for variable in reversed(unquoted_paths(place, hook)):
+            new = f'{new[: variable.start()]}"{variable[0]}"{new[variable.end() :]}'
+        renamed[hook.command] = new
+    draft = files
+    for file in place.files:
+        draft = _with_commands(place, draft, file, renamed) or draft
+    if draft is not files:
+        text = f"Quote the paths, as in `{next(iter(renamed.values()))}`."
+        yield Candidate(text=text, files=draft, renamed=renamed, place="a folder")
 
 
 def _of_name(root: Path, script: str) -> Iterator[str]:

@@ -82,7 +82,7 @@ def _play(run: CheckRun, report: CheckReport, problem: Problem, candidate: Candi
         played: list[PlayedSession] = []
         # The first one alone, because it shows most changes that fix nothing.
         for some in (sessions[:1], sessions[1:]):
-            played += _try_out(run, [_with(session, change) for session in some])
+            played += _try_out(run, [_with(session, change, candidate.place) for session in some])
             if not _is_clean(played, candidate, known - fixed):
                 return ""
         if not _works(played, candidate, problem):
@@ -149,8 +149,9 @@ def _changed(place: HookSet, files: DraftFiles) -> Generator[Callable[[Scenario]
         yield lambda scenario: replace(scenario, plugin=root)
 
 
-def _with(session: CheckSession, change: Callable[[Scenario], Scenario]) -> CheckSession:
-    return replace(session, scenario=change(session.scenario))
+def _with(session: CheckSession, change: Callable[[Scenario], Scenario], place: str = "") -> CheckSession:
+    scenario = change(session.scenario)
+    return replace(session, scenario=replace(scenario, place=place or scenario.place))
 
 
 def _is_clean(played: Sequence[PlayedSession], candidate: Candidate, allowed: set[_Cause]) -> bool:
@@ -202,7 +203,9 @@ def _describe(candidate: Candidate, played: Sequence[PlayedSession]) -> str:
         seen = ", and the refusal is honoured" if candidate.honoured else ""
         if candidate.timeout is not None:
             seen = f", and no run of the hook takes half of {candidate.timeout:g} s"
-        return f"{counted(len(outcomes), 'session')} with it: the problem is not seen, nor a new one{seen}."
+        where = f" in a folder called `{candidate.place}`" if candidate.place else ""
+        sessions = f"{counted(len(outcomes), 'session')} with it{where}"
+        return f"{sessions}: the problem is not seen, nor a new one{seen}."
     # A host on which the hook never refuses says nothing about the limiter.
     refusals = [(outcome.host, _refusals(outcome, {*candidate.renamed.values()})) for outcome in outcomes]
     refusals = [(host, number) for host, number in refusals if number]

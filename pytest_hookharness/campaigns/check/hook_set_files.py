@@ -25,6 +25,7 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 WORKSPACE, PLUGIN = "workspace/", "plugin/"
 _WORD = re.compile(r"[\w./@+-]+")
+_VARIABLE = re.compile(r"\$\w+")
 _LONGEST = 1 << 18
 # The variable with the folder of a skill, for the hooks in its front matter.
 _SKILL_FOLDER = "CLAUDE_SKILL_DIR"
@@ -118,7 +119,8 @@ def _sources(root: Path, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
         os.path.normpath(word.lstrip("/"))
         for hook in hooks
         for part in (hook.command.replace(str(root), ""), *(hook.args or ()))
-        for word in _WORD.findall(part)
+        # The letters of `$NAME/x.sh` are no part of the path.
+        for word in _WORD.findall(_VARIABLE.sub("", part))
     )
     for name in names:
         path = root / name

@@ -19,6 +19,7 @@ from pytest_hookharness.campaigns.check.hook_program import (
     relative_script,
     unquoted_paths,
 )
+from pytest_hookharness.campaigns.check.input_keys import never_sent
 from pytest_hookharness.campaigns.check.rewording import (
     known_tools,
     matched_tools,
@@ -75,6 +76,7 @@ def check_statically(hook_set: HookSet) -> StaticResult:
         *_not_run([(hook, found) for hook, found in obstacles if not found.local]),
         *(symptom for hook in hook_set.hooks for symptom in _of_hook(hook_set, hook)),
         *_of_variables(hook_set),
+        *_of_input(hook_set),
         *_of_shells(hook_set, [hook for hook, _ in obstacles]),
         *_of_paths(hook_set, [hook for hook, found in obstacles if not found.local]),
     ]
@@ -127,6 +129,15 @@ def _of_variables(hook_set: HookSet) -> Iterator[Symptom]:
         text = f"${name} is always empty, as {hook_set.host} sets no such variable."
         symptom = _together(CONFIG_OFF, hooks, text)
         yield replace(symptom, advice="Read the JSON on standard input: `jq -r .tool_input.file_path`.")
+
+
+def _of_input(hook_set: HookSet) -> Iterator[Symptom]:
+    """Yield keys that scripts read from their input and that no host sends, each once with its hooks."""
+    found = [(hook, never_sent(hook_set, hook)) for hook in hook_set.hooks]
+    for key, meant in dict.fromkeys(pair for _, pair in found if pair[0]):
+        text = f"the script reads `{key}` of its input, and {hook_set.host} sends `{meant}`."
+        symptom = _together(CONFIG_OFF, [hook for hook, pair in found if pair == (key, meant)], text)
+        yield replace(symptom, advice=f"Read `{meant}`.")
 
 
 def _of_shells(hook_set: HookSet, broken: Sequence[Hook]) -> Iterator[Symptom]:
@@ -192,7 +203,15 @@ def _never_matches(hook_set: HookSet, hook: Hook) -> str:
         others = [one.name for one in profile.events.values() if hook.matcher in _choices(one)]
         hint = f" (did you mean the event {others[0]}?)" if others else ""
         return f"its matcher `{hook.matcher}` fits none of {', '.join(values)}{hint}"
-    return _no_tool(hook_set, hook) if rule.target == "tool_name" else ""
+    if rule.target == "tool_name":
+        return _no_tool(hook_set, hook)
+    # Kinds of subagents have names of their own.
+    event = hook.matcher if hook.matcher in profile.events else ""
+    return (
+        f"its matcher `{event}` is compared with `{rule.target}`, and is the name of an event"
+        if event
+        else ""
+    )
 
 
 def _choices(rule: hosts.EventRule) -> tuple[str, ...]:

@@ -140,6 +140,24 @@ def test_scripts_without_an_answer():
     assert [*reworded_answers("exit 2 # {hookSpecificOutput: {")] == []
 
 
+def test_paths_in_quotes(project):
+    """The variables that the shell splits are quoted in the settings, each once and nothing else."""
+    command = "cd $CLAUDE_PROJECT_DIR && ${CLAUDE_PROJECT_DIR}/hooks/hook.sh '$CLAUDE_PROJECT_DIR'"
+    (found,) = candidates(project(command), "UNQUOTED-PATH")
+    new = """cd "$CLAUDE_PROJECT_DIR" && "${CLAUDE_PROJECT_DIR}"/hooks/hook.sh '$CLAUDE_PROJECT_DIR'"""
+    assert found.renamed == {command: new}
+    assert json.dumps(new).encode() in found.files.read(".claude/settings.json")
+
+
+@pytest.mark.nightly
+def test_quotes_are_proved(project):
+    """Quotes are offered after the hook was found in a folder with a space in its name."""
+    report = checked(project("$CLAUDE_PROJECT_DIR/hooks/hook.sh", text="#!/bin/sh\nexit 0\n"))
+    (problem,) = (one for one in report.problems if one.symptom.kind == "UNQUOTED-PATH")
+    assert problem.fix is not None
+    assert "1 session with it in a folder called `a folder`" in problem.fix.evidence
+
+
 @pytest.mark.nightly
 def test_an_endless_hook_is_fixed(project):
     """The limiter is offered after sessions with it ended on each host that reads the settings."""

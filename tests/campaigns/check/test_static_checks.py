@@ -314,3 +314,36 @@ def test_variables_that_no_host_sets(found):
         "$CLAUDE_TOOL_INPUT_FILE_PATH is always empty, as claude-code sets no such variable" in symptom.text
     )
     assert not kinds(found(("PostToolUse", 'echo "${CLAUDE_TOOL_NAME:-none}" "$CLAUDE_PROJECT_DIR"')))
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "said"),
+    [
+        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript // empty')\n", "`transcript_path`"),
+        ("x.sh", "IN=$(cat || true)\nT=$(jq -r .x,'.transcript' <<<\"$IN\")\n", "`transcript_path`"),
+        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript // .transcript_path')\n", ""),
+        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.transcript[0] | length')\n", ""),
+        ("x.sh", "IN=$(cat)\nT=$(jq -r '.transcript' state.json)\n", ""),
+        ("x.sh", "IN=$(cat)\nT=$(echo \"$IN\" | jq -r '.own_key')\n", ""),
+        ("x.py", "data = json.load(sys.stdin)\npath = data.get('transcript')\n", "`transcript_path`"),
+        ("x.py", "data = json.load(sys.stdin)\ndata.get('transcript') or data['transcript_path']\n", ""),
+        ("x.py", "data = json.load(open('x'))\npath = data.get('transcript')\n", ""),
+        ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.transcript;\n", "`transcript_path`"),
+        ("x.js", "read(stdin); const i = JSON.parse(raw);\nlet f = i.name || i.toString();\n", ""),
+        ("x.js", "read(stdin); a = JSON.parse(raw);\nb = JSON.parse(file);\nlet f = a.transcript;\n", ""),
+    ],
+)
+def test_a_key_that_no_host_sends(tmp_path, found, script, text, said):
+    """A script that reads a key which no host sends, and never the one that is meant, is found."""
+    at(tmp_path, f"hooks/{script}", text)
+    result = found(("Stop", f'sh "$CLAUDE_PROJECT_DIR/hooks/{script}"'))
+    assert kinds(result) == (["CONFIG-OFF"] if said else [])
+    assert not said or f"and claude-code sends {said}" in result.symptoms[0].text
+
+
+def test_a_matcher_that_names_an_event(found):
+    """A matcher of subagents that names an event fits none; other names may be those of subagents."""
+    result = found(("SubagentStop", "true", "Stop"), ("SubagentStop", "true", "reviewer"))
+    (symptom,) = result.symptoms
+    assert (symptom.kind, symptom.hook) == ("NEVER-FIRED", "true")
+    assert "is compared with `agent_type`" in symptom.text

@@ -1,0 +1,84 @@
+"""
+Keys that a script reads from the input of its hook, and that no host sends: a longer one is meant.
+
+Only what a script plainly parses from standard input is looked at, line by line: a line that also reads a
+known key has a fallback for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import PurePath
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.protocol import Hook
+
+# Where a script keeps its input, and how it reads a key of that.
+_SHELL = re.compile(r"^\s*(?:local\s+)?(\w+)=[\"']?\$\(\s*cat\b[^)]*\)", re.MULTILINE)
+_JQ_PROGRAM = r"\bjq\s[^'|\n]*'([^'\n]*)'"
+_JQ = rf"\$\{{{{?{{0}}\}}}}?[\"']?\s*\|\s*{_JQ_PROGRAM}|{_JQ_PROGRAM}\s*<<<\s*[\"']?\$\{{{{?{{0}}\b"
+_JQ_PATH = re.compile(r"\.(\w+)[\w.?\[\]]*")
+_JQ_LITERAL = re.compile(r"empty|null|true|false|\d+|\"[^\"]*\"|\[\]|\{\}")
+_PYTHON = re.compile(r"\b(\w+)(?:\s*:[^=\n]+)?\s*=\s*json\.loads?\(\s*sys\.stdin(?:\.read\(\))?\s*\)")
+_GET = r"\b{0}(?:\.get\(\s*|\[)[\"'](\w+)[\"']"
+_JAVASCRIPT = re.compile(r"\b(\w+)\s*=\s*JSON\.parse\(")
+_MEMBER = r"(?<![\w.]){0}\??\.(\w+)\b(?!\s*\()"
+# Parts of so many keys that one alone does not tell which is meant.
+_VAGUE = frozenset({"path", "id", "name", "type", "event", "data"})
+
+
+def never_sent(hook_set: HookSet, hook: Hook) -> tuple[str, str]:
+    """Return a key that a hook's script reads and no host sends, and the one that is meant; or nothing."""
+    rule = hosts.find(hook_set.host).events.get(hook.event)
+    texts = [text for path, text in hook_set.sources if PurePath(path).name in hook.command]
+    if rule is None or len(texts) != 1:
+        return "", ""
+    sent = [field.name for field in rule.fields.fields]
+    for keys in _lines_of_keys(texts[0]):
+        if keys and not _known_keys().intersection(keys):
+            meant = [key for key in sent if all(_is_part(one, key) for one in keys)]
+            vague = all(_words(key) <= _VAGUE for key in keys)
+            if meant and not vague and meant[0] not in texts[0]:
+                return keys[0], meant[0]
+    return "", ""
+
+
+@cache
+def _known_keys() -> frozenset[str]:
+    events = (event for profile in hosts.known() for event in profile.events.values())
+    return frozenset(field.name for event in events for field in event.fields.fields)
+
+
+def _words(key: str) -> frozenset[str]:
+    return frozenset(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower().split("_"))
+
+
+def _is_part(key: str, whole: str) -> bool:
+    return _words(key) < _words(whole)
+
+
+def _lines_of_keys(text: str) -> Iterator[Sequence[str]]:
+    """Yield the keys of the input that each line of a script reads, if it is plain which these are."""
+    for variable in dict.fromkeys(_SHELL.findall(text)):
+        for programs in re.findall(_JQ.format(variable), text):
+            yield _of_jq("".join(programs))
+    patterns = [re.compile(_GET.format(variable)) for variable in _PYTHON.findall(text)]
+    parsed = _JAVASCRIPT.findall(text) if "stdin" in text.lower() else []
+    # Of several parsed texts, nobody knows which one is the input.
+    patterns += [re.compile(_MEMBER.format(parsed[0]))] if len(parsed) == 1 else []
+    for pattern in patterns:
+        yield from (pattern.findall(line) for line in text.splitlines())
+
+
+def _of_jq(program: str) -> Sequence[str]:
+    """Return the first keys of the paths of a program such as ``.one // .other // empty``, or nothing."""
+    keys: list[str] = []
+    for part in map(str.strip, program.split("//")):
+        if path := _JQ_PATH.fullmatch(part):
+            keys.append(path[1])
+        elif not _JQ_LITERAL.fullmatch(part):
+            return ()
+    return keys
