@@ -41,3 +41,40 @@ def test_the_shell_command_is_refused():
 
     assert (refused.returncode, refused.stderr) == (2, f"hookharness: {REFUSAL}\n")
     assert printed.returncode == 0
+
+
+# Names of the standard library that Python does not have on a Mac.
+ON_A_MAC = """\
+import asyncio, errno, fcntl, os, pkgutil, resource, select, signal, socket, subprocess, sys, time
+import sysconfig
+sysconfig.get_config_vars()
+missing = {
+    os: "O_PATH O_DIRECT O_TMPFILE O_NOATIME memfd_create pidfd_open unshare setns getxattr setxattr "
+        "listxattr removexattr sched_getaffinity pipe2 posix_fadvise copy_file_range splice eventfd",
+    select: "epoll EPOLLIN POLLRDHUP",
+    signal: "SIGRTMIN SIGRTMAX SIGPWR SIGSTKFLT sigtimedwait sigwaitinfo pidfd_send_signal",
+    socket: "SOCK_CLOEXEC SOCK_NONBLOCK AF_NETLINK SO_PEERCRED MSG_CMSG_CLOEXEC",
+    time: "CLOCK_BOOTTIME CLOCK_TAI",
+    resource: "prlimit RLIMIT_SIGPENDING RUSAGE_THREAD",
+    fcntl: "F_SETPIPE_SZ F_GETPIPE_SZ F_NOTIFY",
+    errno: "EUCLEAN ENOMEDIUM EREMOTEIO",
+}
+for module, names in missing.items():
+    for name in names.split():
+        vars(module).pop(name, None)
+sys.platform = "darwin"
+import pytest_hookharness
+for module in pkgutil.walk_packages(pytest_hookharness.__path__, "pytest_hookharness."):
+    __import__(module.name)
+from pytest_hookharness.execution import platform
+print(platform.processes().__name__)
+"""
+
+
+@pytest.mark.slow
+def test_each_module_can_be_imported_on_a_mac():
+    """No module needs, when it is imported, a name that Python has on Linux only."""
+    done = subprocess.run([sys.executable, "-c", ON_A_MAC], capture_output=True, text=True, check=False)
+
+    assert done.stderr == ""
+    assert done.stdout == "pytest_hookharness.execution.platform.darwin\n"

@@ -259,6 +259,13 @@ def test_the_story_of_a_livelock() -> None:
     ]
 
 
+def test_every_assumption_is_printed() -> None:
+    """A livelock in the weakest tier rests on a dozen assumptions, and its story has them all."""
+    assumptions = tuple(f"Assumption number {number}." for number in range(13))
+    report = story(outcome(Livelock(stem=1, period=1), assumptions=assumptions))
+    assert [line for line in assumptions if f"assumed: {line}" not in report] == []
+
+
 def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """Turns that repeat in pairs are shown once and then named together."""
     call = Moved(move=moves.RunCommand(command="true"))

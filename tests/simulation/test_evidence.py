@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.judging.verdict.assumptions import UNOBSERVED
 from pytest_hookharness.model.probes import PerturbationKind
+from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.reports.terminal.story import story
 from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"
@@ -282,3 +286,18 @@ def test_a_file_outside_that_changed_early_in_the_session_matters(harness):
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "driven"
     assert any(str(file) in words for words in outcome.verdict.matters)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mask,evidence", [((), "driven"), (("home/",), "masked")])
+def test_nothing_is_claimed_of_reads_that_cannot_be_observed(tmp_path, mask, evidence):
+    """Where only process groups isolate, a loop is driven or masked, and its story tells all it assumes."""
+    given = scenario_from({"name": "weakest", "hooks": {"Stop": REFUSE}, "mask": [*mask]})
+    with Harness(Settings(base=tmp_path, tier=Tier.GROUP)) as harness:
+        outcome = harness.simulate(replace(given, script=script_from([], then="idle")))
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == evidence
+    told = " ".join(story(outcome, width=1000).splitlines())
+    assert [sentence for sentence in outcome.assumptions if f"assumed: {sentence}" not in told] == []
+    assert any("may survive" in sentence for sentence in outcome.assumptions)
