@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_hookharness.model import moves
 from pytest_hookharness.scenario_files.json_records import UnreadableRecords
-from pytest_hookharness.scenario_files.relative_paths import within
+from pytest_hookharness.scenario_files.relative_paths import with_usual_folder, within
 
 _PROMPTS = ("UserPromptSubmit", "BeforeAgent")
 _BEFORE = ("PreToolUse", "BeforeTool")
@@ -87,7 +87,10 @@ def _in_order(path: Path) -> list[tuple[str, dict[str, Any]]]:
     if not files:
         raise UnreadableRecords(f"{path}: has no recording (*.json); `hookharness record` writes them")
     read = sorted(((_read(file), file.name) for file in files), key=lambda one: (one[0].get("at", 0), one[1]))
-    return [(record["event"], record["payload"]) for record, _ in read]
+    return [
+        (record["event"], dict(with_usual_folder(record["payload"], str(record.get("tmpdir") or ""))))
+        for record, _ in read
+    ]
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Arguments of a recorded call, with paths of the recorded project relative to it."""
+"""Recorded paths: those of the project relative to it, those of temporary files by their usual name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pytest_hookharness.model.protocol import Json, Payload
 
@@ -12,22 +12,33 @@ def within(value: Payload, cwd: str) -> Payload:
     """Return arguments in which paths of the recorded project are relative to it."""
     if not cwd or cwd == "/":
         return value
-    place = re.compile(rf"(?<![\w./-]){re.escape(cwd.rstrip('/'))}(?P<rest>/|(?![\w.-]))")
+    return _replaced(value, cwd, lambda found: "" if found["rest"] and _goes_on(found) else ".")
 
-    def relative(inner: Json) -> Json:
+
+def with_usual_folder(value: Payload, temporary: str) -> Payload:
+    """Return a payload that names ``/tmp`` instead of another folder for temporary files."""
+    if not temporary.startswith("/") or temporary.strip("/") == "":
+        return value
+    return _replaced(value, temporary, lambda found: f"/tmp{found['rest']}")  # noqa: S108 -- a name only
+
+
+def _replaced(value: Payload, folder: str, by: Callable[[re.Match[str]], str]) -> Payload:
+    place = re.compile(rf"(?<![\w./-]){re.escape(folder.rstrip('/'))}(?P<rest>/|(?![\w.-]))")
+
+    def changed(inner: Json) -> Json:
         match inner:
             case str():
-                return place.sub(lambda found: "" if found["rest"] and _goes_on(inner, found) else ".", inner)
+                return place.sub(by, inner)
             case Mapping():
-                return {key: relative(item) for key, item in inner.items()}
+                return {key: changed(item) for key, item in inner.items()}
             case Sequence():
-                return [relative(item) for item in inner]
+                return [changed(item) for item in inner]
             case _:
                 return inner
 
-    return {key: relative(item) for key, item in value.items()}
+    return {key: changed(item) for key, item in value.items()}
 
 
-def _goes_on(text: str, found: re.Match[str]) -> bool:
-    after = text[found.end() : found.end() + 1]
+def _goes_on(found: re.Match[str]) -> bool:
+    after = found.string[found.end() : found.end() + 1]
     return bool(after) and not after.isspace() and after not in "'\";&|)"

@@ -26,6 +26,9 @@ OLD = "/home/dev/.claude/projects/-home-dev-web-shop/x.jsonl"
         (OLD, "/t/home/.claude/s"),
         ({"list": ["/home/dev/web.shop"], "n": 1}, {"list": ["/t/workspace"], "n": 1}),
         ("/tmp/a /var/folders/x1/y_2/T/b /tmpfs", "/t/tmp/a /t/tmp/b /tmpfs"),
+        ("/private/tmp/a /private/var/tmp/b /private/etc", "/t/tmp/a /t/tmp/b /private/etc"),
+        ("/private/var/folders/x1/y_2/T/c", "/t/tmp/c"),
+        ("/home/runner/work/_temp/a /home/runner/work/_tempo", "/t/tmp/a /home/runner/work/_tempo"),
     ],
 )
 def test_recorded_paths_lead_into_the_workspace(given, moved):
@@ -46,6 +49,18 @@ def test_any_folder_of_a_session_is_the_workspace(cwd):
     moved = move_recorded({"working_dir": cwd, "message": f"{cwd}/a /home/dev/x"}, HERE)
     home = "/t/workspace" if cwd == "/home/dev" else "/home/dev"
     assert moved == {"working_dir": "/t/workspace", "message": f"/t/workspace/a {home}/x"}
+
+
+@pytest.mark.parametrize(
+    ("cwd", "file"),
+    [("/private/tmp/shop", "/tmp/shop/a"), ("/var/shop", "/private/var/shop/a")],
+)
+def test_a_project_with_two_names(cwd, file):
+    """On macOS a path in /tmp or /var is one in /private too; both names of a project are replaced."""
+    assert move_recorded({"cwd": cwd, "file": file}, HERE) == {
+        "cwd": "/t/workspace",
+        "file": "/t/workspace/a",
+    }
 
 
 @pytest.mark.parametrize("cwd", ["/t/workspace", "/t/workspace/api", "api", None])

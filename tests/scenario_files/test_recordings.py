@@ -6,6 +6,7 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult, Tools
+from pytest_hookharness.scenario_files.recordings import read_recordings
 
 CALL = {"tool_use_id": "c", "tool_name": "Bash", "tool_input": {"command": "cat /home/dev/p/a.py"}}
 RESPONSE = {"stdout": "x"}
@@ -88,3 +89,11 @@ def test_other_lists_have_no_recordings():
     """Reactions are moves, so they cannot play a recording."""
     with pytest.raises(scenario_files.ScenarioErrors):
         scenario_files.script_from([], when=[{"do": [{"recording": "kept"}]}])
+
+
+def test_the_recorded_folder_for_temporary_files(tmp_path):
+    """Whatever the folder for temporary files was called, payloads name it as a hook elsewhere does."""
+    payload = {"a": ["/scratch/ci-7/x /scratch/ci-70"]}
+    record = {"event": "Stop", "tmpdir": "/scratch/ci-7/", "payload": payload}
+    (tmp_path / "1.json").write_text(json.dumps(record))
+    assert read_recordings(tmp_path) == {"Stop": [{"a": ["/tmp/x /scratch/ci-70"]}]}

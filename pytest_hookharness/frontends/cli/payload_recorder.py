@@ -80,6 +80,8 @@ class _Recording:
             "event": _event(self._payload),
             "command": redact(self._command, secrets),
             "at": self._at,
+            # The folder may have any name, and hooks are played in another one.
+            "tmpdir": redact(os.environ.get("TMPDIR", ""), secrets),
             "payload": self._payload,
             "exit": code,
             "seconds": round(time.monotonic() - self._began, 3),

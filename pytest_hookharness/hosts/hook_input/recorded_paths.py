@@ -17,8 +17,10 @@ from pytest_hookharness.model.protocol import Json
 # Hosts keep their transcripts in a folder with a dot in the home folder; without one, by the usual names.
 _HOME = re.compile(r"\A(?P<home>/.+?)/\.(?:claude|codex|gemini|qwen|openhands)/")
 _USUAL_HOME = re.compile(r"\A(?P<home>/(?:home|Users)/[^/]+|/root)(?=/)")
-# Of Linux and macOS.
-_TEMPORARY = r"/(?:var/)?tmp|(?:/private)?/var/folders/[^/\s]+/[^/\s]+/T"
+# Of Linux and macOS, and of the machines of GitHub Actions.
+_TEMPORARY = r"/(?:var/)?tmp|/var/folders/[^/\s]+/[^/\s]+/T|/home/runner/work/_temp|/__w/_temp|/dev/shm"
+# On macOS /tmp and /var are links into this folder, so one path has two names.
+_PRIVATE = re.compile(r"\A/private(?=/(?:tmp|var)/)")
 _PROJECTS = "projects"
 
 
@@ -41,13 +43,13 @@ def move_recorded(fields: Mapping[str, Json], facts: Facts) -> Mapping[str, Json
         recorded: facts.transcript_path,
         _project(cwd, recorded): facts.workspace,
     }
-    known = {old: new for old, new in places.items() if old and new}
+    known = {_PRIVATE.sub("", old): new for old, new in places.items() if old and new}
     # The longest first: the home folder contains the others.
     names = "|".join((*map(re.escape, sorted(known, key=len, reverse=True)), _TEMPORARY))
-    pattern = re.compile(rf"(?<![\w./-])(?:{names})(?![\w-]|\.\w)")
+    pattern = re.compile(rf"(?<![\w./-])(?:/private)?(?P<place>{names})(?![\w-]|\.\w)")
 
     def here_of(found: re.Match[str]) -> str:
-        return known.get(found[0], facts.tmp or found[0])
+        return known.get(found["place"], facts.tmp or found[0])
 
     return {key: _moved(value, pattern, here_of) for key, value in fields.items()}
 
