@@ -148,6 +148,7 @@ WORLD_FIELDS = frozenset(
         "relaunched",
         "setup",
         "shell",
+        "subfolder",
         "worktree",
     }
 )
@@ -218,6 +219,8 @@ class Scenario:
         setup: The kind of setup that the session does before it starts. Empty: none.
         shell: The shell for the hooks' command lines, and for scripts that ask for `sh`. Empty: the
             host's own.
+        subfolder: The folder of the workspace in which the session starts. Empty: the workspace itself. Paths
+            in the agent's moves are relative to it, and the host looks for its settings in it.
         worktree: Name of the Git worktree in which the session starts; a hook or Git creates it. Empty:
             no worktree.
     """
@@ -273,6 +276,7 @@ class Scenario:
     relaunched: bool = False
     setup: Literal["", "init", "maintenance"] = ""
     shell: str = ""
+    subfolder: str = ""
     worktree: str = ""
 
     @property

@@ -49,12 +49,14 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str = "") -> str:
         keys["order"] = {event: [*places] for event, places in scenario.order.items()}
     if scenario.commands:
         keys["commands"] = {word: _double(double) for word, double in scenario.commands.items()}
+    world: dict[str, Any] = {"subfolder": scenario.subfolder} if scenario.subfolder else {}
     if scenario.answers:
-        answers = [
+        world["answers"] = [
             {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
             for answer in scenario.answers
         ]
-        keys["world"] = {"answers": answers}
+    if world:
+        keys["world"] = world
     if scenario.vary:
         keys["vary"] = [request.family for request in scenario.vary]
     if scenario.modes:

@@ -150,6 +150,32 @@ def test_project_at_the_recorded_commit(reproduce, project):
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("given", ["", "packages/api"])
+@pytest.mark.parametrize("records", [claude, codex])
+def test_a_session_in_a_folder_of_the_repository(reproduce, project, tmp_path, records, given):
+    """The whole repository is there, and hooks run in the folder in which the session ran."""
+    inner = project / "packages" / "api"
+    inner.mkdir(parents=True)
+    for name in (".claude", "src.txt", "notes.txt"):
+        (project / name).rename(inner / name)
+    check = CHECK.replace("src.txt", "$(git rev-parse --show-toplevel)/packages/api/src.txt")
+    (project / "check.sh").write_text(check)
+    settings = json.dumps(SETTINGS).replace("./check.sh", "../../check.sh")
+    # Codex reads the settings at the top, Claude Code those of the folder.
+    (inner / ".claude/settings.json").write_text(settings)
+    (project / ".codex/hooks.json").write_text(settings)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Move")
+    status, printed = reproduce(records(inner), given=project / given)
+
+    assert (status, "4 of 4 refusals as recorded" in printed) == (0, True), printed
+    assert "in its folder packages/api" in printed
+    (small,) = tmp_path.glob("reproduced/*01234567.scenario.yaml")
+    assert "subfolder" in small.read_text()
+    assert main.main(["run", str(small)]) == 1
+
+
+@pytest.mark.nightly
 def test_a_missing_tool_is_the_first_cause(reproduce, project):
     """A hook that cannot run its tool here is no reproduction; the missing tool is named."""
     (project / "check.sh").write_text("#!/bin/sh\nno-such-linter src.txt || exit 2\n")

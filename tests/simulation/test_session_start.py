@@ -1,5 +1,7 @@
 """How a session starts: with a setup, and in a worktree; with real hooks and a real git."""
 
+import json
+
 import pytest
 
 from pytest_hookharness.model.verdicts import Terminated, Undecided
@@ -7,6 +9,11 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 NOTE = "cat >> $HOME/seen"
 STOP = [{"prompt": "go"}, {"stop": "Done."}]
+
+
+def stop_hook(command):
+    """Settings with one hook of Stop."""
+    return json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}})
 
 
 def events(outcome):
@@ -179,3 +186,55 @@ def test_a_worktree_needs_a_repository_or_a_hook(play):
     """Without a hook and without a repository the scenario is an error that says what to add."""
     with pytest.raises(SimulationError, match="git: true"):
         play(hooks={"Stop": "true"}, world={"worktree": "one"})
+
+
+@pytest.mark.parametrize(
+    ("host", "folder"), [("claude-code", ".claude/settings.json"), ("codex", ".codex/hooks.json")]
+)
+def test_a_session_in_a_subfolder(play, inputs, host, folder):
+    """Hooks start in the folder of the session, whose settings are read; the agent works there too."""
+    keep = "cat > seen; git rev-parse --show-prefix > prefix; pwd > here"
+    outcome = play(
+        host=host,
+        git=True,
+        files={f"packages/api/{folder}": stop_hook(keep), "packages/api/a": "1\n"},
+        agent=[
+            {"prompt": "go"},
+            {"run": "echo 2 >> a"},
+            {"edit": {"file": "b", "text": "x"}},
+            {"stop": "Done."},
+        ],
+        world={"subfolder": "packages/api"},
+        expect={
+            "files": {
+                "equal": {
+                    "packages/api/a": "1\n2\n",
+                    "packages/api/b": "x\n" if host == "codex" else "x",
+                    "packages/api/prefix": "packages/api/\n",
+                }
+            }
+        },
+    )
+
+    assert outcome.passed, outcome.violations
+    assert inputs(outcome, "Stop")[0]["cwd"].endswith("/packages/api")
+
+
+@pytest.mark.parametrize(("host", "blocks"), [("claude-code", 0), ("codex", 2)])
+def test_settings_above_the_folder_of_the_session(play, host, blocks):
+    """Codex adds the hooks of all folders from the top of the repository; Claude Code reads its own only."""
+    place = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}[host]
+    outcome = play(
+        host=host,
+        files={
+            place: stop_hook("[ -e one ] || { touch one; echo once >&2; exit 2; }"),
+            f"packages/{place}": stop_hook("[ -e one ] || exit 0; [ -e two ] || { touch two; exit 2; }"),
+        },
+        agent=[{"prompt": "go"}, {"stop": "Done."}],
+        world={"subfolder": "packages/api"},
+        expect={"blocks": blocks},
+    )
+
+    assert [run.hook.source for _, run in outcome.trace.hook_runs()][:2] == (
+        ["../../.codex/hooks.json", "../.codex/hooks.json"] if blocks else []
+    )

@@ -31,7 +31,7 @@ MOST_TURNS = 30
 _SIMULATED_ONLY = (
     *("answers", "cap", "company", "cover", "cwd", "flags", "full", "home_folder", "network", "options"),
     *("order", "pace", "payload", "processes", "readonly", "relaunched", "setup", "shell", "stdin"),
-    *("terminal", "worktree"),
+    *("subfolder", "terminal", "worktree"),
 )
 # Commands that do no harm if the hook that should refuse them does not.
 _HARMLESS = re.compile(r"(?:echo|true|:)(?: [^;&|<>()`$\n]*)?")

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness.campaigns.shrinking.scenario_parts import named_files
-from pytest_hookharness.execution.workspace.committed_project import find_commit, write_commit
+from pytest_hookharness.execution.workspace.committed_project import find_commit, find_top, write_commit
 from pytest_hookharness.execution.workspace.project_files import IgnoredFiles, copy_folder
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.signatures import file_of
@@ -37,7 +37,8 @@ class RecordedProject:
     The files that the hooks see.
 
     Attributes:
-        folder: Where they are.
+        folder: Where they are: the top of the repository, if there is one.
+        subfolder: The folder in it where the session ran; empty for the same.
         commit: The commit that they are of; empty for the project as it is now.
         told: Which state of the project they are, in words.
         files: Texts of all files, by path, if they are few; ``None`` if they are not.
@@ -47,6 +48,7 @@ class RecordedProject:
     """
 
     folder: Path
+    subfolder: str
     commit: str
     told: str
     files: Mapping[str, str] | None
@@ -64,7 +66,7 @@ def find_project(
     Args:
         stream: The session.
         source: The transcript.
-        given: The project; ``None`` for the folder that the transcript names.
+        given: The project, or the session's folder in it; ``None`` for the folder that the transcript names.
         at: The commit; empty for the one that the transcript names.
         scratch: An empty folder for the files of a commit.
 
@@ -84,31 +86,40 @@ def find_project(
         raise SimulationError(f"{whose} {folder} does not exist; give the project with --project DIR")
     recorded = stream.commit if _HASH.match(stream.commit) else ""
     commit = find_commit(folder, at or recorded) if at or recorded else ""
-    git = bool(find_commit(folder, "HEAD"))
     if at and not commit:
         raise SimulationError(f"--at {at}: {folder} has no such commit; look it up with `git log`")
+    top = find_top(folder)
+    subfolder = str(folder.relative_to(top)) if folder != top else _find_subfolder(stream.cwd, top)
+    without: frozenset[Path] = frozenset()
+    large = False
     if commit:
-        inside = write_commit(folder, commit, scratch)
-        files, modes = _few_files(inside, frozenset())
-        named = _named_files(inside, frozenset(), stream.form) if files is None else {}
-        told = f"{folder} at commit {commit[:12]}"
-        return RecordedProject(
-            folder=inside, commit=commit, told=told, files=files, named=named, modes=modes, git=True
-        )
-    with TemporaryDirectory(prefix="hookharness-git-") as home:
-        ignored = IgnoredFiles.of(folder, Path(home))
-    files, modes = (None, {}) if ignored.folders else _few_files(folder, ignored.paths)
-    named = _named_files(folder, ignored.paths, stream.form) if files is None else {}
-    why = f"it has no commit {recorded[:12]}" if recorded else "the transcript names no commit"
+        # Raises an error if the commit does not have the folder.
+        write_commit(folder, commit, scratch)
+        place, told = scratch, f"{top} at commit {commit[:12]}"
+    else:
+        with TemporaryDirectory(prefix="hookharness-git-") as home:
+            ignored = IgnoredFiles.of(top, Path(home))
+        without, large = ignored.paths, bool(ignored.folders)
+        why = f"it has no commit {recorded[:12]}" if recorded else "the transcript names no commit"
+        place, told = top, f"{top} as it is now ({why})"
+    files, modes = (None, {}) if large else _few_files(place, without)
     return RecordedProject(
-        folder=folder,
-        commit="",
-        told=f"{folder} as it is now ({why})",
+        folder=place,
+        subfolder=subfolder,
+        commit=commit,
+        told=f"{told}, in its folder {subfolder}" if subfolder else told,
         files=files,
-        named=named,
+        named=_named_files(place, without, stream.form, subfolder) if files is None else {},
         modes=modes,
-        git=git,
+        git=bool(commit or find_commit(top, "HEAD")),
     )
+
+
+def _find_subfolder(cwd: str, top: Path) -> str:
+    """Return the folder of a project in which a session ran, if the project had the same name there."""
+    path = PurePosixPath(cwd)
+    found = (path.relative_to(above) for above in path.parents if above.name == top.name)
+    return next((str(inner) for inner in found if (top / inner).is_dir()), "")
 
 
 def infer_folder(stream: SessionStream, project: Path) -> str:
@@ -123,14 +134,14 @@ def infer_folder(stream: SessionStream, project: Path) -> str:
     return found.most_common(1)[0][0] if found else ""
 
 
-def _named_files(folder: Path, without: frozenset[Path], host: str) -> Mapping[str, str]:
+def _named_files(folder: Path, without: frozenset[Path], host: str, subfolder: str) -> Mapping[str, str]:
     """Return the texts of a host's settings in a project, and of the files that these or each other name."""
     texts: dict[str, str] = {}
     for path in islice(_walk(folder, without), _MOST_LOOKED_AT):
         text = _text(path) if path.stat().st_size <= _MOST_BYTES else None
         if text is not None and _SESSION_ID not in text:
             texts[str(path.relative_to(folder))] = text
-    named = named_files(Scenario(name="named", host=host, files=texts))
+    named = named_files(Scenario(name="named", host=host, files=texts, subfolder=subfolder))
     return {path: texts[path] for path in named}
 
 

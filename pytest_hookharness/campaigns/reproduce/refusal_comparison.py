@@ -75,26 +75,28 @@ def replayed_refusals(trace: Trace) -> list[_Refused]:
     ]
 
 
-def alike(recorded: HookRefusal, replayed: HookRefusal, cwd: str, folders: Iterable[tuple[str, str]]) -> bool:
+def alike(
+    recorded: HookRefusal, replayed: HookRefusal, project: str, folders: Iterable[tuple[str, str]]
+) -> bool:
     """Return whether two refusals have the same event and text, without numbers and the project's path."""
     if recorded.event != replayed.event:
         return False
     here = next((path for path, name in folders if name.startswith("workspace")), "")
-    return not recorded.reason or _bare(recorded.reason, cwd) == _bare(replayed.reason, here)
+    return not recorded.reason or _bare(recorded.reason, project) == _bare(replayed.reason, here)
 
 
 def _bare(reason: str, project: str) -> str:
     return mask_numbers(reason.replace(project, "<project>") if project else reason).strip()
 
 
-def compare(recorded: Sequence[_Refused], outcome: Outcome, cwd: str, *, of_subagent: bool) -> Comparison:
+def compare(recorded: Sequence[_Refused], outcome: Outcome, project: str, *, of_subagent: bool) -> Comparison:
     """
     Return how far the refusals of a replay are those of the transcript.
 
     Args:
         recorded: The refusals of the transcript.
         outcome: The replay.
-        cwd: Folder of the recorded session.
+        project: Folder of the recorded project.
         of_subagent: Whether they are about the stops of subagents; all others are left out then.
     """
     every = (one for one in replayed_refusals(outcome.trace) if one)
@@ -103,7 +105,7 @@ def compare(recorded: Sequence[_Refused], outcome: Outcome, cwd: str, *, of_suba
     for number, group in enumerate(recorded):
         here = replayed[number] if number < len(replayed) else ()
         for one in group:
-            if not any(alike(one, other, cwd, outcome.folders) for other in here):
+            if not any(alike(one, other, project, outcome.folders) for other in here):
                 told = " and ".join(map(_describe, here)) or "no further refusal"
                 difference = f"refusal {same + 1}: recorded {_describe(one)}; here {told}"
                 cause = next(_causes(outcome, one), "")

@@ -96,6 +96,8 @@ class ReproductionRun:
     _plays: int = 0
     _hooks: set[str] = field(default_factory=set[str])
     _secrets: Secrets = Secrets()
+    # The top of the recorded project, as the transcript names it.
+    _top: str = ""
     _began: float = field(default_factory=time.monotonic)
 
     def run(self) -> Reproduction:
@@ -117,7 +119,8 @@ class ReproductionRun:
         self._require_new(_name(stream, loop))
         with TemporaryDirectory(prefix="hookharness-commit-") as scratch:
             project = find_project(stream, self.source, self.project, self.at, Path(scratch))
-            stream.note(cwd=infer_folder(stream, project.folder))
+            stream.note(cwd=infer_folder(stream, project.folder / project.subfolder))
+            self._top = stream.cwd.removesuffix(f"/{project.subfolder}")
             assigned = find_assigned([*texts_of(stream), *(project.files or project.named).values()])
             secrets = self._secrets = find_secrets(os.environ, assigned, words=schema.words())
             found = self._reproduce(replace(result, loop=loop.text), stream, loop, project, secrets)
@@ -146,15 +149,15 @@ class ReproductionRun:
         stops = (item for item in stream.items if item.agent == loop.agent and isinstance(item, Break))
         recorded = recorded_refusals(stops if of_subagent else moves.played)
         whole = self._play(_all_moves(scenario, stream))
-        comparison = compare(recorded, whole, stream.cwd, of_subagent=of_subagent)
+        comparison = compare(recorded, whole, self._top, of_subagent=of_subagent)
         outcome = self._play(scenario)
         complete = comparison.same == comparison.recorded > 0
         if complete and outcome.passed and scenario.expect.verdict:
             # The real session went on in the end too; the hook should not have refused as often.
             scenario = replace(scenario, expect=_fewer_blocks(loop))
             outcome = self._play(scenario)
-        shown = self._shows(outcome, loop, stream)
-        self._hooks = {one.hook for one in self._alike(outcome.trace, outcome.folders, loop, stream)}
+        shown = self._shows(outcome, loop)
+        self._hooks = {one.hook for one in self._alike(outcome.trace, outcome.folders, loop)}
         missing = [part for part in (_MISSING[stream.form], _MISSING_EVERYWHERE) if part]
         result = replace(
             result,
@@ -172,7 +175,7 @@ class ReproductionRun:
         )
         if not result.reproduced:
             return replace(result, plays=self._plays, seconds=time.monotonic() - self._began)
-        small = self._shrink(scenario, loop, stream, moves, project) if shown and self.shrinks else None
+        small = self._shrink(scenario, loop, moves, project) if shown and self.shrinks else None
         files = [*self._write(result, scenario, small.best if small else None, project, secrets)]
         return replace(
             result,
@@ -193,6 +196,7 @@ class ReproductionRun:
             files=project.files or {},
             modes=project.modes,
             git=project.git,
+            subfolder=project.subfolder,
             script=Script(acts=tuple(moves.acts)),
             turns=max(200, len(moves.acts) + 60),
             expect=_expectation(loop),
@@ -205,14 +209,14 @@ class ReproductionRun:
         settings = replace(self.settings, wall=wall or self.settings.wall, probes=probes)
         return simulate(scenario, settings, self.resources)
 
-    def _shows(self, outcome: Outcome, loop: DetectedLoop, stream: SessionStream) -> bool:
+    def _shows(self, outcome: Outcome, loop: DetectedLoop) -> bool:
         """Return whether an outcome shows the loop: the same hook and text, and no end or too many blocks."""
-        seen = self._alike(outcome.trace, outcome.folders, loop, stream)
+        seen = self._alike(outcome.trace, outcome.folders, loop)
         endless = outcome.verdict_name in _ENDLESS or not _is_endless(outcome.scenario)
         return bool(seen) and endless and not outcome.passed
 
     def _alike(
-        self, trace: Trace, folders: Sequence[tuple[str, str]], loop: DetectedLoop, stream: SessionStream
+        self, trace: Trace, folders: Sequence[tuple[str, str]], loop: DetectedLoop
     ) -> list[HookRefusal]:
         """Return the refusals of a play that have the event, the text and, once known, a hook of the loop."""
         wanted, replayed = loop.refusal, (one for group in replayed_refusals(trace) for one in group)
@@ -220,7 +224,7 @@ class ReproductionRun:
             one
             for one in replayed
             if wanted is not None
-            and alike(wanted, one, stream.cwd, folders)
+            and alike(wanted, one, self._top, folders)
             and (not self._hooks or one.hook in self._hooks)
         ]
 
@@ -228,7 +232,6 @@ class ReproductionRun:
         self,
         scenario: Scenario,
         loop: DetectedLoop,
-        stream: SessionStream,
         moves: RecordedMoves,
         project: RecordedProject,
     ) -> Shrinker:
@@ -238,7 +241,7 @@ class ReproductionRun:
             except (SimulationError, WorkspaceError):
                 return False
             undecided = outcome.verdict_name == "undecided" and _is_endless(some)
-            return None if undecided else self._shows(outcome, loop, stream)
+            return None if undecided else self._shows(outcome, loop)
 
         shrinker = Shrinker(shows=shows, best=scenario, kept=moves.refused_act(scenario.script.acts, loop))
         if scenario.project is not None:
@@ -247,7 +250,7 @@ class ReproductionRun:
             shrinker.best,
             self.settings,
             self.resources,
-            seen=lambda trace, folders: bool(self._alike(trace, folders, loop, stream)),
+            seen=lambda trace, folders: bool(self._alike(trace, folders, loop)),
             endless=_is_endless(scenario),
             remaining=lambda: max(0.0, shrinker.until - time.monotonic()),
         ) as plays:

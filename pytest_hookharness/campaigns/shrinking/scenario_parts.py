@@ -12,6 +12,7 @@ from typing import Any
 from pytest_hookharness import hosts
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.host_setup import settings_paths
 
 # What surrounds hooks and agent: variables, commands, options, permission bits, Git.
 _ENVIRONMENT = ("env", "unset", "commands", "hidden", "options", "home", "modes", "git")
@@ -25,8 +26,8 @@ def with_files(scenario: Scenario, paths: Sequence[str]) -> Scenario:
 
 def named_files(scenario: Scenario) -> tuple[str, ...]:
     """Return the settings of the host, and the files that these or each other name; often that is enough."""
-    config = hosts.find(scenario.host).config
-    patterns = [pattern.removeprefix("workspace/") for pattern in config.paths]
+    paths = settings_paths(scenario, hosts.find(scenario.host))
+    patterns = [pattern.removeprefix("workspace/") for pattern in paths]
     found = [path for path in scenario.files if any(fnmatchcase(path, pattern) for pattern in patterns)]
     for path in found:
         names = (other for other in scenario.files if other not in found)

@@ -26,6 +26,26 @@ def find_commit(project: Path, commit: str) -> str:
             return ""
 
 
+def find_top(project: Path) -> Path:
+    """
+    Return the top of the repository that a folder belongs to; the folder itself if it belongs to none.
+
+    A repository around a folder that has nothing in the newest commit is not that of the folder.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return project
+    with TemporaryDirectory(prefix="hookharness-git-") as home:
+        try:
+            top = os.fsdecode(run_git(git, ("rev-parse", "--show-toplevel"), project, Path(home))).rstrip(
+                "\n"
+            )
+            listed = run_git(git, ("ls-tree", "--name-only", "HEAD", "./"), project, Path(home))
+        except WorkspaceError:
+            return project
+    return Path(top) if listed and Path(top) != Path.home() else project
+
+
 def write_commit(project: Path, commit: str, target: Path) -> Path:
     """
     Write all files of a commit into an existing, empty folder.

@@ -79,7 +79,8 @@ class Workspace(AbstractContextManager["Workspace"]):
 
     Attributes:
         base: The folder that holds all others.
-        root: The workspace proper, in which the agent works.
+        top: The workspace proper.
+        root: The folder in it where the session starts, usually the same.
         home: The home folder.
         tmp: The folder for temporary files.
         bin: The folder of the test doubles, first on PATH.
@@ -101,7 +102,8 @@ class Workspace(AbstractContextManager["Workspace"]):
     def __init__(self, scenario: Scenario, base: Path, coverage_store: CoverageStore | None = None) -> None:
         # Programs report where they are without the links on the way, as the one to a Mac's temporary files.
         self.base = base = Path(os.path.realpath(base))
-        self.root, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
+        self.top, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
+        self.root = self.top / scenario.subfolder
         self.doubles = TestDoubles(base / "bin", base / "doubles")
         self.bin = self.doubles.bin
         self.shell = AgentShell(self.doubles.folder / "shell")
@@ -117,11 +119,11 @@ class Workspace(AbstractContextManager["Workspace"]):
         }
         self.roots: Mapping[str, Path] = self._roots(scenario)
         self.clock = Clock(self.doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
-        own = (self.root, self.home, self.tmp, self.bin, self.doubles.folder, self.plugin)
+        own = (self.top, self.home, self.tmp, self.bin, self.doubles.folder, self.plugin)
         folders = (str(folder) for folder in own if folder is not None)
         path = os.pathsep.join(search_path(os.environ.get("PATH", os.defpath)))
         self._hiding = HiddenCommands.plan(scenario.hidden, scenario.env.get("PATH", path), base / "hidden")
-        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
+        copies = {self.top: scenario.project, self.plugin: scenario.plugin, self.home: scenario.home_folder}
         recorder = None
         if coverage_store is not None:
             # Most runs record no coverage, and its modules are many.
@@ -178,7 +180,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         return tuple(dict.fromkeys((str(path), name) for path, name in paths))
 
     def _roots(self, scenario: Scenario) -> dict[str, Path]:
-        roots = {"workspace": self.root, "home": self.home, "tmp": self.tmp, "bin": self.bin}
+        roots = {"workspace": self.top, "home": self.home, "tmp": self.tmp, "bin": self.bin}
         roots["doubles"] = self.doubles.counters
         if self.plugin is not None:
             roots["plugin"] = self.plugin
@@ -205,14 +207,14 @@ class Workspace(AbstractContextManager["Workspace"]):
                 raise WorkspaceError(folder, f"is not empty: {left[0]}; is a sandbox still open?")
 
     def _fill(self, scenario: Scenario) -> None:
-        for folder in (self.root, self.home, self.tmp, self.roots[OUTSIDE]):
+        for folder in (self.top, self.home, self.tmp, self.roots[OUTSIDE]):
             make_folders(folder)
         for point, private in self.private.items():
             make_folders(Path(private))
             shared = point in _PRIVATE
             Path(private).chmod(_WORLD_WRITABLE if shared else stat.S_IMODE(Path(point).stat().st_mode))
         if scenario.project is not None:
-            self.linked_files.copy("project", scenario.project, self.root)
+            self.linked_files.copy("project", scenario.project, self.top)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
             self.linked_files.copy("plugin", scenario.plugin, self.plugin)
@@ -222,6 +224,7 @@ class Workspace(AbstractContextManager["Workspace"]):
             _write_file(self._locate(path), text)
         for path, text in scenario.home.items():
             _write_file(confine(self.home / path, [self.home]), text)
+        make_folders(confine(self.root, [self.top]))
         # Deepest first, for a new mode may make a folder inaccessible.
         for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
             place = self._locate(path)
@@ -232,7 +235,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         self.doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
-            commit_all(self.root, self.base, excluded=self.linked_files.folders(self.root))
+            commit_all(self.top, self.base, excluded=self.linked_files.folders(self.top))
 
     def _prepare_folders(self, scenario: Scenario) -> None:
         """Make the folders that hooks start in and those without room, and check those that are read-only."""
@@ -265,7 +268,7 @@ class Workspace(AbstractContextManager["Workspace"]):
         if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
             problem = "is not a path below the workspace; allowed is no leading / and no .."
             raise WorkspaceError(path or "(no path)", problem)
-        return confine(self.root / path, [self.root])
+        return confine(self.top / path, [self.top])
 
     def read(self, state_path: str) -> str | None:
         """

@@ -26,7 +26,12 @@ def declare_reproduce(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of ``hookharness reproduce``."""
     parser.description = _DESCRIPTION
     parser.add_argument("transcript", metavar="TRANSCRIPT", type=Path, help="a file, or a folder of events")
-    parser.add_argument("--project", type=Path, metavar="DIR", help="the project (the session's folder)")
+    parser.add_argument(
+        "--project",
+        type=Path,
+        metavar="DIR",
+        help="the project, or the folder in it where the session ran (the recorded folder)",
+    )
     parser.add_argument("--at", default="", metavar="COMMIT", help="commit of the project (the recorded one)")
     parser.add_argument(
         "-o",

@@ -210,7 +210,8 @@ def locate(source: str, workspace: str, home: str) -> str:
     """Return the absolute path of a hook's source; sources that are no file stay as they are."""
     if source == INLINE or source.startswith(f"{PLUGIN}/"):
         return source
-    return f"{home}{source[1:]}" if source.startswith("~/") else f"{workspace}/{source}"
+    # A file above the folder of the session begins with `..`.
+    return f"{home}{source[1:]}" if source.startswith("~/") else posixpath.normpath(f"{workspace}/{source}")
 
 
 def _source(

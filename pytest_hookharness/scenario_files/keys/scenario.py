@@ -173,6 +173,7 @@ _FIELDS = keys_of(
         "readonly": world.STATE_PATHS,
         "setup": "a kind of setup",
         "shell": Text(noun="a shell", pattern=texts.WORDS, example="dash"),
+        "subfolder": Text(noun="a relative path without `..`", pattern=texts.INSIDE, example="packages/api"),
         "worktree": Text(noun="a worktree's name", pattern=texts.NAME, example="fix-the-build"),
     },
     names={"flags": "flag", "masks": "mask", "script": "agent"},

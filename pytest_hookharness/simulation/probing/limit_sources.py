@@ -51,7 +51,7 @@ def _short_files(testbed: Testbed) -> Iterator[str]:
     paths = [path for path, entry in testbed.files.items() if entry.kind == "file"]
     for path in paths[:_MOST_FILES]:
         name, _, rest = path.partition("/")
-        place = testbed.workspace.root / rest
+        place = testbed.workspace.top / rest
         if name == "workspace" and not rest.startswith(".git/") and place.stat().st_size <= _LARGEST_CHANGING:
             yield str(place)
 

@@ -252,7 +252,7 @@ def _resolve(line: hosts.CommandLine) -> hosts.CommandLine:
 
 def _inner_scenario(scenario: Scenario, profile: hosts.Profile) -> Scenario:
     """Return the part of the scenario that applies to a session of a host that is started within it."""
-    own = replace(scenario, worktree="", setup="", options={})
+    own = replace(scenario, subfolder="", worktree="", setup="", options={})
     outer = hosts.find(scenario.host).name
     return own if outer == profile.name else replace(own, hooks=None, plugin=None)
 

@@ -151,7 +151,7 @@ def runners(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
 
 def scripts(testbed: Testbed, hook_runs: Iterable[HookRun]) -> Mapping[str, bytes]:
     """Return the texts of the workspace files that the commands of hook runs name, by relative path."""
-    root = testbed.workspace.root
+    root = testbed.workspace.top
     found: dict[str, bytes] = {}
     for run in _distinct(hook_runs):
         for path in _named(_launch_of(testbed, run)):
@@ -184,7 +184,7 @@ def hook_files(testbed: Testbed) -> frozenset[str]:
     names = {path.name for launch in launches for path in _named(launch)}
     files = (path.removeprefix("workspace/") for path in testbed.files if path.startswith("workspace/"))
     return frozenset(
-        path for path in files if Path(path).name in names and _is_program(testbed.workspace.root / path)
+        path for path in files if Path(path).name in names and _is_program(testbed.workspace.top / path)
     )
 
 

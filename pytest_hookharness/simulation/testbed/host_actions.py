@@ -144,7 +144,9 @@ def edit_or_read(testbed: Testbed, operation: Edit | Read) -> Performance:
     """Edit or read a file, as the agent does."""
     workspace = testbed.workspace
     hidden = workspace.private if testbed.sandbox.tier is Tier.NAMESPACES else {}
-    return perform(workspace.root, operation, folders=(workspace.home, workspace.tmp), private=hidden)
+    return perform(
+        workspace.root, operation, folders=(workspace.top, workspace.home, workspace.tmp), private=hidden
+    )
 
 
 def _shell_command(testbed: Testbed, operation: RunCommand) -> ProcessSpec:

@@ -6,10 +6,11 @@ All files are read here, so the simulated session itself reads none.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from pytest_hookharness import hosts
@@ -32,7 +33,7 @@ class HostFolders(Protocol):
     The folders in which a host works: those of a workspace, or what a fake agent inside one sees of them.
 
     Attributes:
-        root: The project folder.
+        root: The project folder: the one in which the session starts.
         home: The user's home folder.
         tmp: The folder for temporary files.
         plugin: The plugin's folder; ``None`` without a plugin.
@@ -52,6 +53,7 @@ class HostFolders(Protocol):
         ...
 
 
+_WORKSPACE = "workspace/"
 # Stands for the identifier of the session in the files of a scenario.
 _SESSION_ID = "{{session_id}}"
 
@@ -85,7 +87,34 @@ def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...
     named = scenario.hooks
     if isinstance(named, str):
         return (f"workspace/{named}",)
-    return profile.settings_paths if named is None else ()
+    paths = profile.settings_paths if named is None else ()
+    if not scenario.subfolder:
+        return paths
+    place = PurePosixPath(scenario.subfolder)
+    above = [str(folder) for folder in reversed(place.parents)] if profile.config.reads_above else []
+    folders = [*above, str(place)]
+    inner = [path.removeprefix(_WORKSPACE) for path in paths if path.startswith(_WORKSPACE)]
+    found = (posixpath.normpath(f"{_WORKSPACE}{folder}/{path}") for path in inner for folder in folders)
+    return (*(path for path in paths if not path.startswith(_WORKSPACE)), *found)
+
+
+def _as_named(path: str, workspace: HostFolders) -> str:
+    """Return the path of a settings file with the folder of the session as the workspace."""
+    inner = _subfolder(workspace)
+    if inner == "." or not path.startswith(_WORKSPACE):
+        return path
+    return _WORKSPACE + posixpath.relpath(path.removeprefix(_WORKSPACE), inner)
+
+
+def _subfolder(workspace: HostFolders) -> str:
+    return str(workspace.root.relative_to(workspace.roots["workspace"]))
+
+
+def _in_subfolder(workspace: HostFolders, path: str) -> str:
+    """Return the state path of a file or folder that the host looks for in the folder of the session."""
+    if not path.startswith(_WORKSPACE):
+        return path
+    return posixpath.normpath(f"{_WORKSPACE}{_subfolder(workspace)}/{path.removeprefix(_WORKSPACE)}")
 
 
 def configure(
@@ -116,7 +145,7 @@ def configure(
     inline = None if named is None or isinstance(named, str) else named
     paths = [path for path in settings_paths(scenario, profile) if only is None or path in only]
     found = [path for pattern in paths for path in _expand(workspace, pattern)]
-    texts = {path: text for path in found if (text := workspace.read(path)) is not None}
+    texts = {_as_named(path, workspace): text for path in found if (text := workspace.read(path)) is not None}
     texts |= further or {}
     if isinstance(named, str) and not texts and not again:
         raise SimulationError(f"hooks: the workspace has no file {named!r}; add it to `project` or `files`")
@@ -136,7 +165,7 @@ def configure(
 
 
 def _components(profile: hosts.Profile, workspace: HostFolders) -> Iterator[tuple[str, str]]:
-    for folder in profile.config.components:
+    for folder in (_in_subfolder(workspace, path) for path in profile.config.components):
         root, _, inner = folder.partition("/")
         top = workspace.roots.get(root)
         place = top / inner if top is not None else None
@@ -247,11 +276,12 @@ def _command_files(profile: hosts.Profile, workspace: HostFolders) -> Iterator[t
     rules = profile.commands
     folders: Mapping[str, str] = rules.folders if rules is not None else {}
     for folder in folders:
-        root, _, inner = folder.partition("/")
+        found = _in_subfolder(workspace, folder)
+        root, _, inner = found.partition("/")
         place = workspace.roots[root] / inner
         names = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
         for name in names:
-            text = workspace.read(f"{folder}/{name}") if rules and name.endswith(rules.suffix) else None
+            text = workspace.read(f"{found}/{name}") if rules and name.endswith(rules.suffix) else None
             if text is not None:
                 yield f"{folder}/{name}", text
 
@@ -269,7 +299,7 @@ def _check(
         raise SimulationError(f"worktree: {profile.id} starts no session in a worktree; remove the key")
     rule = profile.by_role(hosts.Role.WORKTREE)
     hooked = rule is not None and any(hook.event == rule.name for hook in configuration.hooks)
-    if not hooked and not (workspace.root / ".git").exists():
+    if not hooked and not (workspace.roots["workspace"] / ".git").exists():
         event = f" for {rule.name}" if rule is not None else ""
         raise SimulationError(
             f"worktree: no hook{event} makes {scenario.worktree!r}, and git cannot make it because the "

@@ -60,6 +60,7 @@ CONFIG = ConfigRules(
         "workspace/.codex/hooks.json",
         "workspace/.codex/config.toml",
     ),
+    reads_above=True,
     parse=parse,
     form=GROUPS,
     types={"command": "command", "prompt": "prompt", "agent": "prompt"},
@@ -84,6 +85,10 @@ CONFIG = ConfigRules(
         "unreadable": _assumed("a settings file that is neither JSON nor TOML is not used"),
         "unknown event": _observed("an unknown event name is skipped; the rest of the file is used"),
         "merge": _documented("the hooks of all files are added together"),
+        "above": _documented(
+            "the settings of a trusted project are read in each folder from the top of the repository to the "
+            "one where the session starts"
+        ),
         "numbered": _observed(
             "a refused stop names its hook by a number among all hooks of its file, in an order of events"
         ),
