@@ -91,10 +91,16 @@ class Secrets:
     Attributes:
         forms: Each form in which one of them may stand in a text, with its name; the longest first.
         encoded: Forms that a program may have broken into lines.
+        one_word: Whether what replaces a secret is one word, for texts that programs read.
     """
 
     forms: tuple[tuple[str, str], ...] = ()
     encoded: tuple[tuple[str, str], ...] = ()
+    one_word: bool = False
+
+    def name(self, secret: str) -> str:
+        """Return what stands in the place of a secret, given its name."""
+        return f"redacted-{secret.replace(' ', '-')}" if self.one_word else f"[redacted: {secret}]"
 
 
 def find_secrets(*environments: Mapping[str, str], words: Iterable[str] = ()) -> Secrets:
@@ -182,7 +188,7 @@ def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
     done = 0
     for start, end, name in spans:
         if start >= done:
-            parts += [text[done:start], f"[redacted: {name}]"]
+            parts += [text[done:start], secrets.name(name)]
         done = max(done, end)
     return "".join([*parts, text[done:]])
 

@@ -6,6 +6,8 @@ import subprocess
 import pytest
 
 from pytest_hookharness import scenario_files
+from pytest_hookharness.campaigns.reproduce import reproduction_run
+from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.frontends.cli import main
 
 WHY = "TODO left: remove it before you stop"
@@ -150,6 +152,65 @@ def test_project_at_the_recorded_commit(reproduce, project):
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("hides", [f"|| {{ echo '{WHY}' >&2; exit 2; }}", "; [ $? = 1 ] && exit 2 || exit 0"])
+def test_a_hook_that_hides_a_missing_tool(reproduce, project, hides):
+    """A program that hooks call and that is not installed is named, whether or not they refuse without it."""
+    lint = f"#!/bin/sh\nlint() {{ echo-lint $1; }}\nno-such-linter src.txt >/dev/null 2>&1 {hides}\n"
+    (project / "check.sh").write_text(lint)
+    git(project, "commit", "-qam", "Lint")
+    status, printed = reproduce(claude(project), "--no-shrink")
+
+    refuses = "echo" in hides
+    assert (status, f"{4 * refuses} of 4 refusals as recorded" in printed) == (1 - refuses, True), printed
+    assert "not installed here, but called by hooks: `no-such-linter`\n" in printed
+    assert refuses or "likely cause: not installed here" in printed
+
+
+@pytest.mark.nightly
+def test_a_slow_hook_is_shrunk_quickly(reproduce, project, tmp_path, monkeypatch):
+    """Only the play of the whole session and that of the result look for what changes a decision."""
+    probed = []
+
+    def play(scenario, settings, resources):
+        probed.append(settings.probes)
+        return simulate(scenario, settings, resources)
+
+    monkeypatch.setattr(reproduction_run, "simulate", play)
+    (project / "check.sh").write_text(f"#!/bin/sh\ndate > now\n{CHECK}")
+    git(project, "commit", "-qam", "Look at the time")
+    status, printed = reproduce(claude(project))
+
+    assert status == 0, printed
+    assert (len(probed) > 5, sum(probed) <= 3) == (True, True)
+    assert len(load(tmp_path, "claude-code-stop-01234567").script.acts) == 2
+
+
+@pytest.mark.nightly
+def test_two_loops(reproduce, project):
+    """The longer loop is reproduced, and the other one is named; so is what could not be read."""
+    guard = "grep -q 'rm build' && { echo 'never delete build' >&2; exit 2; }; exit 0"
+    both = {**SETTINGS["hooks"], "PreToolUse": [{"hooks": [{"type": "command", "command": guard}]}]}
+    (project / ".claude/settings.json").write_text(json.dumps({"hooks": both}))
+    git(project, "commit", "-qam", "Guard")
+    denied = []
+    for number in range(5):
+        use = {"type": "tool_use", "id": f"d{number}", "name": "Bash", "input": {"command": "rm build"}}
+        text = f"PreToolUse:Bash hook error: [{guard}]: never delete build"
+        answer = {"type": "tool_result", "tool_use_id": f"d{number}", "is_error": True, "content": text}
+        denied.append({"type": "assistant", "message": {"id": f"d{number}", "content": [use]}})
+        denied.append({"type": "user", "message": {"content": [answer]}})
+    records = [*claude(project)]
+    status, printed = reproduce([*records[:2], *denied, *records[2:], "no object"], "--no-shrink")
+
+    assert status == 0, printed
+    assert "recorded: PreToolUse refused 5 times in a row" in printed
+    assert "also recorded, but not reproduced by itself: Stop refused 4 times in a row" in printed
+    assert "9 of 9 refusals as recorded" in printed
+    assert "reproduced: PreToolUse was refused 5 times with this text by " in printed
+    assert "left out: not read, no JSON object: 1 record" in printed
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("given", ["", "packages/api"])
 @pytest.mark.parametrize("records", [claude, codex])
 def test_a_session_in_a_folder_of_the_repository(reproduce, project, tmp_path, records, given):
@@ -260,6 +321,23 @@ def test_a_project_that_does_not_fit_into_a_scenario(reproduce, project):
     assert main.main(["run", str(output / "codex-stop-01234567-full.scenario.yaml")]) == 1
 
 
+@pytest.mark.nightly
+def test_a_hook_that_reads_a_secret(reproduce, project, tmp_path):
+    """What stands in the place of a secret is one word, so a file of settings can still be read."""
+    value = "q7Kx2mVb9LpT4wZs8RnY"
+    (project / ".env").write_text(f"API_KEY={value}\nURL=postgres://me:{value}@db.example.com/x\n")
+    (project / "check.sh").write_text(CHECK.replace("if", ". ./.env\nif", 1))
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Configure")
+    status, printed = reproduce(claude(project))
+
+    assert (status, "4 of 4 refusals as recorded" in printed) == (0, True), printed
+    assert "left out: secrets in .env: hooks see placeholders" in printed
+    for file in (tmp_path / "reproduced").iterdir():
+        assert value not in file.read_text()
+        assert "API_KEY=redacted-API_KEY\n" in file.read_text()
+
+
 @pytest.mark.slow
 def test_no_secret_is_written(reproduce, project, tmp_path, monkeypatch):
     """Secrets in the transcript, and in the files of the project, are not in the scenarios."""
@@ -285,7 +363,8 @@ def test_a_session_without_a_loop(reproduce, project):
 @pytest.mark.parametrize(
     ("records", "words", "said"),
     [
-        ([{"a": 1}], (), "known transcript"),
+        ([{"a": 1}], (), "none of the first 1 records has the form of a known transcript"),
+        ([], (), "it is empty or no JSON"),
         ([*claude("/p")], ("--at", "no-such-commit"), "--at no-such-commit: "),
         ([*openhands("")], ("--project", "/nowhere"), "--project /nowhere does not exist"),
     ],

@@ -15,6 +15,7 @@ class Reproduction:
         host: The host that wrote it, with its version.
         played: The host profile that was played.
         loop: The loop in the transcript, in one sentence; empty if there is none.
+        others: Further loops in the transcript, each in one sentence; they are not looked at.
         without: Why no loop is there, and what the transcript has instead; empty if there is one.
         project: Which files the hooks saw, in words.
         recorded: Number of refusals in the transcript.
@@ -36,6 +37,7 @@ class Reproduction:
     host: str
     played: str = ""
     loop: str = ""
+    others: tuple[str, ...] = ()
     without: str = ""
     project: str = ""
     recorded: int = 0

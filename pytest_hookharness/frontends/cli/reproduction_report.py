@@ -21,8 +21,11 @@ def _lines(result: Reproduction) -> Iterator[str]:
     yield f"{result.source} ({result.host})"
     if result.without:
         yield f"  no loop to reproduce: {result.without}"
+        yield from (f"  left out: {text}" for text in result.left_out)
         return
     yield f"  recorded: {result.loop}"
+    for text in result.others:
+        yield f"  also recorded, but not reproduced by itself: {text}"
     yield f"  played on {result.played}, {result.project}"
     if result.missing:
         yield f"  not in such a transcript: {result.missing}"

@@ -80,8 +80,9 @@ def read_transcript(records: Iterable[tuple[str, Json]]) -> SessionStream:
         if form is not None or len(waiting) >= _MOST_SETTINGS:
             break
     if form is None:
+        what = f"none of the first {len(waiting)} records" if waiting else "it is empty or no JSON: no record"
         raise UnknownTranscript(
-            f"none of the first {len(waiting)} records has the form of a known transcript; known are "
+            f"{what} has the form of a known transcript; known are "
             "Claude Code (JSON lines with `type` and `message.content`), Qwen Code (with `message.parts`), "
             "Codex (a rollout: JSON lines with `type: response_item` and `payload`), Gemini CLI (a first "
             "line with `projectHash`) and OpenHands (events with `kind`, or with `action`)"

@@ -1,0 +1,154 @@
+"""
+The scenario of a recorded session: how it is composed, what must hold once the hook is fixed, and its file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.reproduce.recorded_moves import RecordedMoves
+from pytest_hookharness.campaigns.reproduce.recorded_project import RecordedProject, copy_project
+from pytest_hookharness.campaigns.reproduce.refusal_comparison import SUBAGENT_STOP
+from pytest_hookharness.execution.user_files import create_file
+from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
+from pytest_hookharness.judging.detectors.messages import Limits
+from pytest_hookharness.model.actions import Break, DetectedLoop
+from pytest_hookharness.model.expectations import Expectation, Range
+from pytest_hookharness.model.moves import Prompt, Script, Wait
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.redaction import Secrets
+from pytest_hookharness.scenario_files.writer import write
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+_SUFFIX = ".scenario.yaml"
+
+
+def compose(
+    stream: SessionStream, loop: DetectedLoop, project: RecordedProject, moves: RecordedMoves
+) -> Scenario:
+    """Return the scenario that plays a whole session, and passes once the hook is fixed."""
+    small = project.files is not None
+    return Scenario(
+        name=name_of(stream, loop),
+        host=_profile(stream),
+        project=None if small else project.folder,
+        files=project.files or {},
+        modes=project.modes,
+        git=project.git,
+        subfolder=project.subfolder,
+        script=Script(acts=tuple(moves.acts)),
+        turns=max(200, len(moves.acts) + 60),
+        expect=_expectation(loop),
+    )
+
+
+def require_new(output: Path, name: str) -> None:
+    """
+    Check that nothing is overwritten.
+
+    Raises:
+        SimulationError: A file or folder exists already.
+    """
+    for suffix in (_SUFFIX, f"-full{_SUFFIX}", "-project"):
+        path = output / f"{name}{suffix}"
+        if path.exists():
+            raise SimulationError(f"{path} exists already; move it away, or give another folder with -o")
+
+
+def write_scenarios(
+    output: Path,
+    full: Scenario,
+    small: Scenario | None,
+    *,
+    why: str,
+    project: RecordedProject,
+    secrets: Secrets,
+    calls: Callable[[Scenario], int],
+) -> Iterator[str]:
+    """
+    Write the scenarios, and the project if they need it, and yield their paths.
+
+    Args:
+        output: The folder for them.
+        full: The whole session.
+        small: The shrunk one; ``None`` if there is none.
+        why: What they show.
+        project: The project.
+        secrets: What is taken out of a copy of the project.
+        calls: Returns how many calls of a scenario the hooks are asked about.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    folder = ""
+    if full.project is not None:
+        folder = f"{full.name}-project"
+        copy_project(project.folder, (output / folder).resolve(), secrets)
+    # The scenario is for others as well.
+    why = why.replace(f"{Path.home()}/", "~/")
+    for scenario, suffix in ((small, ""), (full, "-full")):
+        if scenario is None:
+            continue
+        name = f"{full.name}{suffix}"
+        path = output / f"{name}{_SUFFIX}"
+        text = write(scenario, name=name, why=why, folder=folder if scenario.project is not None else "")
+        create_file(path, text + _expected(scenario, calls))
+        yield str(path)
+
+
+def _expected(scenario: Scenario, calls: Callable[[Scenario], int]) -> str:
+    """Return the expectation as text: of calls, that the hooks allow each of those that are made."""
+    blocks = scenario.expect.blocks
+    if isinstance(blocks, Mapping):
+        limits = ", ".join(f"{event}: {{max: {limit.max}}}" for event, limit in blocks.items())
+        return f"expect: {{verdict: terminated, blocks: {{{limits}}}}}\n"
+    if not scenario.expect.decisions:
+        return "expect: {verdict: terminated}\n"
+    (event,) = scenario.expect.decisions
+    allowed = ", ".join(["allow"] * calls(scenario))
+    return f"expect: {{decisions: {{{event}: [{allowed}]}}}}\n"
+
+
+def name_of(stream: SessionStream, loop: DetectedLoop) -> str:
+    """Return the name of a scenario: the host, the event and the beginning of the session's identifier."""
+    event = loop.refusal.event if loop.refusal else ""
+    words = "-".join(filter(None, (stream.form, event.lower(), stream.session[:8])))
+    return re.sub(r"[^a-z0-9-]+", "-", words.lower()).strip("-")
+
+
+def _profile(stream: SessionStream) -> str:
+    """Return the profile of the host's version, or of the newest one that is known."""
+    wanted = f"{stream.form}@{stream.version}"
+    try:
+        return hosts.find(wanted).id if stream.version else stream.form
+    except hosts.UnknownHost:
+        return stream.form
+
+
+def _expectation(loop: DetectedLoop) -> Expectation:
+    """Return what holds once the hook is fixed: the session ends, or the calls are not refused."""
+    event = loop.refusal.event if loop.refusal else ""
+    if event in ("Stop", SUBAGENT_STOP, "AfterAgent"):
+        return Expectation(verdict="terminated")
+    return Expectation(decisions={event: ("allow",) * loop.count})
+
+
+def fewer_blocks(loop: DetectedLoop) -> Expectation:
+    """Return what holds once a hook is fixed that refused often and then allowed: no loop is reported."""
+    event = loop.refusal.event if loop.refusal else ""
+    return Expectation(verdict="terminated", blocks={event: Range(max=Limits().repetitions - 1)})
+
+
+def is_endless(scenario: Scenario) -> bool:
+    """Return whether only a session without an end shows the loop."""
+    return not scenario.expect.decisions and scenario.expect.blocks is None
+
+
+def all_moves(scenario: Scenario, stream: SessionStream) -> Scenario:
+    """Return a scenario that plays all of its moves and no more, whatever repeats."""
+    turns = sum(not isinstance(act, Prompt | Wait) for act in scenario.script.acts)
+    # The stops of a subagent are no acts.
+    below = sum(bool(item.agent and item.refusals and isinstance(item, Break)) for item in stream.items)
+    return replace(scenario, until="guard", turns=max(1, turns) + below)
