@@ -18,7 +18,7 @@ from pytest_hookharness.model.protocol import Json
 _HOME = re.compile(r"\A(?P<home>/.+?)/\.(?:claude|codex|gemini|qwen|openhands)/")
 _USUAL_HOME = re.compile(r"\A(?P<home>/(?:home|Users)/[^/]+|/root)(?=/)")
 # Of Linux and macOS, and of the machines of GitHub Actions.
-_TEMPORARY = r"/(?:var/)?tmp|/var/folders/[^/\s]+/[^/\s]+/T|/home/runner/work/_temp|/__w/_temp|/dev/shm"
+_TEMPORARY = r"/(?:var/)?tmp|/var/folders/[^/\s]+/[^/\s]+/T|/home/\w+/work/_temp|/__w/_temp|/dev/shm"
 # On macOS /tmp and /var are links into this folder, so one path has two names.
 _PRIVATE = re.compile(r"\A/private(?=/(?:tmp|var)/)")
 _PROJECTS = "projects"
