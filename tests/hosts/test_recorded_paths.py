@@ -28,7 +28,7 @@ OLD = "/home/dev/.claude/projects/-home-dev-web-shop/x.jsonl"
         ("/tmp/a /var/folders/x1/y_2/T/b /tmpfs", "/t/tmp/a /t/tmp/b /tmpfs"),
         ("/private/tmp/a /private/var/tmp/b /private/etc", "/t/tmp/a /t/tmp/b /private/etc"),
         ("/private/var/folders/x1/y_2/T/c", "/t/tmp/c"),
-        ("/home/ci/work/_temp/a /home/ci/work/_tempo", "/t/tmp/a /home/ci/work/_tempo"),
+        ("/home/dev/work/_temp/a /home/dev/work/_tempo", "/t/tmp/a /t/home/work/_tempo"),
     ],
 )
 def test_recorded_paths_lead_into_the_workspace(given, moved):

@@ -38,14 +38,16 @@ def move_recorded(fields: Mapping[str, Json], facts: Facts) -> Mapping[str, Json
     transcript = fields.get("transcript_path")
     recorded = transcript if isinstance(transcript, str) else ""
     home = _HOME.match(recorded) or _USUAL_HOME.match(cwd)
+    whose = home["home"] if home else ""
     places = {
-        home["home"] if home else "": facts.home,
+        whose: facts.home,
         recorded: facts.transcript_path,
         _project(cwd, recorded): facts.workspace,
     }
     known = {_PRIVATE.sub("", old): new for old, new in places.items() if old and new}
-    # The longest first: the home folder contains the others.
-    names = "|".join((*map(re.escape, sorted(known, key=len, reverse=True)), _TEMPORARY))
+    # The longest first; the home folder may contain the one for temporary files as well.
+    longest = sorted({*known} - {whose}, key=len, reverse=True)
+    names = "|".join((*map(re.escape, longest), _TEMPORARY, *map(re.escape, {*known} & {whose})))
     pattern = re.compile(rf"(?<![\w./-])(?:/private)?(?P<place>{names})(?![\w-]|\.\w)")
 
     def here_of(found: re.Match[str]) -> str:
