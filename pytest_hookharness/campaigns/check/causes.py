@@ -93,10 +93,16 @@ def offline_hooks(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def is_moot(evidence: SymptomEvidence) -> bool:
-    """Return whether a guard only allows a call that cannot work, as the missing tool is what it starts."""
+    """
+    Return whether a guard only allows a call that cannot work, as the missing tool is what it starts.
+
+    Without Git, there is no repository to guard either.
+    """
     missing = _MISSING.search(evidence.symptom.text)
     if missing is None or evidence.symptom.kind != UNGUARDED_TOOL.name:
         return False
+    if missing[2] == "git":
+        return True
     starts = re.compile(rf"[\"';&|] *{re.escape(missing[2])} ")
     return any(
         starts.search(json.dumps(hook_run.payload))

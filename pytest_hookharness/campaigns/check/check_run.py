@@ -283,12 +283,12 @@ class CheckRun:
                 if wall < self._least:
                     # The symptom was seen, and no time is left to find a smaller session.
                     return evidence.symptom if scenario == evidence.session.scenario else None
-                session = replace(evidence.session, scenario=scenario)
+                session = replace(evidence.session, scenario=scenario, active="")
                 return self._find_symptom(session, evidence.symptom, wall, runner.resources)
 
             scenario = evidence.session.scenario
-            # Its session has shown it several times already.
-            if evidence.session.active and evidence.symptom.kind in ENDLESS:
+            # Its session has shown it several times already, but not that it never ends.
+            if evidence.session.active and evidence.symptom.kind in ENDLESS - {"livelock"}:
                 return evidence, (scenario, evidence.symptom)
             if evidence.session.event or evidence.session.active:
                 again = look(scenario)

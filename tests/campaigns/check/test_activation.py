@@ -7,6 +7,8 @@ import pytest
 from pytest_hookharness.campaigns.check.activation import find_activations, given_activations
 from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_hook_sets
+from pytest_hookharness.campaigns.check.session_errors import play_session
+from pytest_hookharness.campaigns.check.sessions import plan_activated
 from pytest_hookharness.frontends.checkup import problem_command
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -151,6 +153,22 @@ def test_a_loop_that_a_person_starts(plugin, harness, tmp_path, monkeypatch, nam
     assert problem.active == ("the file .claude/loop.md" if named[1] else f"`{named[0][0]}` run")
     command = problem_command(problem, tmp_path, "", harness.settings, ["--arm", "touch x"])
     assert "--arm 'touch x'" in command
+
+
+COUNTING = """[ -f .claude/loop.md ] || exit 0
+n=$(cat .claude/loop.md); echo $((n + 1)) >.claude/loop.md
+echo "Round $n." >&2
+exit 2
+"""
+
+
+@pytest.mark.slow
+def test_a_started_loop_shows_soon(plugin, harness):
+    """A loop that counts its rounds is played until the host overrides it, without looking for a proof."""
+    text = "Begin: !`mkdir -p .claude && echo 1 >.claude/loop.md`\n"
+    (session,) = plan_activated(plugin(**{"hooks/stop.sh": COUNTING, "commands/a.md": text}))
+    outcome = play_session(session, harness.settings, harness.resources)
+    assert (outcome.verdict_name, outcome.probe_reports) == ("capped", ())
 
 
 @pytest.mark.nightly

@@ -137,18 +137,23 @@ def test_a_program_that_waits_for_the_network(kind, child, program):
 
 
 @pytest.mark.parametrize(
-    ("command", "moot"),
-    [("git push origin main", True), ("cd x && git push", True), ("rm -rf .git x", False)],
+    ("command", "tool", "moot"),
+    [
+        ("gh pr merge", "gh", True),
+        ("cd x && gh pr merge", "gh", True),
+        ("rm -rf .gh x", "gh", False),
+        ("rm -rf x", "git", True),
+    ],
 )
-def test_a_missing_tool_that_the_call_starts(command, moot):
-    """That a guard allows a call whose own program is missing says nothing about the guard."""
+def test_a_missing_tool_that_the_call_starts(command, tool, moot):
+    """That a guard allows a call whose own program is missing, or Git, says nothing about the guard."""
     rule = Rule("nothing said", Basis.DOCUMENTED, "a page")
     payload = {"tool_name": "Bash", "tool_input": {"command": command}}
     hook = Hook(event="PreToolUse", command="./x.sh")
     hook_run = HookRun(hook=hook, payload=payload, run=None, reply=Reply(rule=rule))
     decision = Decision(event="PreToolUse", rule=rule)
     event = HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision)
-    text = "PreToolUse in turn 2: refuses (exit 0); with no `git` on the PATH, allows (exit 0)."
+    text = f"PreToolUse in turn 2: refuses (exit 0); with no `{tool}` on the PATH, allows (exit 0)."
     evidence = SymptomEvidence(
         id="x",
         symptom=Symptom(kind="UNGUARDED-TOOL", hook="./x.sh", text=text, turn=2),
