@@ -57,6 +57,14 @@ def test_the_table_keeps_to_the_terminal(width: int) -> None:
     assert width < 80 or table.splitlines()[2].endswith("passed")
 
 
+def test_a_narrow_terminal_has_the_columns_that_matter() -> None:
+    """In 60 columns the counts are left out, and names, verdict and result can be read."""
+    assert render_table([row(outcome(broken=True))], width=60).splitlines()[:2] == [
+        "scenario  host           verdict     time  result",
+        "lint      claude-code@2  undecided  1.2 s  FAILED: expect...",
+    ]
+
+
 def test_names_in_the_table_are_hostile_text() -> None:
     """A name cannot colour the table or break it into another line."""
     table = render_table([row(outcome("a\x1b[31m\nb", variant="\u202e"))])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.simulation.testbed.hook_source import looked_at, made, split_code, started
+from pytest_hookharness.simulation.testbed.hook_source import looked_at, made, split_code, started, words_of
 
 PYTHON = b"""#!/usr/bin/env python3
 import subprocess as file  # yes
@@ -54,6 +54,28 @@ def test_code_in_a_shell_script_is_code():
     assert [word for word in (b"file", b"yes", b"json", b"make") if word in shell] == []
     assert [word for word in (b"jq .x", b"git diff") if word not in shell] == []
     assert programs == [b"shellcheck x"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'file=$(jq -r .file)\ncase "$file" in *.py) ruff check "$file" ;; esac\n',
+        b"for file in *.py; do ruff check $file; jq .; done\n",
+        b"ruff . | while IFS= read -r line file; do jq <<<${file}; done\n",
+        b"local file; file=x; jq . | ruff\n",
+    ],
+)
+def test_variables_of_a_shell_script_are_no_commands(text):
+    """A variable called `file` is not the program of that name; the programs that are called are known."""
+    found = words_of(text)
+
+    assert "file" not in found
+    assert {"jq", "ruff"} <= found
+
+
+def test_a_variable_with_the_name_of_a_command():
+    """Where a script has a variable and a command of one name, the command counts."""
+    assert "file" in words_of(b'file=$1\nfile --brief "$file"\n')
 
 
 @pytest.mark.parametrize("text", [b"python3 -c ", b"python3 <<E\n", b"run(", b"cmd = "])

@@ -24,6 +24,8 @@ HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "result"
 FAILED = "FAILED"
 _NUMBERS = ("iterations", "blocks", "time")
 _DURATION_HEADS = ("p50", "p95", "of timeout", "runs", "event", "hook")
+# Left out where there are fewer columns than this.
+_COUNTS, _ROOMY = ("iterations", "blocks"), 80
 _GAP = "  "
 # Columns: enough for a host's name without its version.
 _NARROWEST = 14
@@ -75,8 +77,11 @@ def render_table(rows: Sequence[Row], *, width: int = 100) -> str:
     """Return the rows in aligned columns of at most ``width`` characters, and the totals."""
     if not rows:
         return "no simulations"
-    shown = ((*cells(item)[:-1], _result(item)) for item in rows)
-    lines = aligned(HEADS, shown, _align, lambda widths: _shrink(widths, width))
+    kept = [place for place, head in enumerate(HEADS) if width >= _ROOMY or head not in _COUNTS]
+    whole = ((*cells(item)[:-1], _result(item)) for item in rows)
+    shown = (tuple(row[place] for place in kept) for row in whole)
+    heads = tuple(HEADS[place] for place in kept)
+    lines = aligned(heads, shown, _align, lambda widths: _shrink(widths, width))
     return "\n".join([*(fit(line, width).rstrip() for line in lines), totals(rows)])
 
 
@@ -111,7 +116,7 @@ def cells(item: Row) -> tuple[str, ...]:
 def _shrink(widths: list[int], most: int) -> list[int]:
     # What was expected is shortened first, then the host and the name: the others are what the table is for.
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - most
-    for place, least in ((len(HEADS) - 1, _NARROWEST), (1, _NARROWEST), (0, _NARROWEST), (1, 6), (0, 6)):
+    for place, least in ((len(widths) - 1, _NARROWEST), (1, _NARROWEST), (0, _NARROWEST), (1, 6), (0, 6)):
         given = min(max(0, over), max(0, widths[place] - least))
         widths[place] -= given
         over -= given

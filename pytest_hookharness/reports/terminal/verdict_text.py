@@ -124,7 +124,9 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
         return "the hooks refused the prompt, so the agent never started"
     hollow = _hollow(outcome)
     if hollow is not None:
-        why = f"{plain(hollow.text, 120).removesuffix('.')} ({hollow.code} {hollow.name})"
+        # The nearest name is enough in one line; all of them follow in the story.
+        text = hollow.text.partition(" known events: ")[0]
+        why = f"{plain(text, 160).removesuffix('.')} ({hollow.code} {hollow.name})"
         who = f"{plain(hollow.hook, 60)} did not decide: " if hollow.hook else ""
         return f"{who}{why}; the session ended in turn {verdict.turn}"
     return f"the hooks allowed the stop in turn {verdict.turn} {after}"

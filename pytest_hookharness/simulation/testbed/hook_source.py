@@ -40,7 +40,7 @@ _SHELL_WORD = re.compile(r"[^\s\"'`;|&<>()*?=]+")
 _NAME = re.compile(rb"[A-Za-z_][\w.+-]*")
 # Where a shell, or a call in another language, expects the name of a command.
 _CALLED = re.compile(
-    rb"(?:^|[;|&({!`]|"
+    rb"(?:^|[;|&(!`]|(?<!\$)\{|"
     rb"\b(?:then|do|else|elif|if|while|until|exec|command(?: -[vV])?|xargs|nohup|which|hash)\b)"
     rb"[ \t]*(?:\w+=[^\s$`(]*[ \t]+)*([A-Za-z_][\w.+-]*)(?![\w.+=-])"
     rb"|(?:\btimeout[ \t]+\S+[ \t]+|[(\[][\"'])([A-Za-z_][\w.+-]*)",
@@ -68,6 +68,12 @@ _STARTED = re.compile(
     rb"|(?<![\w.])[$][ \t]*(?=`))[\[(]?\s*"
     rb"(?:[fFrRbBuU]{0,2}(?:\"([^\"\n]*)\"|'([^'\n]*)')|`([^`]*)`)",
     re.IGNORECASE,
+)
+# Where a shell script gives a variable a value; of `read`, the names of all its variables.
+_ASSIGNED = re.compile(
+    rb"(?:^|(?<=[\s;&|({]))([A-Za-z_]\w*)\+?=|\bfor[ \t]+([A-Za-z_]\w*)"
+    rb"|\bread(?:[ \t]+-\w+)*((?:[ \t]+[A-Za-z_]\w*)+)",
+    re.MULTILINE,
 )
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; a longer file is a program, not a script.
@@ -113,12 +119,20 @@ def words(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     Return the words in the commands of hook runs and the scripts that these name, without comments.
 
     Of Python, JavaScript and the like, only texts that start a program: `file=` and `as` are no commands.
+    Nor are variables of a shell script, unless a command of the same name is called.
     """
     found: set[str] = set()
     for run in _distinct(hook_runs):
         for text in _shell_texts(testbed, run):
-            found |= {word.decode() for word in _NAME.findall(text)}
+            found |= words_of(text)
     return frozenset(found)
+
+
+def words_of(text: bytes) -> frozenset[str]:
+    """Return the words of a shell script that may be commands."""
+    variables = {name for found in _ASSIGNED.findall(text) for part in found for name in part.split()}
+    named = {word for word in _NAME.findall(text) if word not in variables}
+    return frozenset(word.decode() for word in named) | _called_in(text)
 
 
 def called(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
@@ -126,9 +140,12 @@ def called(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     found: set[str] = set()
     for run in _distinct(hook_runs):
         for text in _shell_texts(testbed, run):
-            matches = _CALLED.finditer(text)
-            found |= {(match[1] or match[2]).decode() for match in matches}
+            found |= _called_in(text)
     return frozenset(found)
+
+
+def _called_in(text: bytes) -> frozenset[str]:
+    return frozenset((match[1] or match[2]).decode() for match in _CALLED.finditer(text))
 
 
 def runners(testbed: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:

@@ -163,7 +163,7 @@ def test_what_there_was_no_time_for_is_no_pass(vary):
 
     assert (base.violations, in_time.violations) == ((), ())
     assert "Tried: key-order; input." in in_time.varied
-    assert ["2 of 2 were not tried, for lack of time; give --hook-budget more"] == [
+    assert ["2 of 2 were not tried, for lack of time; give --hook-budget (--budget) more"] == [
         violation.seen for violation in late.violations if violation.path == "vary"
     ]
     assert "Not tried, because the time budget ended: key-order; input." in late.varied
