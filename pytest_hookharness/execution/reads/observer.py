@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pytest_hookharness.execution.reads.baseline import Key, empty_program, key_of, without_startup
+from pytest_hookharness.execution.reads.shared_baselines import SharedBaselines
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 from pytest_hookharness.model.reads import LookKind, Reads
@@ -22,16 +23,22 @@ _STARTS = 2
 
 
 class Observer:
-    """Runs hooks and records what they look at; it remembers what the start of each interpreter looks at."""
+    """
+    Runs hooks and records what they look at; it remembers what the start of each interpreter looks at.
+
+    Attributes:
+        shared: Has such records of other simulations; ``None`` while a start could go another way here.
+    """
 
     def __init__(self) -> None:
+        self.shared: SharedBaselines | None = None
         self._known: dict[Key, tuple[Reads, ...]] = {}
 
     def run(self, start: Starter, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """
         Start all processes at once and return their results in the same order, each with its ``reads``.
 
-        Afterwards each interpreter that is met for the first time runs an empty program, twice.
+        Afterwards each interpreter runs an empty program, twice, unless a record of that is known.
 
         Args:
             start: Runs process specs in the sandbox, as ``Sandbox.run`` does.
@@ -57,10 +64,20 @@ class Observer:
         """Return the records of empty programs; none if one of them could not be recorded."""
         key = key_of(spec)
         if key not in self._known:
-            records = [start([spec])[0].reads for _ in range(_STARTS)]
-            found = tuple(reads for reads in records if reads is not None and reads.complete)
-            self._known[key] = found if len(found) == _STARTS else ()
+            found = self.shared.find(key) if self.shared is not None else ()
+            self._known[key] = found or self._record(start, spec)
         return self._known[key]
+
+    def _record(self, start: Starter, spec: ProcessSpec) -> tuple[Reads, ...]:
+        records = [start([spec])[0].reads for _ in range(_STARTS)]
+        found = tuple(reads for reads in records if reads is not None and reads.complete)
+        return found if len(found) == _STARTS else ()
+
+    def share(self) -> None:
+        """Give other simulations what the start of each interpreter looks at, as far as it holds there."""
+        for key, records in self._known.items() if self.shared is not None else ():
+            if records and self.shared is not None:
+                self.shared.offer(key, records)
 
 
 class SearchObserver(Observer):

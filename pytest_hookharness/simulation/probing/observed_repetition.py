@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.reads.observer import Observer
+from pytest_hookharness.execution.reads.shared_baselines import SharedBaselines
 from pytest_hookharness.execution.reads.surroundings import (
     PathMap,
     begin_writing,
@@ -72,12 +73,15 @@ class ReadObservation:
             return _unobserved(f"the state cannot be saved and restored: {error}")
         with checkpoint:
             since = begin_writing()
+            self._observer.shared = self._shared
             with testbed.observed_by(self._observer):
                 driver = checkpoint.resume()
                 seen = repetition.compare_decisions(driver, self._remaining)
             if seen.reaction is not ProbeEffect.SAME:
                 return _unobserved(f"one more repetition went another way: {seen.what}")
             testbed.scan()
+            self._observer.shared = self._shared
+            self._observer.share()
             differing = (*differing, *changes(repetition.files, testbed.files))
             runs = [*_runs(driver.steps)]
             places = self._places(runs)
@@ -85,6 +89,15 @@ class ReadObservation:
             found = replace(find_influences(runs, around), read=tuple(_opened(runs, places)))
         inputs = dict.fromkeys(_changed_inputs(repetition.hook_runs, driver.steps))
         return replace(found, matters=(*found.matters, *inputs)) if found.observed else found
+
+    @property
+    def _shared(self) -> SharedBaselines | None:
+        """What simulations share; ``None`` once something was written outside of this one's own folders."""
+        testbed, place = self._testbed, self._testbed.workspace
+        hidden = {*place.private.values(), str(place.roots[OUTSIDE])}
+        outside = tuple(f"{name}/" for name, root in place.roots.items() if str(root) in hidden)
+        written = any(path.startswith(outside) and path not in place.roots for path in testbed.files)
+        return SharedBaselines(str(place.base)) if testbed.sandbox.contained and not written else None
 
     @property
     def _paths(self) -> PathMap:
