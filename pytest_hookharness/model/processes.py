@@ -293,6 +293,7 @@ class ProcessResult:
         reads: What it looked at; ``None`` if that was not asked for.
         failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
         doubt: Why it is unknown whether the hook's program ran; empty if it is known.
+        suspect: Whether it ended as an interpreter without its program does, so that no refusal counts.
     """
 
     ending: Ending
@@ -312,6 +313,7 @@ class ProcessResult:
     reads: Reads | None = None
     failure: StartFailure | None = None
     doubt: str = ""
+    suspect: bool = False
 
     @property
     def cut_by_budget(self) -> bool:

@@ -19,9 +19,12 @@ class HookNotRun(Exception):
     def __init__(self, hook_run: HookRun) -> None:
         self.hook_run = hook_run
         why = hook_run.reply.fault or f"not-run: {_ending(hook_run)}"
+        said = f"did not run ({why.partition(': ')[2]}), so it"
+        if hook_run.suspicion:
+            said = f"may not have run ({hook_run.suspicion}); then it"
         super().__init__(
-            f"{hook_run.hook.event}: `{hook_run.hook.command}` did not run ({why.partition(': ')[2]}), "
-            "so it neither refused nor allowed; `.ruling` is what the host decided"
+            f"{hook_run.hook.event}: `{hook_run.hook.command}` {said} neither refused nor allowed; "
+            "`.ruling` is what the host decided"
         )
 
 
@@ -59,12 +62,13 @@ class Response:
         Whether a hook refused and the host honours it.
 
         Raises:
-            HookNotRun: A hook did not run, and no other one refused.
+            HookNotRun: A hook did not run or may not have run, and no other one refused.
         """
-        if self.hooked.decision.refused and not self.hooked.refused_by_chance:
+        refused = self.hooked.decision.refused
+        if refused and not self.hooked.refused_by_chance:
             return True
         for one in self.hook_runs:
-            if not one.ran:
+            if not one.ran or (refused and one.suspicion):
                 raise HookNotRun(one)
         return False
 

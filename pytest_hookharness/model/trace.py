@@ -124,6 +124,11 @@ class HookRun:
         return not (isinstance(ending, NotStarted) or ending in _NEVER_RAN)
 
     @property
+    def suspicion(self) -> str:
+        """What makes it likely that only its interpreter ran; empty if nothing does."""
+        return self.run.doubt if self.run is not None and self.run.suspect else ""
+
+    @property
     def reason(self) -> str:
         """The reason of its reply, without the command that some hosts add in front."""
         return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
@@ -211,14 +216,21 @@ class HookEvent:
     @property
     def refused_by_chance(self) -> str:
         """
-        Why a refusal meets no expectation: no hook that refused ran. Empty if one did, or none refused.
+        Why a refusal meets no expectation: no hook that refused ran for certain.
+
+        Empty if one did, or none refused.
         """
         if not self.decision.refused and self.decision.ruling is not Ruling.DENY:
             return ""
         refusing = [run for run in self.hook_runs if self._refuses(run) or not run.ran]
-        if not refusing or any(run.ran for run in refusing):
+        if not refusing or any(run.ran and not run.suspicion for run in refusing):
             return ""
-        return f"refused, but `{refusing[0].hook.command}` did not run"
+        command, why = refusing[0].hook.command, refusing[0].suspicion
+        return (
+            f"refused, but `{command}` did not run"
+            if not why
+            else (f"refused, but it is unknown whether `{command}` itself ran: {why}")
+        )
 
     @property
     def deciding(self) -> list[HookRun]:

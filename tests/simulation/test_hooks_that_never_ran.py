@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from pytest_hookharness.model.processes import Exited, Output, ProcessResult
-from pytest_hookharness.simulation.startup import bench, experiments, start_check
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult, ProcessSpec
+from pytest_hookharness.simulation.startup import bench, missing_module, start_check
 
 pytestmark = pytest.mark.slow
 
@@ -241,13 +241,14 @@ def test_an_unknown_language_needs_no_probe(guard, strange):
 
 
 def test_a_guard_in_an_unknown_language_counts(guard, strange):
-    """A guard in a language that nobody knows refuses; if it looks like nonsense, an assumption says so."""
+    """A guard in a language that nobody knows refuses; if it ends like nonsense, it meets nothing."""
     refusing = guard(f"{strange} ./guard.st", {"guard.st": "WRITE|guard.st 1: no rm\nSTOPWITH|2\n"})
     broken = guard(f"{strange} ./guard.st", {"guard.st": "WRITE|no rm\nSTOP WITH 2\n"})
 
     assert refusing.passed
     assert not any("itself ran" in text for text in refusing.assumptions)
-    assert any("nonsense in the place of ./guard.st has the same end" in text for text in broken.assumptions)
+    assert any("nonsense in the place of ./guard.st has a similar end" in text for text in broken.assumptions)
+    assert any("it is unknown whether" in one.seen for one in broken.violations)
 
 
 INLINE = [
@@ -281,6 +282,56 @@ def test_a_missing_program_behind_a_refusal_is_named(guard, command):
     (finding,) = outcome.findings
     assert finding.name == "CRASHED"
     assert "./gaurd.py, which it calls, does not exist" in finding.text
+    assert not any(broken.path.endswith("expect") for broken in outcome.violations)
+
+
+# On this host every exit code but 0 refuses.
+FAILED = {
+    "another name": ("python3 guard.py", {"guard.py": "from json import nothing\n"}, "nonsense"),
+    "an inner module": (
+        "python3 -m pkg.mod",
+        {"pkg/__init__.py": "", "pkg/mod.py": "import nomod\n"},
+        "nomod",
+    ),
+    "a package": ("python3 -m pkg", {"pkg/__init__.py": ""}, "pkg.__main__"),
+    "an empty folder": ("python3 ./guard", {"guard/note": ""}, "./guard cannot be read"),
+    "an encoding": ("./guard.py", {"guard.py": "#!/usr/bin/python3\n# coding: strange\n"}, "not compile"),
+    "silence": ("python3 guard.py 2>/dev/null", {"guard.py": "import nomod\n"}, "nomod"),
+    "a late module": ("node guard.mjs", {"guard.mjs": "await import('./nomod.mjs');\n"}, "nomod.mjs"),
+    "an inline program": ("jq '.a |'", {}, "not compile"),
+    "a missing calculation": ("bc ${NOWHERE}guard.bc", {}, "guard.bc does not exist"),
+    "a missing class": ("java ${NOWHERE}Guard", {}, "Guard.class does not exist"),
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+def test_a_program_that_failed_to_start_refuses_nothing_on_a_strict_host(play, name):
+    """Where every failure refuses, one of an interpreter meets no expectation; the reason is told."""
+    command, files, why = FAILED[name]
+    if not shutil.which(command.split()[0], path="/usr/bin:/bin:.") and "/" not in command:
+        pytest.skip(f"no {command.split()[0]} here")
+    hooks = {"preToolUse": command}
+    outcome = play(agent=AGENT, hooks=hooks, files=files, env=PATH, host="copilot-cli")
+
+    (about,) = (broken.seen for broken in outcome.violations if broken.path.endswith("expect"))
+    assert "did not run" in about or "it is unknown whether" in about
+    assert why in about + " ".join(finding.text for finding in outcome.findings)
+
+
+REFUSING_ANYWHERE = {
+    "reads its input": "import sys\nsys.stdin.read()\nimport rules\nsys.exit(rules.WHY)\n",
+    "says own words": "import sys\nsys.exit('guard.py, line 3: invalid syntax')\n",
+    "says other words": "import sys, rules\nsys.exit(rules.WHY)\n",
+}
+
+
+@pytest.mark.parametrize("name", REFUSING_ANYWHERE)
+def test_a_program_that_fails_on_purpose_refuses_on_a_strict_host(play, name):
+    """A guard with the exit code of its interpreter refuses, also with words of another file."""
+    files = {"guard.py": REFUSING_ANYWHERE[name], "rules.py": "WHY = 'src/a.py:1: the invalid File line 3'"}
+    hooks = {"preToolUse": "python3 guard.py"}
+    outcome = play(agent=AGENT, hooks=hooks, files=files, env=PATH, host="copilot-cli")
+
     assert not any(broken.path.endswith("expect") for broken in outcome.violations)
 
 
@@ -419,8 +470,9 @@ def test_a_long_output_is_not_searched_for_long(text):
     run = ProcessResult(ending=Exited(2), stderr=Output(data=text.encode() * 20_000))
     began = time.monotonic()
 
-    start_check._is_doubtful(run, 2, "./guard; exit", ["./guard"], "/")
-    names = [one[0] for one in experiments._NAME.finditer(run.stderr.text)]
+    spec = ProcessSpec(argv=("sh",), cwd="/", env={}, limit=1, hook_timeout=1)
+    start_check._is_doubtful(run, 2, "./guard; exit", ["./guard"], spec)
+    names = [one[0] for one in missing_module._NAME.finditer(run.stderr.text)]
 
     assert len("".join(names)) == 20_000 * len(text)
     assert time.monotonic() - began < 5

@@ -38,6 +38,8 @@ class TracedProcess:
         order: The position of its end among all ends, from 1.
         written: Bytes that it had written at its end; ``None`` if unknown.
         parent_written: Bytes that its parent had written at that time, likewise.
+        acted: Whether its program read of the command's input, or another process that it started executed
+            a program.
     """
 
     parent: int
@@ -50,6 +52,7 @@ class TracedProcess:
     order: int = 0
     written: int | None = None
     parent_written: int | None = None
+    acted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class TracedProcess:
         self.order = 0
         self.written: int | None = None
         self.parent_written: int | None = None
+        self.acted = False
 
     def executed(self, pid: int) -> None:
         """Read what it has become."""
@@ -77,6 +78,8 @@ class Tracer:
         self._processes: dict[int, TracedProcess] = {}
         self._streams = [_tracing.memory_file(name) for name in ("stdin", "stdout", "stderr")]
         self._ended = 0
+        # How much of the input had been read when each process executed its program.
+        self._taken: dict[int, int] = {}
 
     def run(self) -> dict[str, Any]:
         """Run the command to its end; return the report."""
@@ -123,15 +126,28 @@ class Tracer:
                 self._processes.setdefault(new, TracedProcess(next(iter(_tracing.relatives(task)), task)))
         elif event == _tracing.EXECUTED:
             # The kernel may report a new process before the fork that made it.
-            self._process(task).executed(task)
+            self._executed(task)
         elif event == _tracing.EXITING and next(iter(_tracing.relatives(task)), 0) == task:
             self._ended += 1
-            self._process(task).exits(task, _tracing.exit_status(task), self._ended)
+            process = self._process(task)
+            process.acted |= self._position() > self._taken.get(task, self._position())
+            process.exits(task, _tracing.exit_status(task), self._ended)
         if event == _tracing.STOPPED and number != signal.SIGTRAP:
             _tracing.keep_stopped(task)
         else:
             _tracing.resume(task, 0 if event else number)
         return 0
+
+    def _executed(self, pid: int) -> None:
+        process = self._process(pid)
+        process.executed(pid)
+        self._taken[pid] = self._position()
+        if process.parent in self._processes:
+            self._processes[process.parent].acted = True
+
+    def _position(self) -> int:
+        """Return how much of the input has been read; all processes share its position."""
+        return os.lseek(self._streams[0], 0, os.SEEK_CUR)
 
     def _process(self, pid: int) -> TracedProcess:
         return self._processes.setdefault(pid, TracedProcess(next(iter(_tracing.relatives(pid)[1:]), 0)))

@@ -7,6 +7,7 @@ interpreter is known by what it does, and by no name, message or exit code of it
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,8 @@ PROBE_CODE = 77
 PROBE_SIGNAL = int(signal.SIGUSR2)
 # Seconds that a shell may take to read a command line.
 _READING = 5.0
+# Lines that a program may begin with. One that ends with a backslash may continue.
+_COMMENTS = re.compile(r"\A(?:#.*(?<!\\)\n)*")
 # Text that is no program in any language.
 GARBAGE = "<?php )\n"
 
@@ -39,10 +42,9 @@ class Probe:
     def holding(self, program: str = "") -> str:
         """Return its text, with another program in it."""
         program = program or self.nothing
-        first, end, rest = program.partition("\n")
-        if not first.startswith("#!"):
-            return f"{self.before}{program}{self.after}"
-        return f"{first}{end}{self.before}{rest}{self.after}"
+        # The first comments may name the interpreter or the encoding.
+        rest = _COMMENTS.sub("", program)
+        return f"{program[: len(program) - len(rest)]}{self.before}{rest}{self.after}"
 
 
 _EXIT = Probe("exit 77;\n")
@@ -109,7 +111,9 @@ def modules(
     ends = {"": _MODULES[known]} if known else {extension: probes[0], **_MODULES}
     for stem in sorted(stems):
         for end, body in ends.items():
-            if known or (end and body in probes):
+            # A folder would hide the file of the same name, and `__main__` is always a file.
+            hides = end.startswith("/") and stem.endswith("__main__")
+            if known or (end and body in probes and not hides):
                 yield stem + end, body.holding() + (exports if body is _SCRIPT else "")
                 if body is _SCRIPT:
                     yield f"node_modules/{stem}{end}", body.holding() + exports

@@ -85,7 +85,8 @@ def _unchecked(trace: Trace) -> Iterator[str]:
     for _, hook_run in trace.hook_runs():
         if hook_run.run is not None and (why := hook_run.run.doubt):
             hook = f"{hook_run.hook.event}: `{hook_run.hook.command}`"
-            yield f"{hook} itself ran, and not only its interpreter; that was not checked: {why}."
+            known = "is doubtful" if hook_run.suspicion else "was not checked"
+            yield f"{hook} itself ran, and not only its interpreter; that {known}: {why}."
 
 
 def _left_over(trace: Trace) -> Iterator[str]:

@@ -24,7 +24,7 @@ from pytest_hookharness.execution.startup.programs import (
 )
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Signaled, Tier
-from pytest_hookharness.model.reads import LookKind
+from pytest_hookharness.model.reads import LookKind, PathLook
 from pytest_hookharness.simulation.testbed.host_actions import run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -108,7 +108,12 @@ def _lines(text: str) -> list[str]:
 
 
 class Bench:
-    """Where the program that decided a hook run is run again, with changes."""
+    """
+    Where the program that decided a hook run is run again, with changes.
+
+    Attributes:
+        cut: Whether the time limit of a trial cut one, so that it shows nothing.
+    """
 
     def __init__(self, testbed: Testbed, spec: ProcessSpec, decider: TracedProcess) -> None:
         self.spec = spec
@@ -116,6 +121,8 @@ class Bench:
         self._testbed = testbed
         self._scratch = testbed.workspace.tmp / f"probe-{secrets.token_hex(4)}"
         self._count = 0
+        self._looks: list[PathLook] | None = None
+        self.cut = False
 
     def write(self, name: str, text: str) -> str:
         """Write a new file, alone in a folder; return its path."""
@@ -155,14 +162,24 @@ class Bench:
             )
             for argv in variants
         ]
-        return [Trial.of(run) for run in run_again(self._testbed, specs)]
+        return [self._end(run) for run in run_again(self._testbed, specs)]
+
+    def run_decider(self, seen: Trial) -> Trial:
+        """Return the end of the deciding program alone, whose message the hook may hide."""
+        (alone,) = self.run([self.decider.argv])
+        return alone if alone.code == seen.code else seen
 
     def run_hook(self, *, env: Mapping[str, str] | None = None, argv: Sequence[str] = ()) -> Trial:
         """Run the whole hook again, perhaps with other arguments."""
         spec = replace(
             self._bounded, env={**self.spec.env, **(env or {})}, argv=tuple(argv) or self.spec.argv
         )
-        return Trial.of(run_again(self._testbed, [spec])[0])
+        return self._end(run_again(self._testbed, [spec])[0])
+
+    def _end(self, run: ProcessResult) -> Trial:
+        end = Trial.of(run)
+        self.cut |= end.code is None
+        return end
 
     @property
     def _bounded(self) -> ProcessSpec:
@@ -192,7 +209,10 @@ class Bench:
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
                 _spoken.clear()
-            _known[key] = self._try_languages(word, inline=inline)
+            found = self._try_languages(word, inline=inline)
+            if self.cut:
+                return found
+            _known[key] = found
         return _known[key]
 
     def interpretation(self, word: str, *more: str) -> tuple[str, ...]:
@@ -246,12 +266,15 @@ class Bench:
         """Return whether the deciding program itself is a file of the throw-away folders."""
         return self.may_write(Path(self._program))
 
-    def looked_for(self, *kinds: LookKind) -> list[Path]:
-        """Return the files that programs of the hook looked for in vain in one of some ways, last first."""
-        (run,) = run_again(self._testbed, [replace(self._bounded, observed=True)])
-        looks = [look for program in run.reads.programs for look in program.looks] if run.reads else []
-        missing = (look for look in looks if look.kind in kinds and not look.existed and not look.own)
-        paths = dict.fromkeys(Path(look.path) for look in missing)
+    def looked_for(self, *kinds: LookKind, existing: bool = False) -> list[Path]:
+        """Return the files that the hook looked for in some ways, in vain or in ``existing``, last first."""
+        if self._looks is None:
+            (run,) = run_again(self._testbed, [replace(self._bounded, observed=True)])
+            self._looks = (
+                [look for program in run.reads.programs for look in program.looks] if run.reads else []
+            )
+        found = (look for look in self._looks if look.kind in kinds and look.existed is existing)
+        paths = dict.fromkeys(Path(look.path) for look in found if not look.own)
         return [path for path in reversed(paths) if self.may_write(path)]
 
     def shown(self, path: Path) -> str:

@@ -38,6 +38,7 @@ _DECIDES = re.compile(r"[;|&\n(){}`<>]")
 _SAID = re.compile(r"[^\W\d]+")
 _LONGEST_INPUT = 1 << 16
 _OTHERWISE = "it ended otherwise when it ran again"
+_CUT = "it takes too long to be tried with other programs"
 _Key: TypeAlias = tuple[object, ...]
 
 
@@ -49,10 +50,17 @@ class _Finding:
     Attributes:
         failure: Why the hook's program did not run; ``None`` if it ran, or if that is unknown.
         doubt: What makes that doubtful; empty if it is known.
+        suspect: Whether the hook ended as an interpreter without its program does.
     """
 
     failure: StartFailure | None = None
     doubt: str = ""
+    suspect: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether a refusal counts."""
+        return self.failure is None and not self.suspect
 
 
 _RAN = _Finding()
@@ -86,9 +94,9 @@ def explain_failures(
         if isinstance(run, ProcessResult) and (code := _failed(run)):
             spec = prepare_launch(testbed, hooks, place, payload)
             words = _words(hooks[place], spec)
-            if _is_doubtful(run, code, hooks[place].command, words, spec.cwd):
+            if _is_doubtful(run, code, hooks[place].command, words, spec):
                 found = _look_up(testbed, hooks[place], spec, run, code, words)
-                checked[place] = replace(run, failure=found.failure, doubt=found.doubt)
+                checked[place] = replace(run, failure=found.failure, doubt=found.doubt, suspect=found.suspect)
     return tuple(checked)
 
 
@@ -112,8 +120,9 @@ def _look_up(
                 each.clear()
         _known[key] = _explain(testbed, hook, spec, run, code)
         if _known[key] == _RAN and code not in NOT_FOUND:
-            _runs[here] = _runs.get(here, 0) + 1
             _said.setdefault(program, []).append(said)
+        if _known[key].counts and code not in NOT_FOUND:
+            _runs[here] = _runs.get(here, 0) + 1
     return _known[key]
 
 
@@ -146,10 +155,12 @@ def _words(hook: Hook, spec: ProcessSpec) -> list[str]:
     return _WORD.findall(filled)
 
 
-def _is_doubtful(run: ProcessResult, code: int, command: str, words: Sequence[str], folder: str) -> bool:
+def _is_doubtful(
+    run: ProcessResult, code: int, command: str, words: Sequence[str], spec: ProcessSpec
+) -> bool:
     """Return whether a hook run may have ended before its program ran; quick, and rather too often true."""
-    printed = run.stderr.text + run.stdout.text
-    if code in NOT_FOUND or _FILE.search(printed):
+    printed, folder = run.stderr.text + run.stdout.text, spec.cwd
+    if code in NOT_FOUND or not printed.strip() or _FILE.search(printed):
         return True
     # A simple command that is given no file may look for a program by itself, as make does.
     if not _DECIDES.search(command) and not any(Path(folder, word).is_file() for word in words):
@@ -161,7 +172,15 @@ def _is_doubtful(run: ProcessResult, code: int, command: str, words: Sequence[st
     if any(sign.isdigit() for sign in printed):
         return True
     values = {after for before, after in pairwise(words) if before.startswith("-")}
-    return any(len(word) > 1 and word in printed for word in values)
+    if any(len(word) > 1 and word in printed for word in values):
+        return True
+    # A program says words of its own text or of its input, an interpreter has others.
+    texts = [
+        command,
+        spec.stdin.data.decode("utf-8", "replace"),
+        *(_text(Path(folder, word)) for word in words),
+    ]
+    return not set(_SAID.findall(printed)) <= set(_SAID.findall(" ".join(texts)))
 
 
 def _texts(testbed: Testbed, run: ProcessResult) -> tuple[str, ...]:
@@ -176,13 +195,22 @@ def _digest(path: Path) -> str:
         return "?"
 
 
+def _text(path: Path) -> str:
+    try:
+        text = path.read_text("utf-8", "replace") if path.is_file() else ""
+    except (OSError, ValueError):
+        return ""
+    return "" if "\0" in text else text
+
+
 def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult, code: int) -> _Finding:
     # Not at the top: most runs have no such hook, and the modules are many.
     from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
     from pytest_hookharness.execution.startup.process_trace import trace
     from pytest_hookharness.simulation.startup.bench import Bench, Trial
-    from pytest_hookharness.simulation.startup.experiments import find_doubt, find_failure, find_missing
+    from pytest_hookharness.simulation.startup.experiments import find_failure, find_missing
     from pytest_hookharness.simulation.startup.missing_tool import find_missing_tool
+    from pytest_hookharness.simulation.startup.resemblance import find_doubt
     from pytest_hookharness.simulation.testbed.undo import undone
 
     seen = Trial(code, run.stderr.text)
@@ -195,7 +223,8 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
                 return _Finding(doubt=_OTHERWISE)
             decider = traced.find_decider()
             bench = Bench(testbed, spec, decider)
-            failure = find_failure(bench, seen)
+            shown = seen if seen.stderr.strip() else bench.run_decider(seen)
+            failure = find_failure(bench, shown)
             if failure is None and code in NOT_FOUND:
                 failure = find_missing_tool(bench, hook, seen)
             # A process that started the deciding one has found its own program.
@@ -208,7 +237,8 @@ def _explain(testbed: Testbed, hook: Hook, spec: ProcessSpec, run: ProcessResult
                     failure = replace(missing, kind="called")
                     break
             if failure is None:
-                return _Finding(doubt=find_doubt(bench, seen))
+                doubt = find_doubt(bench, shown) if code not in NOT_FOUND else ""
+                return _Finding(doubt=doubt or (_CUT if bench.cut else ""), suspect=bool(doubt))
             # What the hook calls may count its runs, and then an experiment ended otherwise for that reason.
             return _Finding(failure) if bench.run_hook().is_same(seen) else _Finding(doubt=_OTHERWISE)
     except SnapshotError as error:

@@ -1,0 +1,130 @@
+"""Modules that a program of a hook loads and that do not exist, found by providing them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_hookharness.execution.startup.programs import Probe, modules, search_paths
+from pytest_hookharness.model.reads import LookKind
+from pytest_hookharness.simulation.startup.bench import Bench, Trial
+from pytest_hookharness.simulation.startup.program_trials import Program, decides, new_name, run_copy
+
+_MOST_NAMES = 12
+_MOST_FILES = 8
+_LONGEST_MESSAGE = 1 << 14
+_NAME = re.compile(r"[\w@./:+-]+")
+_MODULE = re.compile(r"\w+(\.\w+)*")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def find_missing_module(
+    bench: Bench, program: Program, seen: Trial, probes: Sequence[Probe], *, within: str | None = None
+) -> str:
+    """Return the module that a program, or a text, names and that does not exist; empty if there is none."""
+    found = (one[0].lstrip(":+-").rstrip("@./:+-") for one in _NAME.finditer(seen.stderr[-_LONGEST_MESSAGE:]))
+    names = [name for name in reversed(dict.fromkeys(found)) if len(name) > 1]
+    # A message may show the whole path of what a program names from its folder.
+    if program.path:
+        names = [name.removeprefix(f"{program.path.parent}/") for name in names]
+    names = [name for name in names if name != program.place.name]
+    # What the program names itself first: what it loads may load others. Then modules before their packages.
+    packages = {name.rpartition(".")[0] for name in names}
+    names.sort(key=lambda name: (name not in program.text, name in packages))
+    # A file that a text on the command line names may be looked for first, as by `test -f`.
+    names = [name for name in names if program.path or "/" not in name]
+    names = [name for name in names if within is None or name in within][:_MOST_NAMES]
+    if not names or not _loads(bench, program, names, probes):
+        return ""
+    for name in names:
+        if _loads(bench, program, [name], probes) and _fails_without(bench, program, name, seen):
+            return name
+    return ""
+
+
+def _loads(bench: Bench, program: Program, names: Sequence[str], probes: Sequence[Probe]) -> bool:
+    """Return whether a program executes one of some modules if they are provided."""
+    files: dict[str, str] = {}
+    beside: dict[Path, str] = {}
+    for name in names:
+        lines = "\n".join(line for line in program.text.splitlines() if name in line)
+        exports = "".join(f"exports.{each} = 0;\n" for each in dict.fromkeys(_IDENTIFIER.findall(lines)))
+        for path, content in modules(name, extension=program.place.suffix, probes=probes, exports=exports):
+            if ".." not in path.split("/"):
+                files[path] = content
+            beside_it = program.path.parent if program.path else Path(bench.decider.folder)
+            folders = [beside_it, Path(bench.decider.folder)]
+            beside |= {Path(os.path.normpath(folder / path)): content for folder in folders}
+    folder = bench.folder(files)
+    known = bench.decider.environment
+    env = {
+        variable: f"{paths}{os.pathsep}{known[variable]}" if known.get(variable) else paths
+        for variable, paths in search_paths(folder).items()
+    }
+    with bench.present(beside):
+        return bench.run([bench.decider.argv], env=env)[0].probed
+
+
+def _fails_without(bench: Bench, program: Program, name: str, seen: Trial) -> bool:
+    """Return whether the hook ends as it does because a module does not exist."""
+    if name not in program.text:
+        # Another program loads it, or an option names it: then an empty one must make the difference.
+        return _ends_otherwise_with(bench, name, seen) or _inner_fails_without(bench, name, seen)
+    other, stem, changed = _with_other_name(program.text, name)
+    without = run_copy(bench, program, changed, {other: stem})
+    return without.ends_like(seen) and decides(bench, program, seen)
+
+
+def _with_other_name(text: str, name: str) -> tuple[str, str, str]:
+    """Return a name that nobody uses, what it stands for, and a program that names it instead of a module."""
+    head, stem, end = _split(name)
+    other = new_name()
+    pattern = rf"(?<![\w@]){re.escape(name)}(?!\w)"
+    return other, stem, re.sub(pattern, lambda _: head + other + end, text)
+
+
+def _inner_fails_without(bench: Bench, name: str, seen: Trial) -> bool:
+    """Return whether a program of the project that the hook opens makes it end so without a module."""
+    for path in bench.looked_for(LookKind.OPENED, existing=True)[:_MOST_FILES]:
+        text = bench.read(path)
+        if text is None or name not in text:
+            continue
+        other, stem, changed = _with_other_name(text, name)
+        if not bench.put(path, changed):
+            continue
+        (without,) = bench.run([bench.decider.argv])
+        bench.put(path, text)
+        if without.renamed({other: stem}).ends_like(seen) and decides(bench, Program("", text, path), seen):
+            return True
+    return False
+
+
+def _ends_otherwise_with(bench: Bench, name: str, seen: Trial) -> bool:
+    """Return whether the whole hook ends otherwise with empty modules of a name in its folder."""
+    folder = Path(bench.decider.folder)
+    with bench.present({folder / path: "" for path, _ in modules(name)}):
+        return bench.run_hook(env=search_paths(str(folder))).differs_from(seen)
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    """Return the parts of a module's name before, in and after its last word."""
+    found = re.fullmatch(r"(.*?[/:]|.*\.(?=\w{6,})|)([^/:]*?)(\.\w{1,4}|)", name)
+    return (found[1], found[2], found[3]) if found is not None else ("", name, "")
+
+
+def is_missing_module_name(bench: Bench, word: str, seen: Trial) -> bool:
+    """Return whether an argument names a program that is looked up as a module, and does not exist."""
+    if not _MODULE.fullmatch(word) or word not in seen.stderr:
+        return False
+    folder = bench.folder(dict(modules(word)))
+    if not bench.run([bench.decider.argv], folder=folder)[0].probed:
+        return False
+    other = new_name()
+    (without,) = bench.run([bench.with_word(word, other)])
+    if not without.renamed({other: word}).ends_like(seen):
+        return False
+    empty = {Path(bench.decider.folder, path): "" for path, _ in modules(word)}
+    with bench.present(empty) as provided:
+        return not provided or bench.run_hook().differs_from(seen)
