@@ -500,3 +500,91 @@ def test_hooks_get_the_observed_variables(host, name, value):
     spec = hosts.launch(profile, Hook(event="Stop", command="x"), payload, facts, {}, 60.0)
 
     assert spec.env[name] == value
+
+
+@pytest.mark.parametrize(
+    "command, code, event",
+    [
+        ("grep -q a 'b|c'", 1, "PostToolUse"),
+        ("ls; test a = b", 1, "PostToolUse"),
+        ("test a = b || false", 1, "PostToolUseFailure"),
+        ("grep -q a missing", 2, "PostToolUseFailure"),
+        ("false", 1, "PostToolUseFailure"),
+    ],
+)
+def test_claude_takes_exit_code_1_of_a_search_or_test_for_no_failure(command, code, event):
+    """Exit code 1 of grep, test and the like at the end of a command is a result; any other is a failure."""
+    settings = {"PostToolUse": "./x", "PostToolUseFailure": "./y"}
+
+    acts = [GO, RunCommand(command=command), Stop()]
+
+    played = play(settings, acts, lambda *_: None, perform=lambda _: Performance(exit=code))
+
+    assert played.events == [event]
+
+
+def test_claude_joins_texts_of_several_hooks_before_a_call():
+    """The model gets the texts of all hooks before a call as one, in the order in which they ended."""
+    profile = hosts.find("claude-code")
+    own = {"hookEventName": "PreToolUse", "additionalContext": "one"}
+    replies = [
+        hosts.read_reply(
+            profile,
+            Hook(event="PreToolUse", command="x"),
+            "PreToolUse",
+            ended(stdout=json.dumps({"hookSpecificOutput": {**own, "additionalContext": text}})),
+        )
+        for text in ("one", "two")
+    ]
+
+    decision = hosts.aggregate(profile, "PreToolUse", tuple(replies), (1, 0), target="Bash")
+
+    assert decision.to_agent == (
+        "<system-reminder>\nPreToolUse:Bash hook additional context: two\none\n</system-reminder>",
+    )
+
+
+@pytest.mark.parametrize("event", ["PermissionRequest", "PostToolUseFailure"])
+def test_claude_ignores_an_end_that_hooks_of_some_events_ask_for(event):
+    """Hooks of PermissionRequest and PostToolUseFailure cannot end the turn with continue: false."""
+    assert explained("claude-code", event, "continue false").action == "the host continues"
+
+
+@pytest.mark.parametrize(
+    "event, shown", [("UserPromptSubmit", True), ("SessionStart", True), ("PreToolUse", False)]
+)
+def test_claude_shows_broken_json_where_it_shows_plain_output(event, shown):
+    """Output that begins like an answer and is none reaches the model where plain output does."""
+    told = "".join(explained("claude-code", event, "broken JSON").to_agent)
+
+    assert ('hook success: {"decision": "block"' in told) == shown
+
+
+def test_codex_separates_several_reasons_after_a_call_by_an_empty_line():
+    """The model gets the reasons of two refusals of a result with an empty line between them."""
+    profile = hosts.find("codex")
+    hook = Hook(event="PostToolUse", command="x")
+    replies = [
+        hosts.read_reply(profile, hook, "PostToolUse", ended(2, stderr=text)) for text in ("one", "two")
+    ]
+
+    decision = hosts.aggregate(profile, "PostToolUse", tuple(replies), (0, 1), target="Bash")
+
+    assert decision.updated_output == "one\n\ntwo"
+
+
+def test_codex_cuts_a_long_reason_once():
+    """Of a long reason of a refused stop the model gets one notice of what was cut."""
+    profile = hosts.find("codex")
+    long = json.dumps({"decision": "block", "reason": "x" * 60_000})
+
+    reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", ended(stdout=long))
+
+    assert reply.reason.count("truncated output") == 1
+
+
+def test_claude_names_the_default_of_an_edit():
+    """The input of Edit contains replace_all, although the model left it out."""
+    played = play({"PreToolUse": "./x"}, [GO, Edit(file="a", text="b", old="c"), Stop()], lambda *_: None)
+
+    assert played.asked("PreToolUse")[0].payload["tool_input"]["replace_all"] is False

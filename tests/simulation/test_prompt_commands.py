@@ -28,14 +28,14 @@ def test_a_command_is_expanded(play, inputs, pairs_with_recording):
 
 
 def test_both_events_of_a_prompt(play, inputs):
-    """The expansion comes first, and the hooks of UserPromptSubmit read the prompt as it was typed."""
+    """The expansion comes after UserPromptSubmit, and the hooks of both read the prompt as it was typed."""
     outcome = play(
         hooks={"UserPromptExpansion": "true", "UserPromptSubmit": "true"}, files=FILES, agent=AGENT
     )
 
     assert [(payload["hook_event_name"], payload["prompt"]) for payload in inputs(outcome)] == [
-        ("UserPromptExpansion", "/mycmd some args"),
         ("UserPromptSubmit", "/mycmd some args"),
+        ("UserPromptExpansion", "/mycmd some args"),
     ]
 
 
@@ -48,16 +48,16 @@ def test_both_events_of_a_prompt(play, inputs):
     ],
 )
 def test_a_refused_expansion_is_never_seen(play, hook):
-    """A refusal ends the turn before the agent sees anything, and no other hook of the prompt runs."""
+    """A refusal ends the turn before the agent sees anything."""
     outcome = play(hooks={"UserPromptExpansion": hook, "UserPromptSubmit": "true"}, files=FILES, agent=AGENT)
 
     assert outcome.iterations == 0
-    assert outcome.hook_runs() == 1
+    assert outcome.hook_runs() == 2
     assert outcome.verdict_name == "terminated"
 
 
 def test_a_refused_prompt_leaves_nothing_of_its_expansion(play):
-    """The messages of expansion hooks are dropped with their prompt, also if it is refused afterwards."""
+    """A prompt that its hooks refuse is not expanded, so no expansion hook runs for it."""
     refuse = "grep -q /mycmd && exit 2 || exit 0"
     agent = [*AGENT[:1], {"prompt": "plain"}, {"stop": "Done."}]
 
@@ -66,6 +66,7 @@ def test_a_refused_prompt_leaves_nothing_of_its_expansion(play):
     )
 
     assert shown(outcome) == [("prompt", "plain")]
+    assert outcome.hook_runs("UserPromptExpansion") == 0
 
 
 SAID = {"hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "additionalContext": "hint"}}

@@ -153,7 +153,8 @@ def _answer_group(questions: Sequence[Question], play: Playing) -> Iterator[Answ
         if len(left) > 1 and any(not played.localises(one) and played.differences(one) for one in left):
             yield from _answer_halves(left, play)
             return
-        answered = [one for one in left if played.reached(one) or played.differences(one)] or [left[0]]
+        # If no hook of a question ran, no question before another one ended the session either.
+        answered = [one for one in left if played.reached(one) or played.differences(one)] or left
         yield from (_answer(one, played) for one in answered)
         left = [one for one in left if one not in answered]
 

@@ -30,7 +30,8 @@ Category: TypeAlias = Literal[
     "end",
 ]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
-_NOTHING = "nothing"
+# Stands for a value that one side does not have.
+NOTHING = "nothing"
 _MOST_TOLD = 2000
 
 
@@ -110,7 +111,7 @@ class _Tally:
 
 
 def _shown(value: object) -> str:
-    return value if isinstance(value, str) and value else repr(value) if value is not None else _NOTHING
+    return value if isinstance(value, str) and value else repr(value) if value is not None else NOTHING
 
 
 def compare(

@@ -99,11 +99,13 @@ def _answers(writer: QuestionWriter) -> Iterator[Question]:
             mark = writer.mark()
             script = case.script(f"words of {mark}")
             own: dict[str, Any] = {"replies": {rule.name: script}}
+            # With a hook for permissions all calls need one.
+            group = f"{rule.name}: {name}" if rule.role is Role.PERMISSION else name
             if isinstance(case.end.ending, TimedOut):
-                own = {"group": name, "replies": {"late": script}}
+                own = {"group": group, "replies": {"late": script}}
                 own["hooks"] = {rule.name: (writer.entry("./hook.sh late", **writer.limit),)}
             elif case.end.ending == Exited(127):
-                own = {"group": name, "hooks": {rule.name: (writer.entry("./no-such-hook"),)}}
+                own = {"group": group, "hooks": {rule.name: (writer.entry("./no-such-hook"),)}}
             elif rule.role is Role.STOP and not case.meaning.refuses:
                 # Such a stop ends the session, so the question shares one with those about other events.
                 own["group"] = name

@@ -67,7 +67,8 @@ def aggregate(
     inputs = [reply.updated_input for reply in ended if reply.updated_input is not None]
     outputs = [reply.updated_output for reply in ended if reply.updated_output is not None]
     if rule.power is Power.REPLACES and ruling is Ruling.DENY:
-        outputs = [profile.wording.replaced.format(reason="\n".join(texts.reasons()))]
+        reason = profile.wording.between.join(texts.reasons())
+        outputs = [profile.wording.replaced.format(reason=reason)]
     return Decision(
         event=event,
         ruling=ruling,
@@ -179,6 +180,9 @@ class _DecisionTexts:
         """Return the texts for the model."""
         role = self.rule.role
         contexts = [self._context_text(one.reply) for one in self.replied if one.reply.context]
+        if self.rule.merging.joins_contexts and contexts:
+            words = self.profile.wording
+            contexts = [words.fill(words.context, label=self._label, text="\n".join(self.contexts))]
         if role is Role.BEFORE_TOOL:
             return (*self._tool_texts(), *contexts)
         if role is Role.PERMISSION:

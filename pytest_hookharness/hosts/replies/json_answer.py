@@ -21,7 +21,6 @@ from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, 
 
 BYTE_ORDER_MARK = "\ufeff"
 
-
 _EVENT_OUTPUT = "hookSpecificOutput"
 
 
@@ -150,7 +149,7 @@ class AnswerReader:
     def cut_texts(self, reply: Reply) -> Reply:
         """Return the reply with its texts cut at the host's limit."""
         limit = self.profile.replies.text_limit
-        if limit is None:
+        if limit is None or (reply.fault or "").startswith("too-long"):
             return reply
         spared = not limit.reasons or self.event.role in limit.spared
         longest = max(limit.measure(text) for text in (reply.context, "" if spared else reply.reason))

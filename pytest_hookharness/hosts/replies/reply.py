@@ -189,7 +189,11 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
             return reader.no_opinion("invalid", f"ignored: {problem}")
     if isinstance(answer, Unparsable) and rule.meaning is CodeMeaning.PLAIN:
         fault = f"mangled: the output begins like JSON but cannot be parsed: {answer.why}"
-        return reader.no_opinion("unparsable", fault)
+        reply = reader.no_opinion("unparsable", fault)
+        if not (reader.event.plain and reader.profile.replies.shows_unparsable):
+            return reply
+        text = trim(reader.answers, stdout)
+        return reader.cut_texts(replace(reply, context=text, rule=reader.rule("shown")))
     # No usable answer: from here on the exit code alone decides, and the fault says what was lost.
     kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
     text = f"exit code {code}: {find_message(stderr)}"

@@ -45,6 +45,7 @@ class Merging:
         reasons: Which reasons the agent gets.
         context_replaces_reason: Whether a text for the model replaces the reasons.
         context_cancels_refusal: Whether a text for the model cancels a refusal.
+        joins_contexts: Whether the model gets all texts for it as one, joined by newlines.
         several: The name of the fact behind a decision of several refusals.
     """
 
@@ -53,6 +54,7 @@ class Merging:
     reasons: ReasonChoice = ReasonChoice.EACH
     context_replaces_reason: bool = False
     context_cancels_refusal: bool = False
+    joins_contexts: bool = False
     several: str = "several"
 
 
@@ -264,6 +266,7 @@ class ReplyRules:
         signalled: What it means that a signal ended the hook.
         answers: How answers are read.
         undecodable_fails: Whether output that is not UTF-8 is a failure, whatever the exit code.
+        shows_unparsable: Whether output that begins like an answer and is none is plain text.
         background: Whether the host does not wait for a hook with ``async: true``.
         announced: Whether a hook can ask not to be waited for in the first line of its output.
         code_reason: The reason of a refusal by exit code; a template over ``command`` and ``words``.
@@ -283,6 +286,7 @@ class ReplyRules:
     signalled: CodeMeaning = CodeMeaning.FAILS
     answers: AnswerRules = AnswerRules()
     undecodable_fails: bool = False
+    shows_unparsable: bool = False
     background: bool = False
     announced: bool = False
     code_reason: str = "{words}"
@@ -304,6 +308,7 @@ class Wording:
         refusal: The result of a refused tool call; over ``label``, ``reason``, ``event``, ``tool`` and
             ``subject``, the command or file of the call.
         replaced: What replaces the result of a call on an event that replaces results; over ``reason``.
+        between: What stands between several reasons in it.
         asked: The result of a call that needs the permission of a person who is not there.
         feedback: A refused stop; over ``event``, ``reason``, ``index`` (of the hook) and ``source`` (the
             settings file of the hook).
@@ -321,6 +326,7 @@ class Wording:
     label: str = "{event}"
     refusal: str = "{reason}"
     replaced: str = "{reason}"
+    between: str = "\n"
     asked: str = "{reason}"
     feedback: str = "{reason}"
     blocked: str = ""

@@ -210,6 +210,8 @@ class TurnRules:
         refused_prompt_stops: Whether a refused prompt leads to the stop at once. A refusal of this stop
             sends the prompt after all.
         refusal_prompts: Whether prompt hooks also run for the reason of a refused stop.
+        expands_accepted: Whether a prompt that names a command is expanded after its prompt hooks have
+            accepted it; otherwise before they run.
         asks_after_calls: Whether prompt hooks also run after each tool result, with an empty prompt.
         subagent_prompts: Whether prompt hooks also run for the prompt of a subagent.
         after_start: Roles of events right after session start.
@@ -230,6 +232,7 @@ class TurnRules:
     starts_with_prompt: bool = False
     refused_prompt_stops: bool = False
     refusal_prompts: bool = False
+    expands_accepted: bool = False
     asks_after_calls: bool = False
     subagent_prompts: bool = False
     after_start: tuple[Role, ...] = ()

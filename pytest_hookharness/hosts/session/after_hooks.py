@@ -97,7 +97,7 @@ def _apply_by_role(session: Session, ask: AskHooks, decision: Decision | None) -
         case Role.SESSION_START, _:
             return apply_start_decision(session, decision)
         case Role.EXPANSION, _:
-            return apply_expansion_decision(session, str(ask.values["prompt"]), decision)
+            return apply_expansion_decision(session, str(ask.values["prompt"]), decision, ask.expanded)
         case Role.PROMPT, _:
             return apply_prompt_decision(session, str(ask.values["prompt"]), decision, ask.expanded)
         case Role.STOP, _:

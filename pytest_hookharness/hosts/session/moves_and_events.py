@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from typing import assert_never
 
 from pytest_hookharness.hosts.rules.tools_and_transcript import assistant_message, user_message
@@ -98,9 +99,14 @@ def apply_act(session: Session, act: Act | None) -> Session:
 
 
 def _prompt_event(session: Session, text: str) -> AskHooks:
+    expansion = None if session.profile.turns.expands_accepted else _expansion_event(session, text)
+    return expansion or AskHooks(role=Role.PROMPT, values={"prompt": text})
+
+
+def _expansion_event(session: Session, text: str) -> AskHooks | None:
     found, rules = find_command(session.facts.commands, text), session.profile.commands
     if found is None or rules is None:
-        return AskHooks(role=Role.PROMPT, values={"prompt": text})
+        return None
     command, arguments = found
     values: Payload = {
         "expansion_type": rules.kind,
@@ -202,12 +208,16 @@ def _message_events(session: Session, text: str) -> tuple[AskHooks, ...]:
     return (AskHooks(role=Role.MESSAGE, values=values),)
 
 
-def apply_expansion_decision(session: Session, typed: str, decision: Decision | None) -> Session:
-    """Return the session after the decision on a prompt that names a command."""
+def apply_expansion_decision(
+    session: Session, typed: str, decision: Decision | None, accepted: ExpandedPrompt | None = None
+) -> Session:
+    """Return the session after the decision on a prompt that names a command, perhaps an accepted one."""
     found = find_command(session.facts.commands, typed)
     if decision is not None and (decision.refused or decision.halt is not None):
         return session.halt(decision, "refused the expansion of the prompt")
     text = expand_command(session.profile, *found) if found is not None else typed
+    if accepted is not None:
+        return _send_prompt(session, text, (*context_notes(decision), *accepted.notes))
     expanded = ExpandedPrompt(text, context_notes(decision))
     return session.put_first(AskHooks(role=Role.PROMPT, values={"prompt": typed}, expanded=expanded))
 
@@ -221,8 +231,16 @@ def apply_prompt_decision(
         if session.profile.turns.refused_prompt_stops and decision.halt is None:
             return hold_prompt(session, text)
         return session.halt(decision, "refused the prompt")
+    notes = (*notes, *context_notes(decision))
+    expansion = _expansion_event(session, typed) if session.profile.turns.expands_accepted else None
+    if expansion is not None:
+        return session.put_first(replace(expansion, expanded=ExpandedPrompt(typed, notes)))
+    return _send_prompt(session, text, notes)
+
+
+def _send_prompt(session: Session, text: str, notes: Sequence[Message]) -> Session:
     session = release_prompts(session).write_line("user", user_message(text))
-    return session.add_messages(Message("prompt", text), *notes, *context_notes(decision)).ask_model()
+    return session.add_messages(Message("prompt", text), *notes).ask_model()
 
 
 def apply_compaction_decision(session: Session, trigger: str, decision: Decision | None) -> Session:

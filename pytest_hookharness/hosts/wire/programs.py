@@ -162,7 +162,10 @@ _PROGRAMS = (
         },
         hooks_file="workspace/.claude/settings.json",
         wire=anthropic_messages.FORMAT,
-        unordered=(frozenset({"CwdChanged", "PostToolUse"}),),
+        unordered=(
+            frozenset({"CwdChanged", "PostToolUse"}),
+            frozenset({"InstructionsLoaded", "SessionStart"}),
+        ),
     ),
     LiveProgram(
         host="codex",

@@ -66,11 +66,11 @@ _SESSION_EVENTS = (
     event_rule(
         "SessionStart",
         Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact", "fork")),
-        # Only on a resume. Their order is assumed.
-        Field(name="context_tokens", kind="count", optional=True),
-        Field(name="estimated_cache_write_usd", kind="count", optional=True),
-        Field(name="prompt_cache_likely_expired", kind="flag", optional=True),
+        # Only on a resume.
         Field(name="seconds_since_last_response", kind="count", optional=True),
+        Field(name="context_tokens", kind="count", optional=True),
+        Field(name="prompt_cache_likely_expired", kind="flag", optional=True),
+        Field(name="estimated_cache_write_usd", kind="count", optional=True),
         fact="SessionStart cannot be refused; plain output and additionalContext reach the model",
         role=Role.SESSION_START,
         target="source",
@@ -130,17 +130,14 @@ _TURN_EVENTS = (
         Field(name="command_args"),
         Field(name="command_source", kind=WORD, choices=("projectSettings", "userSettings")),
         Field(name="prompt"),
-        fact="a refusal on UserPromptExpansion stops the expansion",
+        fact="UserPromptExpansion occurs after an accepted UserPromptSubmit; a refusal stops the expansion",
         turn=True,
         role=Role.EXPANSION,
         power=Power.REFUSES,
         target="command_name",
         plain=True,
         context=True,
-        assumed=(
-            "UserPromptExpansion occurs before UserPromptSubmit, which gets the prompt as it was typed; "
-            "a refused expansion erases the prompt"
-        ),
+        assumed="a refused expansion erases the prompt",
     ),
     event_rule(
         "UserPromptSubmit",
@@ -198,9 +195,10 @@ _TOOL_EVENTS = (
         TOOL,
         INPUT,
         Field(name="permission_suggestions", kind="list", optional=True),
-        fact="hookSpecificOutput.decision answers PermissionRequest; exit code 2 is ignored",
+        fact="hookSpecificOutput.decision answers PermissionRequest; exit code 2 and continue are ignored",
         turn=True,
         role=Role.PERMISSION,
+        ignores=("continue",),
         target="tool_name",
     ),
     event_rule(
@@ -229,6 +227,7 @@ _TOOL_EVENTS = (
         fact="on a refusal on PostToolUseFailure the model gets the reason; nothing is blocked",
         turn=True,
         role=Role.TOOL_FAILED,
+        ignores=("continue",),
         power=Power.INFORMS,
         target="tool_name",
         context=True,

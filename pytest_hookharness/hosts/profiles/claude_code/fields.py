@@ -129,7 +129,9 @@ STOPPING = (
 WORD = "word"
 MERGED = Merging(in_finish_order=True)
 # Of several refusals of a call only the last one in time reaches the model.
-MERGED_FOR_TOOL = Merging(in_finish_order=True, reasons=ReasonChoice.LAST, several="last finished")
+MERGED_FOR_TOOL = Merging(
+    in_finish_order=True, reasons=ReasonChoice.LAST, joins_contexts=True, several="last finished"
+)
 
 
 def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:

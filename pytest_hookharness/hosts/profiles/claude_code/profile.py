@@ -41,6 +41,7 @@ REPLIES = ReplyRules(
         CodeRule(answer=_OUT, meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
+    shows_unparsable=True,
     background=True,
     announced=True,
     code_reason="[{command}]: {words}",
@@ -74,7 +75,10 @@ REPLIES = ReplyRules(
             "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
         ),
         "failure blocks": _observed("with onFailure block, exit code 1, a timeout and exit code 127 refuse"),
-        "unparsable": _observed("output that begins with a brace and is not JSON is an error: it fails open"),
+        "unparsable": _observed(
+            "output that begins with a brace and is not JSON is an error: it fails open; on events on which "
+            "plain output reaches the model, this does too"
+        ),
         "invalid": _observed("an answer with a value that the host does not know is ignored completely"),
         "no power": _observed("a refusal of this event is ignored"),
         "ignored": _documented("this event ignores that key; the rest of the answer counts"),
@@ -146,6 +150,7 @@ TOOLS = ToolRules(
     operation=tools.operation,
     result=tools.result,
     given=tools.given,
+    seen_as=tools.seen_as,
     launched=tools.launched,
     started=tools.STARTED,
     notice=tools.NOTICE,
@@ -158,10 +163,14 @@ TOOLS = ToolRules(
     ),
     rules={
         "recorded": _observed("the results of Bash, Write, a failed Read and Agent have this form"),
+        "exit codes": _observed(
+            "exit code 1 of grep, rg, find, diff, test and [ at the end of a command is no failure"
+        ),
         "assumed": _assumed("the results of Edit, Read and an overwriting Write have this form"),
         "permission": _assumed(
             "PermissionRequest occurs for a call that the settings do not allow, if there is a hook for "
-            "it; a call is allowed if no hook denies it"
+            "it; a call is allowed if no hook denies it, although the real host without a person refuses it "
+            "unless a hook allows it"
         ),
         "subagent": _observed(
             "a subagent works in the background: a stop of its agent comes before its own, and its end is a "
@@ -191,6 +200,7 @@ TOOLS = ToolRules(
 )
 
 TURNS = TurnRules(
+    expands_accepted=True,
     batches_refused=True,
     unasked_modes=("bypassPermissions", "dontAsk"),
     edits_mode="acceptEdits",

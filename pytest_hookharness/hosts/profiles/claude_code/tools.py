@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import posixpath
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -39,6 +40,12 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     return make_call(operation, name, given)
 
 
+def seen_as(tool_call: ToolCall) -> Payload:
+    """Return the input of a call as hooks see it: that of Edit names its default."""
+    default = {"replace_all": False} if tool_call.name == "Edit" else {}
+    return {**tool_call.input, **({} if "replace_all" in tool_call.input else default)}
+
+
 def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     """Return the host's result of a performed call."""
     path = str(tool_call.input.get("file_path", ""))
@@ -47,7 +54,7 @@ def result(tool_call: ToolCall, performance: Performance, workspace: str) -> Too
         note = f"File does not exist. Note: your current working directory is {workspace}."
         return ToolResult(text=note if missing else performance.error, failed=True)
     if tool_call.name == "Bash":
-        return _command_result(performance)
+        return _command_result(str(tool_call.input.get("command", "")), performance)
     if tool_call.name == "Write":
         return _write_result(path, performance)
     if tool_call.name == "Edit":
@@ -57,24 +64,54 @@ def result(tool_call: ToolCall, performance: Performance, workspace: str) -> Too
     return ToolResult(text=performance.stdout, response=performance.stdout)
 
 
-def _command_result(performance: Performance) -> ToolResult:
+# What exit code 1 says of these commands. It is no failure then.
+_NO_MATCH, _FALSE = "No matches found", "Condition is false"
+_EXIT_1 = {
+    "grep": _NO_MATCH,
+    "rg": _NO_MATCH,
+    "test": _FALSE,
+    "[": _FALSE,
+    "diff": "Files differ",
+    "find": "Some directories were inaccessible",
+}
+_SILENT = {"cd", "cp", "mkdir", "mv", "rm", "touch"}
+
+
+def _command_result(command: str, performance: Performance) -> ToolResult:
     stdout, stderr = performance.stdout.rstrip("\n"), performance.stderr.rstrip("\n")
     text = "\n".join(part for part in (stdout, stderr) if part)
     if performance.exit is None:
         return ToolResult(text=f"Command was interrupted\n{text}".rstrip("\n"), failed=True)
-    if performance.exit != 0:
+    programs = _programs(command)
+    meaning = _EXIT_1.get(programs[-1], "") if programs and performance.exit == 1 else ""
+    if performance.exit != 0 and not meaning:
         return ToolResult(text=f"Exit code {performance.exit}\n{text}".rstrip("\n"), failed=True)
-    return ToolResult(text=text or "(Bash completed with no output)", response=_bash_response(text))
+    silent = bool(programs) and _SILENT.issuperset(programs)
+    response = _bash_response(text, meaning, silent=silent)
+    return ToolResult(text=text or "(Bash completed with no output)", response=response)
 
 
-def _bash_response(output: str) -> Json:
+def _programs(command: str) -> list[str]:
+    """Return the programs of a command line, in order; none if it cannot be parsed."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return []
+    begins = [place + 1 for place, word in enumerate(words) if not word.strip(";&|")]
+    return [words[place] for place in (0, *begins) if place < len(words)]
+
+
+def _bash_response(output: str, meaning: str = "", *, silent: bool = False) -> Json:
     # Both streams of a command are one.
     return {
         "stdout": output,
         "stderr": "",
         "interrupted": False,
         "isImage": False,
-        "noOutputExpected": False,
+        **({"returnCodeInterpretation": meaning} if meaning else {}),
+        "noOutputExpected": silent,
     }
 
 

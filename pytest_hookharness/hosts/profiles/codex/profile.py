@@ -184,6 +184,7 @@ REPLIES = ReplyRules(
 WORDING = Wording(
     refusal="Command blocked by PreToolUse hook: {reason}. Command: {subject}",
     feedback='<hook_prompt hook_run_id="stop:{index}:{source}">{reason}</hook_prompt>',
+    between="\n\n",
     escapes={"&": "&amp;", "<": "&lt;"},
 )
 
