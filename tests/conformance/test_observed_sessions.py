@@ -523,25 +523,34 @@ def test_claude_takes_exit_code_1_of_a_search_or_test_for_no_failure(command, co
     assert played.events == [event]
 
 
-def test_claude_joins_texts_of_several_hooks_before_a_call():
-    """The model gets the texts of all hooks before a call as one, in the order in which they ended."""
-    profile = hosts.find("claude-code")
-    own = {"hookEventName": "PreToolUse", "additionalContext": "one"}
+@pytest.mark.parametrize(
+    "host, event, told",
+    [
+        (
+            "claude-code",
+            "PreToolUse",
+            "<system-reminder>\nPreToolUse:Bash hook additional context: two\none\n</system-reminder>",
+        ),
+        ("gemini-cli", "AfterTool", "<hook_context>one\ntwo</hook_context>"),
+    ],
+)
+def test_texts_of_several_hooks_of_one_call_are_joined(host, event, told):
+    """The model gets the texts of all hooks of such an event as one."""
+    profile, hook = hosts.find(host), Hook(event=event, command="x")
+    own = {"hookEventName": event}
     replies = [
         hosts.read_reply(
             profile,
-            Hook(event="PreToolUse", command="x"),
-            "PreToolUse",
+            hook,
+            event,
             ended(stdout=json.dumps({"hookSpecificOutput": {**own, "additionalContext": text}})),
         )
         for text in ("one", "two")
     ]
 
-    decision = hosts.aggregate(profile, "PreToolUse", tuple(replies), (1, 0), target="Bash")
+    decision = hosts.aggregate(profile, event, tuple(replies), (1, 0), target="Bash")
 
-    assert decision.to_agent == (
-        "<system-reminder>\nPreToolUse:Bash hook additional context: two\none\n</system-reminder>",
-    )
+    assert decision.to_agent == (told,)
 
 
 @pytest.mark.parametrize("event", ["PermissionRequest", "PostToolUseFailure"])

@@ -468,12 +468,13 @@ def test_prompt_hooks_without_a_prompt(play, profile):
 
 def test_hooks_for_all_calls_run_first(play, profile):
     """A host can run the hooks for all calls of a move first, and those for all results last."""
-    kind = change(profile, "turns", together=True)
     calls = tuple(ToolCall(name="Bash", input={"command": word}) for word in "ab")
     settings = {"PreToolUse": "./x", "PostToolUse": "./x"}
 
-    events = play(settings, [GO, Tools(calls=calls), DONE], always(None), profile=kind).events
-    apart = play(settings, [GO, Tools(calls=calls), DONE], always(None)).events
+    events, apart = (
+        play(settings, [GO, Tools(calls=calls), DONE], always(None), profile=kind).events
+        for kind in (change(profile, "turns", together=together) for together in (True, False))
+    )
 
     assert events == ["PreToolUse", "PreToolUse", "PostToolUse", "PostToolUse"]
     assert apart == ["PreToolUse", "PostToolUse"] * 2

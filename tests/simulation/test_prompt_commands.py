@@ -74,7 +74,7 @@ SAID = {"hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "addition
 
 @pytest.mark.parametrize(
     ("hook", "words"),
-    [("echo hint", ":mycmd hook success"), (f"echo '{json.dumps(SAID)}'", " hook additional context")],
+    [("echo hint", " hook success"), (f"echo '{json.dumps(SAID)}'", " hook additional context")],
 )
 def test_the_output_of_expansion_hooks(play, hook, words):
     """Plain output and additionalContext reach the model, after the text of the command."""

@@ -202,7 +202,8 @@ class _DecisionTexts:
         words = self.profile.wording
         if not words.shown or reply.rule != self.profile.replies.rules["shown"]:
             return words.fill(words.context, label=self._label, text=reply.context)
-        label = words.label.format(event=self.rule.name, target=self.target) if self.target else self._label
+        starts = self.rule.role is Role.SESSION_START
+        label = words.label.format(event=self.rule.name, target=self.target) if starts else self._label
         return words.fill(words.shown, label=label, text=reply.context)
 
     @property

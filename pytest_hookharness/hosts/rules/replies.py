@@ -315,7 +315,7 @@ class Wording:
         blocked: The notice before the feedback, or in its place where a refusal stops nothing. Empty for no
             notice; where a refusal stops nothing, the agent then reads the reason alone.
         context: A text that a hook adds.
-        shown: Plain output that reaches the model; over ``label``, which then has any target, and ``text``.
+        shown: Plain output that reaches the model; over ``label``, with the source of a start, and ``text``.
             Empty for the same as ``context``.
         escapes: What is replaced in the texts of hooks that stand between tags in these templates.
         modified: What is added to the result of a call whose input a hook changed; over ``changed``, the

@@ -201,11 +201,13 @@ TOOLS = ToolRules(
 
 TURNS = TurnRules(
     expands_accepted=True,
+    together=True,
     batches_refused=True,
     unasked_modes=("bypassPermissions", "dontAsk"),
     edits_mode="acceptEdits",
     edit_commands=("mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"),
     rules={
+        "together": _observed("of several calls in one message all PreToolUse hooks run before any call"),
         "edits": _observed("in the mode acceptEdits, Write and touch run without PermissionRequest"),
         "edit commands": _documented("so do other commands that only change files"),
     },

@@ -175,6 +175,7 @@ _TOOL_EVENTS = (
         Field(name="tool_response", kind="response"),
         fact="the reason of a refusal on AfterTool replaces the result; it occurs after failed calls too",
         role=Role.AFTER_TOOL,
+        merging=Merging(reasons=ReasonChoice.JOINED, joins_contexts=True),
         power=Power.REPLACES,
         target="tool_name",
         context=True,
