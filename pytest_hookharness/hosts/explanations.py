@@ -75,7 +75,7 @@ def summarise(profile: Profile) -> HostSummary:
 def _describe_answers(answers: Calibration | None) -> str:
     if answers is None:
         return ""
-    number = len(answers.same) + len(answers.different)
+    number = len(answers.same) + len(answers.different) + len(answers.known)
     return f"{len(answers.same)} of {number} same on {answers.version}, {answers.date}"
 
 
@@ -170,7 +170,7 @@ def _as_answered(profile: Profile, question: str, rule: Rule) -> Rule:
     answers = find_calibration(profile.id)
     if answers is not None and question in answers.same:
         return Rule(rule.text, Basis.OBSERVED, answers.source(profile.name))
-    if answers is not None and question in answers.different:
+    if answers is not None and (question in answers.different or question in answers.known):
         return Rule(rule.text, rule.basis, f"{rule.source}; {answers.version} did something else here")
     return rule
 

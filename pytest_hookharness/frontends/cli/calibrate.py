@@ -140,7 +140,11 @@ def _collect(
         ),
         different={
             **{name: text for name, text in kept.different.items() if name not in new},
-            **{name: _words(one) for name, one in new.items() if one.word == "different"},
+            **{name: _words(one) for name, one in new.items() if one.word == "different" and not one.why},
+        },
+        known={
+            **{name: text for name, text in kept.known.items() if name not in new},
+            **{name: _words(one) for name, one in new.items() if one.word == "different" and one.why},
         },
         unreached={
             **{name: text for name, text in kept.unreached.items() if name not in new},
@@ -204,7 +208,11 @@ def _changes(calibration: Calibration, before: Sequence[Calibration]) -> Iterato
 
 
 def _by_question(one: Calibration) -> Mapping[str, str]:
-    words = {"same": one.same, "different": one.different, "not reached": one.unreached}
+    words = {
+        "same": one.same,
+        "different": (*one.different, *one.known),
+        "not reached": one.unreached,
+    }
     return {name: word for word, names in words.items() for name in names}
 
 

@@ -37,6 +37,7 @@ class Calibration:
         date: The day of the newest answer.
         same: Names of the questions for which both did the same.
         different: What differs, by the name of the question.
+        known: The same for differences that are listed with their reason.
         unreached: Why there is no answer, by the name of the question.
         facts: For the text of each fact that was asked about, the questions about it.
     """
@@ -46,6 +47,7 @@ class Calibration:
     date: str
     same: Sequence[str] = ()
     different: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, str] = field(default_factory=dict)
     unreached: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -56,10 +58,10 @@ class Calibration:
     def confirms(self, text: str) -> bool:
         """Return whether the program did the same for every question about a fact, at least one."""
         asked = [one for one in self.facts.get(text, ()) if one not in self.unreached]
-        return bool(asked) and not any(one in self.different for one in asked)
+        return bool(asked) and not any(one in self.different or one in self.known for one in asked)
 
     def contradicts(self, text: str) -> bool:
-        """Return whether the program did something else for a question about a fact."""
+        """Return whether the program did something else for a question about a fact, for no known reason."""
         return any(one in self.different for one in self.facts.get(text, ()))
 
 

@@ -12,7 +12,7 @@ from pytest_hookharness.campaigns.live.live_scenario import check_playable
 from pytest_hookharness.campaigns.live.question import Question, compose_session
 from pytest_hookharness.campaigns.live.question_battery import generate_battery
 from pytest_hookharness.campaigns.live.session_record import RecordedRun, SessionRecord, Told
-from pytest_hookharness.hosts.profiles.shared import Calibration
+from pytest_hookharness.hosts.profiles.shared import Calibration, read_calibrations
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 PROFILE = hosts.find("codex")
@@ -144,9 +144,20 @@ def test_the_basis_of_a_fact():
         date="2026-11-23",
         same=("a", "b"),
         different={"c": "x"},
+        known={"e": "z"},
         unreached={"d": "y"},
-        facts={"sure": ("a", "b", "d"), "wrong": ("a", "c"), "unknown": ("d",)},
+        facts={"sure": ("a", "b", "d"), "wrong": ("a", "c"), "listed": ("a", "e"), "unknown": ("d",)},
     )
 
-    assert [asked.confirms(text) for text in ("sure", "wrong", "unknown", "other")] == [True] + [False] * 3
-    assert [asked.contradicts(text) for text in ("sure", "wrong", "unknown")] == [False, True, False]
+    confirmed = [asked.confirms(text) for text in ("sure", "wrong", "listed", "unknown", "other")]
+    assert confirmed == [True] + [False] * 4
+    assert [asked.contradicts(text) for text in ("sure", "wrong", "listed")] == [False, True, False]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_stored_answers(host):
+    """Stored answers belong to a known profile, and no question has two of them."""
+    for one in read_calibrations(host):
+        assert hosts.find(one.profile).id == one.profile
+        names = [*one.same, *one.different, *one.known, *one.unreached]
+        assert len(set(names)) == len(names) > 200
