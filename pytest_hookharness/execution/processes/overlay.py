@@ -23,7 +23,7 @@ from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 mounts = platform.isolation()
 
@@ -276,6 +276,10 @@ def _below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip("/") + "/") and path != folder
 
 
-def _nearest(path: str, places: Iterable[str]) -> str:
+def _nearest(path: str, places: Container[str]) -> str:
     """Return the deepest of the places that lie above a path; empty if there is none."""
-    return max((place for place in places if _below(path, place)), key=len, default="")
+    while path != "/":
+        path = path.rpartition("/")[0] or "/"
+        if path in places:
+            return path
+    return ""

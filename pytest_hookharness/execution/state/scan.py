@@ -11,6 +11,7 @@ import errno
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -59,7 +60,7 @@ class Scanner:
         self._places = {path: _place(path) for path in transcripts}
         self._transcripts = tuple(self._places.values())
         self._masking = Masking(masks, self._names(self._transcripts))
-        self._skip = self._names(map(_place, skip))
+        self._skip = self._names(_places(skip))
         self._hidden = Hidden()
         self._survey = Survey(self._masking, self._skip, self._hidden, self._roots)
         self._unreadable: tuple[str, ...] = ()
@@ -335,6 +336,11 @@ def _outermost(roots: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _place(path: str | Path) -> str:
-    # Not resolved to its end: the target of a transcript that is a link does not matter here.
-    folder, name = os.path.split(path)
-    return os.path.join(os.path.realpath(folder), name)
+    return _places([path])[0]
+
+
+def _places(paths: Collection[str | Path]) -> list[str]:
+    # Not resolved to their ends: the target of a transcript that is a link does not matter here. Many mount
+    # points lie in one folder.
+    real = cache(os.path.realpath)
+    return [os.path.join(real(folder), name) for folder, name in (os.path.split(path) for path in paths)]

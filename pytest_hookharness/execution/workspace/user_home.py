@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -149,18 +149,28 @@ def _interpreters(folder: str) -> Iterator[str]:
             yield value.strip()
 
 
-def what_opens(home: str, visible: Sequence[str]) -> str:
-    """Return a path because of which all of a home folder must be visible; empty if there is none."""
-    return next((path for path in visible if _lies_in(home, os.path.realpath(path))), "")
+def what_opens(home: str, visible: Mapping[str, str]) -> str:
+    """
+    Return a path because of which all of a home folder must be visible; empty if there is none.
+
+    ``visible`` are the visible paths, each with its real path.
+    """
+    return next((path for path, real in visible.items() if _lies_in(home, real)), "")
+
+
+def real_paths(paths: Sequence[str]) -> dict[str, str]:
+    """Return paths, each with its real path."""
+    return {path: os.path.realpath(path) for path in paths}
 
 
 def describe_homes(homes: Sequence[str], visible: Sequence[str]) -> Iterator[str]:
     """Yield, in sentences, what hooks can read of home folders that are hidden where that is possible."""
+    real = real_paths(visible)
     for home in homes:
-        if path := what_opens(home, visible):
+        if path := what_opens(home, real):
             yield f"Hooks can read all of {home}, for {path} must be visible."
             continue
-        inside = {real for path in visible if _lies_in(real := os.path.realpath(path), home)}
+        inside = {place for place in real.values() if _lies_in(place, home)}
         top = sorted(each for each in inside if not any(_lies_in(each, other) for other in inside - {each}))
         if top:
             more = f" and {len(top) - _SHOWN} more" if len(top) > _SHOWN else ""

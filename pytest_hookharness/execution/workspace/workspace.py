@@ -42,7 +42,7 @@ from pytest_hookharness.execution.workspace.agent_tools import AgentShell
 from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.project_files import LinkedFiles, commit_all, copy_folder
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
-from pytest_hookharness.execution.workspace.user_home import find_homes, what_opens
+from pytest_hookharness.execution.workspace.user_home import find_homes, real_paths, what_opens
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
     check_cover,
@@ -112,7 +112,8 @@ class Workspace(AbstractContextManager["Workspace"]):
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         self.homes = find_homes(_PRIVATE)
         visible = [*find_visible_paths(scenario, {*_PRIVATE, *self.homes}, self.homes), *covered]
-        hidden = (home for home in self.homes if not what_opens(home, visible))
+        real = real_paths(visible)
+        hidden = (home for home in self.homes if not what_opens(home, real))
         self._points = {**_PRIVATE, **{place: _hide(place) for place in (*_DEVICES, *hidden)}}
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in self._points.items()
