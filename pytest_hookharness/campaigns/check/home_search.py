@@ -7,6 +7,7 @@ in a HOME that has only what is lent by name; what is looked for there and not f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,6 +23,10 @@ from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+# What shells read when they start: it is about a person at a terminal, and names more files.
+_OF_SHELLS = re.compile(
+    r"\.(?:bashrc|bash_\w+|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|t?cshrc|inputrc)|\.config/fish/.*"
+)
 # The share of the time of a check for observing its hooks.
 _SHARE = 0.1
 
@@ -42,7 +47,8 @@ class _Search(Observer):
     def paths(self) -> list[str]:
         """What was looked for in vain, by path below HOME."""
         inside = (path for path in self.seen.missing if self._home and path.startswith(self._home))
-        return [path.removeprefix(self._home) for path in inside]
+        found = [path.removeprefix(self._home) for path in inside]
+        return [path for path in found if not _OF_SHELLS.fullmatch(path)]
 
 
 def with_looked_for(

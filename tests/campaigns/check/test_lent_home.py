@@ -114,9 +114,9 @@ def test_a_secret_beside_a_program(person, tmp_path):
 def searching(person, tmp_path):
     """A hook set whose hook looks for files that no text names, and a HOME that has them."""
     person(**{".mytool.toml": "a = 1\n", ".mytool/rules.txt": "", ".mytool-token": "t", ".other": ""})
-    script = (
-        'for end in .toml /rules.txt -token .lock; do cat "$HOME/.my""tool$end"; done; ls "$HOME/.my""tool"'
-    )
+    person(**{".bashrc": "exit 1\n"})
+    names = "mytool.toml mytool/rules.txt mytool mytool-token no.lock bashrc"
+    script = f'for name in {names}; do cat "$HOME/."$name; done'
     settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": script}]}]}}
     (tmp_path / "project/.claude").mkdir(parents=True)
     (tmp_path / "project/.claude/settings.json").write_text(json.dumps(settings))
@@ -126,7 +126,7 @@ def searching(person, tmp_path):
 
 @pytest.mark.slow
 def test_what_hooks_look_for(searching, harness):
-    """What hooks open below HOME in vain is lent if its owner has it, but no secret and nothing else."""
+    """What hooks look for below HOME in vain is lent, but no secret and no file of a shell."""
     assert searching.lent == ()
     (found,) = with_looked_for([searching], harness.settings, harness.resources)
     assert found.lent == (".mytool.toml", ".mytool")
