@@ -73,6 +73,17 @@ def changes(outcome, path):
     return [one for _, hooked in outcome.trace.hooked() for one in hooked.changes if one.path == path]
 
 
+@pytest.mark.parametrize("host", ["claude-code", "gemini-cli"])
+def test_folders_of_the_transcript_are_no_change_of_a_hook(play, host):
+    """Folders that the host makes for its transcript are a change of no hook and no call."""
+    event = "Stop" if host == "claude-code" else "AfterAgent"
+    for agent in (AGENT, [AGENT[0], {"run": "true"}, AGENT[1]]):
+        outcome = play(host=host, agent=agent, hooks={event: ["true", "true # too"]})
+
+        assert outcome.verdict.turn
+        assert not [one for step in outcome.trace.steps for one in getattr(step.exchange, "changes", ())]
+
+
 def test_a_change_by_the_only_hook_is_its_own(play):
     """A file that changed while one hook ran was changed by it; one that a call changed, by no hook."""
     outcome = play(agent=[AGENT[0], {"run": "echo > mine"}, AGENT[1]], hooks={"Stop": "echo > theirs"})
