@@ -14,6 +14,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,14 @@ def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
         os.close(descriptor)
 
 
+def is_file(path: Path) -> bool:
+    """Return whether a file exists at a path, which may be too long for the system."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
     """
     Write a regular file in place, with the folders above it.
@@ -124,11 +133,9 @@ def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
 
 def make_folders(path: Path) -> None:
     """Make a folder and those above it, with the same mode whatever the developer's umask is."""
-    if path.is_dir():
-        return
-    make_folders(path.parent)
-    path.mkdir()
-    path.chmod(0o755)
+    for folder in reversed([*takewhile(lambda each: not each.is_dir(), (path, *path.parents))]):
+        folder.mkdir()
+        folder.chmod(0o755)
 
 
 def make_new_folder(base: Path, name: str) -> Path:

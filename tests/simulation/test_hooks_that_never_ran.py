@@ -571,3 +571,22 @@ def test_a_refusal_before_the_loop_does_not_take_the_loop_away(play):
     )
 
     assert {broken.expected for broken in outcome.violations} == {"no NOT-RUN"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"echo '{'a' * 300}: not found' >&2; exit 127",
+        f"echo '{'a' * 300} cause' >&2; exit 2",
+        f"python3 -c 'import {'a' * 300}'",
+        f"python3 {'a' * 300}.py",
+        f"python3 {'a/' * 3000}x.py",
+        f"cat {'a/' * 300}x; exit 1",
+    ],
+)
+def test_names_that_no_file_can_have(play, command):
+    """A hook that names, or prints, what is too long for a file is judged like any other."""
+    outcome = play(hooks={"Stop": command}, agent=[{"stop": "Done."}])
+
+    assert [run.ending.code for _, run in outcome.trace.hook_runs()]

@@ -63,21 +63,23 @@ class LinuxResolver:
 
     def _folder(self, path: str, own: str) -> tuple[str, tuple[str, ...]]:
         """Resolve a path whose last part is a folder; return it with the links that lead there."""
-        known = self._folders.get(path)
-        if known is not None:
-            return known
-        head, _, name = path.rpartition("/")
-        if not head and not name:
-            return "/", ()
-        folder, links = self._folder(head, own) if head else ("/", ())
-        if name in ("", "."):
-            found = folder, links
-        elif name == "..":
-            found = os.path.dirname(folder), links
-        else:
-            found = self._enter(folder, name, links, own)
-        if not path.startswith("/proc/"):
-            self._folders[path] = found
+        # No recursion: a path may have more parts than Python has frames.
+        parts: list[tuple[str, str]] = []
+        found = self._folders.get(path)
+        while found is None:
+            head, _, name = path.rpartition("/")
+            if head or name:
+                parts.append((path, name))
+            path = head
+            found = self._folders.get(path) if path else ("/", ())
+        for whole, name in reversed(parts):
+            folder, links = found
+            if name == "..":
+                found = os.path.dirname(folder), links
+            elif name not in ("", "."):
+                found = self._enter(folder, name, links, own)
+            if not whole.startswith("/proc/"):
+                self._folders[whole] = found
         return found
 
     def _enter(self, folder: str, name: str, links: tuple[str, ...], own: str) -> tuple[str, tuple[str, ...]]:

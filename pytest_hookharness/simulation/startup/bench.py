@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -134,15 +134,16 @@ class Bench:
         return str(path)
 
     def folder(self, files: Mapping[str, str]) -> str:
-        """Write new files to a folder of their own; return its path."""
+        """Write new files, but those whose names are too long, to a folder of their own; return its path."""
         self._count += 1
         folder = self._scratch / str(self._count)
         make_folders(folder)
         for name, text in files.items():
-            path = confine(folder / name.lstrip("/"), [folder])
-            make_folders(path.parent)
-            write_bytes(path, text.encode("utf-8", "surrogateescape"))
-            path.chmod(_EXECUTABLE)
+            with suppress(WorkspaceError, OSError):
+                path = confine(folder / name.lstrip("/"), [folder])
+                make_folders(path.parent)
+                write_bytes(path, text.encode("utf-8", "surrogateescape"))
+                path.chmod(_EXECUTABLE)
         return str(folder)
 
     def run(

@@ -35,7 +35,8 @@ def find_missing_module(
     names.sort(key=lambda name: (name not in program.text, name in packages))
     # A file that a text on the command line names may be looked for first, as by `test -f`.
     names = [name for name in names if program.path or "/" not in name]
-    names = [name for name in names if within is None or name in within][:_MOST_NAMES]
+    # No file has a longer name.
+    names = [name for name in names if len(name) < 200 and (within is None or name in within)][:_MOST_NAMES]
     if not names or not _loads(bench, program, names, probes):
         return ""
     for name in names:

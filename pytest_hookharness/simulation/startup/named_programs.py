@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.paths import lies_in
+from pytest_hookharness.execution.paths import is_file, lies_in
 from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
@@ -106,7 +106,7 @@ def _executes(testbed: Testbed, spec: ProcessSpec, words: list[str], word: str) 
     from pytest_hookharness.simulation.startup.experiments import is_read_as_program
     from pytest_hookharness.simulation.testbed.undo import undone
 
-    files = {each: "file" for each in words[1:] if Path(spec.cwd, each).is_file()}
+    files = {each: "file" for each in words[1:] if is_file(Path(spec.cwd, each))}
     decider = TracedProcess(
         parent=0, argv=tuple(words), environment=dict(spec.env), folder=spec.cwd, files=files
     )

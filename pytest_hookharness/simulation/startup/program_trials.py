@@ -41,7 +41,7 @@ def run_copy(bench: Bench, program: Program, text: str, names: Mapping[str, str]
     if program.path is None:
         (end,) = bench.run([bench.with_word(word, text)])
         return end.renamed(names)
-    name = f"{place.stem}-{new_name()}{place.suffix}"
+    name = f"{place.stem[:50]}-{new_name()}{place.suffix[:50]}"
     copy = place.with_name(name)
     if bench.may_write(copy) and bench.put(copy, text):
         (end,) = bench.run([bench.with_word(word, word[: len(word) - len(place.name)] + name)])

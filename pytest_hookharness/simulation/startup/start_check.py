@@ -9,6 +9,7 @@ and with changes, and everything is undone. A hook that answers or exits with 0 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_hookharness.execution.paths import is_file
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload
@@ -163,10 +165,10 @@ def _is_doubtful(
     if code in NOT_FOUND or not printed.strip() or _FILE.search(printed):
         return True
     # A simple command that is given no file may look for a program by itself, as make does.
-    if not _DECIDES.search(command) and not any(Path(folder, word).is_file() for word in words):
+    if not _DECIDES.search(command) and not any(is_file(Path(folder, word)) for word in words):
         return True
     files = [word for word in words if _FILE.fullmatch(word)]
-    if not all(Path(folder, word).exists() for word in files):
+    if not all(os.access(Path(folder, word), os.F_OK) for word in files):
         return True
     # An interpreter that does not name the file, or was given a text, names at least a line of it.
     if any(sign.isdigit() for sign in printed):
