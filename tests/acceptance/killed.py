@@ -11,6 +11,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from hashlib import sha256
@@ -28,6 +29,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files.update.revise import ObservedRun
 
 TIMES, SEED = 100, 17
+PLACE = sys.argv[2]
 SETTINGS = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./hook.sh"}]}]}}\n'
 SCENARIO = """\
 name: polite
@@ -35,6 +37,27 @@ hooks: {Stop: "true"}
 agent: [{prompt: Go.}, {stop: Done.}]
 expect: {verdict: terminated, within: 1}
 """
+
+
+def dress(file, number):
+    """Give every fourth file a mode and an attribute of its own, and have it link out of its project."""
+    if number % 4 != 2:
+        return
+    outside = Path(tempfile.mkdtemp(prefix="outside-", dir=PLACE), "real")
+    file.replace(outside)
+    outside.chmod(0o604)
+    # Not every file system has attributes.
+    with contextlib.suppress(OSError):
+        os.setxattr(outside, "user.note", b"mine")
+    file.symlink_to(outside)
+
+
+def look(file):
+    """Return what has to stay of a file besides its contents."""
+    status = file.stat()
+    link = file.readlink() if file.is_symlink() else None
+    attributes = {name: os.getxattr(file, name) for name in os.listxattr(file)}
+    return link, status.st_mode, status.st_uid, status.st_gid, status.st_nlink, attributes
 
 
 class Recording:
@@ -47,6 +70,7 @@ class Recording:
         # More than the kernel writes in one piece.
         self.text = SETTINGS + " " * (10_000 if number % 2 else 0)
         self.settings.write_text(self.text)
+        dress(self.settings, number)
         os.environ["XDG_STATE_HOME"] = str(folder / "state")
         # Its guardian is killed too, as when the machine ends.
         self.machine_ends = number % 4 == 0
@@ -54,6 +78,7 @@ class Recording:
         if number % 4 == 1:
             self.names.append(folder / "other")
             self.names[1].hardlink_to(self.settings)
+        self.look = look(self.settings)
 
     def run(self):
         record.begin(self.project, "", self.project / "hook-recordings")[1].end()
@@ -71,6 +96,8 @@ class Recording:
                     return "not restored"
         if {name.stat().st_ino for name in self.names} != {self.settings.stat().st_ino}:
             return "a link is lost"
+        if look(self.settings) != self.look:
+            return f"{look(self.settings)} and not {self.look}"
         return "" if self.settings.read_text() == self.text else "not as before"
 
 
@@ -82,10 +109,12 @@ class Update:
         self.text = SCENARIO + "# a comment\n" * (1000 if number % 2 else 0)
         self.file.write_text(self.text)
         self.file.chmod(0o640)
+        dress(self.file, number)
         self.names = [self.file]
         if number % 4 == 1:
             self.names.append(folder / "other")
             self.names[1].hardlink_to(self.file)
+        self.look = look(self.file)
 
     def run(self):
         class Config:
@@ -102,8 +131,8 @@ class Update:
 
     def flaw(self):
         texts = (self.text, self.text.replace("within: 1", "within: 2"))
-        if self.file.stat().st_mode & 0o777 != 0o640:
-            return "other mode"
+        if look(self.file) != self.look:
+            return f"{look(self.file)} and not {self.look}"
         if {name.stat().st_ino for name in self.names} != {self.file.stat().st_ino}:
             return "a link is lost"
         return "" if self.file.read_text() in texts else "neither old nor new"
