@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from pytest_hookharness.execution.workspace.disposal import Disposal
     from pytest_hookharness.simulation.background.threads import ThreadSessions
 
-# The share of the budget in which a session is played; the rest is for undoing trials and for judging. Both
-# get some seconds however little is left.
-_PLAYED = 0.95
-_CONCLUDING = 3.0
+# Seconds in which a run can be judged, however little is left of its budget.
+_CONCLUDING = 2.0
 _AT_ONCE = "The agent's turns follow at once; see CLOCK for what a slower agent gets."
 _UNCHECKED = "no time was left to check the run with a moved clock by a second one"
 
@@ -255,7 +253,7 @@ def run_once(
         else:
             session = Loop(testbed, agent, on_turn, observer, on_probe, passing=passing)
         try:
-            with limited_to(max(0.0, _PLAYED * settings.wall - (clock() - began)), clock):
+            with limited_to(max(0.0, settings.wall - (clock() - began)), clock):
                 end = session.run()
         except KeyboardInterrupt:
             seen = session.conclude(RunEnd(how="interrupted", turn=session.turn))

@@ -155,9 +155,9 @@ class Trials:
             steady = not any(trial.compare(self._base.trace, control) for control in controls)
             if steady and trial.compare(usual, mutated(trial).trace):
                 return self._of_every_hook(trial, evidence)
-        why = "perhaps by chance" if self._remaining() else "and the time ran out before it was seen twice"
+        why = self._once()
         seen = "; ".join(one.finding.text if one.finding else one.text for one in evidence)
-        note = f"A decision differed once, {why}, with {trial}."
+        note = f"A decision differed {why}, with {trial}."
         return replace(leave(trial, f"{why}: {seen}"), notes=(note,))
 
     def _of_every_hook(self, trial: Mutation, evidence: Sequence[Evidence]) -> TrialOutcome:
@@ -166,6 +166,11 @@ class Trials:
         hooks = dict.fromkeys([*self._hooks, *about])
         rows = (about.get(hook) or Evidence(hook=hook, outcome="as declared", text="") for hook in hooks)
         return TrialOutcome(tuple(map(trial.result, rows)), evidence=tuple(evidence))
+
+    def _once(self) -> str:
+        """Return why a difference that was not seen a second time does not count."""
+        chance = "perhaps by chance" if self._remaining() else "for the time ran out before it was seen twice"
+        return f"once, {chance}"
 
     def _try_fault(self, trial: Mutation, faultless: Trace, play: Play) -> TrialOutcome:
         directions = self._base.scenario.on_failure
@@ -202,7 +207,7 @@ class Trials:
             if one.finding is None or same:
                 kept.append(one)
             else:
-                why = f"perhaps by chance, once {one.outcome}: {one.text}"
+                why = f"{self._once()}, {one.outcome}: {one.text}"
                 doubted.append(trial.result(replace(one, outcome="not tried", text=why), left=True))
         return TrialOutcome((*map(trial.result, kept), *doubted), tuple(kept))
 

@@ -14,7 +14,7 @@ from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.undo import SavedFiles, settle, unmounted
 
 # Seconds in which files can be restored, however little is left of the budget.
-_UNDOING = 2.0
+_UNDOING = 1.0
 
 
 class CheckpointEditor:
