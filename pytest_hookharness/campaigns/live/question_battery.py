@@ -220,7 +220,7 @@ def _surroundings(writer: QuestionWriter, rule: EventRule) -> Iterator[Question]
     for number, (what, text) in enumerate({"working folder": '"$(pwd)"', **notes}.items()):
         file = f"noted-{rule.name}-{number}.txt"
         hook = writer.entry(f"printf '%s\\n' {text} > {file}")
-        yield writer.ask(rule, what, group=_PLACES, hooks={rule.name: (hook,)}, place=f"^{file}$")
+        yield writer.ask(rule, what, group=_PLACES, hooks={rule.name: (hook,)}, place=f"/{file}$")
 
 
 def _order(writer: QuestionWriter, rule: EventRule) -> Iterator[Question]:

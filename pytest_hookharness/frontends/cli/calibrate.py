@@ -231,13 +231,15 @@ def _store(file: Path, calibration: Calibration, before: Sequence[Calibration]) 
 def _proposal(profile: Profile, version: str, answers: Sequence[Answer]) -> Iterator[str]:
     """Yield a patch of the package: the new version, and beside each fact what did not hold."""
     root = Path(__file__).parents[2]
-    wrong = {rule.text: answer for answer in answers if answer.difference for rule in answer.question.rules}
+    new_ones = [one for one in answers if one.difference and not one.why]
+    wrong = {rule.text: answer for answer in new_ones for rule in answer.question.rules}
     for file in sorted(root.rglob("*.py")):
         old = file.read_text(encoding="utf-8")
         new = old.replace(f'"{profile.id}"', f'"{profile.name}@{version}"')
         if f'name="{profile.name}"' in old and file.is_relative_to(root / "hosts" / "profiles"):
             new = new.replace(f'version="{profile.version}"', f'version="{version}"')
         if profile.name.partition("-")[0] in file.parent.name:
+            new = new.replace(profile.version.replace(".", "-"), version.replace(".", "-"))
             new = "".join(_noted(new.splitlines(keepends=True), version, wrong))
         name = file.relative_to(root.parent)
         before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)

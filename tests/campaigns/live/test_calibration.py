@@ -7,7 +7,7 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.calibration import PlayedSession, answer_battery
-from pytest_hookharness.campaigns.live.comparison import compare
+from pytest_hookharness.campaigns.live.comparison import Difference, compare
 from pytest_hookharness.campaigns.live.live_scenario import check_playable
 from pytest_hookharness.campaigns.live.question import Question, compose_session
 from pytest_hookharness.campaigns.live.question_battery import generate_battery
@@ -161,3 +161,18 @@ def test_stored_answers(host):
         assert hosts.find(one.profile).id == one.profile
         names = [*one.same, *one.different, *one.known, *one.unreached]
         assert len(set(names)) == len(names) > 200
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_a_hook_notes_belongs_to_its_question(host):
+    """A question about surroundings is answered by the file in which its hook notes them, and by no other."""
+    asked = [one for one in generate_battery(hosts.find(host)) if "working folder" in one.name]
+
+    def different(path):
+        return Difference(category="files", where=path, simulated="a", real="b")
+
+    for one in asked:
+        ((command,),) = ([entry["command"] for entry in entries] for entries in one.hooks.values())
+        file = command.rpartition(" ")[2]
+        assert one.concerns(different(f"workspace/{file}"))
+        assert not one.concerns(different(f"workspace/other-{file}"))
