@@ -50,11 +50,13 @@ class PlayedSession:
     One session on both sides.
 
     Attributes:
+        questions: The questions that it asks.
         comparison: What differs.
         simulated: The session in the simulation.
         real: The session on the real program.
     """
 
+    questions: tuple[Question, ...]
     comparison: Comparison
     simulated: SessionRecord
     real: SessionRecord
@@ -73,7 +75,7 @@ class PlayedSession:
 
     def _place(self, question: Question) -> str:
         """Return where the differences of a question with a mark are; empty if they may be anywhere."""
-        if not question.mark or self.simulated.turns != self.real.turns:
+        if not question.mark or len(self.questions) == 1 or self.simulated.turns != self.real.turns:
             return ""
         turns = [turn for turn, runs in enumerate(self.simulated.runs) if any(map(question.is_own, runs))]
         told = "|".join(f"before message {turn + 1} " for turn in turns)
@@ -83,6 +85,16 @@ class PlayedSession:
     def localises(self, question: Question) -> bool:
         """Return whether the place of a difference says if it belongs to a question."""
         return question.localised or bool(self._place(question))
+
+    @property
+    def unclear(self) -> bool:
+        """Whether a difference may belong to several questions, or is named by no mark."""
+        claimed = [one for question in self.questions for one in self.differences(question)]
+        marked = [question for question in self.questions if question.mark]
+        lost = [one for one in self.comparison.differences if one not in claimed]
+        return any(not self.localises(one) and self.differences(one) for one in self.questions) or any(
+            question.concerns(one) for question in marked for one in lost
+        )
 
     def reached(self, question: Question) -> bool:
         """Return whether the hooks of a question ran on both sides."""
@@ -101,7 +113,7 @@ def play_on(installed: InstalledProgram, host: str, settings: Settings, resource
         scenario = compose_session(profile, questions)
         simulated, real = record_both(scenario, installed, replace(settings, turns=scenario.turns), resources)
         found = compare(profile, installed.version, simulated, real, unordered=installed.program.unordered)
-        return PlayedSession(comparison=found, simulated=simulated, real=real)
+        return PlayedSession(questions=tuple(questions), comparison=found, simulated=simulated, real=real)
 
     return play
 
@@ -150,7 +162,7 @@ def _answer_group(questions: Sequence[Question], play: Playing) -> Iterator[Answ
             else:
                 yield Answer(question=left[0], word="not reached", why=str(error))
             return
-        if len(left) > 1 and any(not played.localises(one) and played.differences(one) for one in left):
+        if len(left) > 1 and played.unclear:
             yield from _answer_halves(left, play)
             return
         # If no hook of a question ran, no question before another one ended the session either.
