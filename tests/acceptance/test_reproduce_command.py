@@ -186,6 +186,18 @@ def test_a_slow_hook_is_shrunk_quickly(reproduce, project, tmp_path, monkeypatch
 
 
 @pytest.mark.nightly
+def test_a_session_that_is_too_long(reproduce, project, tmp_path):
+    """If the budget ends before the session does, a few of its moves are played, and show the loop."""
+    first, prompt, call, answer, *others = claude(project)
+    status, printed = reproduce([first, prompt, *[call, answer] * 5000, *others], "--budget", "15")
+
+    assert (status, "0 of 4 refusals as recorded" in printed) == (0, True), printed
+    assert "likely cause: the replay ended in turn " in printed
+    assert "left out: the whole session: it takes longer than --budget allows" in printed
+    assert len(load(tmp_path, "claude-code-stop-01234567").script.acts) == 2
+
+
+@pytest.mark.nightly
 def test_two_loops(reproduce, project):
     """The longer loop is reproduced, and the other one is named; so is what could not be read."""
     guard = "grep -q 'rm build' && { echo 'never delete build' >&2; exit 2; }; exit 0"

@@ -17,14 +17,16 @@ from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.hosts.transcripts.session_stream import SessionStream
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.model.actions import Break, DetectedLoop
-from pytest_hookharness.model.expectations import Expectation, Range
-from pytest_hookharness.model.moves import Prompt, Script, Wait
+from pytest_hookharness.model.expectations import Expectation, Range, counted
+from pytest_hookharness.model.moves import Act, Edit, Prompt, Script, Tools, Wait
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.redaction import Secrets
 from pytest_hookharness.scenario_files.writer import write
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _SUFFIX = ".scenario.yaml"
+# Of a session that is too long to be played: how many of its moves are, and how many turns follow.
+_MOST_CHANGES, _MORE_TURNS = 300, 60
 
 
 def compose(
@@ -152,3 +154,22 @@ def all_moves(scenario: Scenario, stream: SessionStream) -> Scenario:
     # The stops of a subagent are no acts.
     below = sum(bool(item.agent and item.refusals and isinstance(item, Break)) for item in stream.items)
     return replace(scenario, until="guard", turns=max(1, turns) + below)
+
+
+def shorten(scenario: Scenario, kept: Act) -> Iterator[Scenario]:
+    """Yield a scenario with the first and the refused move only, and one with changes of files as well."""
+    first, *others = scenario.script.acts
+    changes = [act for act in others if isinstance(act, Edit | Tools) and act is not kept][-_MOST_CHANGES:]
+    for some in ((), changes):
+        acts = (first, *some, kept)
+        script = replace(scenario.script, acts=acts)
+        yield replace(scenario, script=script, turns=len(acts) + _MORE_TURNS)
+
+
+def describe_hidden(before: Scenario, after: Scenario) -> tuple[str, ...]:
+    """Return where secrets were replaced before the play, in words; nothing if nowhere."""
+    files = [path for path, text in before.files.items() if after.files.get(path) != text]
+    pairs = zip(before.script.acts, after.script.acts, strict=True)
+    acts = sum(old != new for old, new in pairs)
+    places = [*files, *([counted(acts, "recorded move")] if acts else [])]
+    return (f"secrets in {', '.join(places)}: hooks see placeholders",) if places else ()

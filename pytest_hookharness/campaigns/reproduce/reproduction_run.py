@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,10 +25,12 @@ from pytest_hookharness.campaigns.reproduce.recorded_project import (
 from pytest_hookharness.campaigns.reproduce.recorded_scenario import (
     all_moves,
     compose,
+    describe_hidden,
     fewer_blocks,
     is_endless,
     name_of,
     require_new,
+    shorten,
     write_scenarios,
 )
 from pytest_hookharness.campaigns.reproduce.refusal_comparison import (
@@ -52,11 +54,12 @@ from pytest_hookharness.judging.detectors.refusal_rows import detect_all
 from pytest_hookharness.model.actions import Break, DetectedLoop, HookRefusal
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.fast_dataclass import dataclass
+from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.model.verdicts import Livelock, Undecided
 from pytest_hookharness.reports.redaction import Secrets, find_assigned, find_secrets, redact, redacted
 from pytest_hookharness.reports.terminal.verdict_text import first_line
 from pytest_hookharness.reports.trace import schema
@@ -150,6 +153,7 @@ class ReproductionRun:
         moves.read()
         composed = compose(stream, loop, project, moves)
         scenario = redacted(composed, self._secrets)
+        hidden = describe_hidden(composed, scenario)
         of_subagent = loop.refusal is not None and loop.refusal.event == SUBAGENT_STOP
         stops = (item for item in stream.items if item.agent == loop.agent and isinstance(item, Break))
         recorded = recorded_refusals(stops if of_subagent else moves.played)
@@ -161,10 +165,17 @@ class ReproductionRun:
             # The real session went on in the end too; the hook should not have refused as often.
             scenario = replace(scenario, expect=fewer_blocks(loop))
             outcome = self._play(scenario)
+        kept = moves.refused_act(scenario.script.acts, loop)
         shown = self._shows(outcome, loop)
+        if not shown and _is_cut(outcome):
+            # Our budget ended, which says nothing about the hooks; a few of the moves may show the loop.
+            plays = ((some, self._play(some, quick=True)) for some in shorten(scenario, kept))
+            found = next((pair for pair in plays if self._shows(pair[1], loop)), None)
+            if found is not None:
+                (scenario, outcome), shown = found, True
+                moves.left_out.append("the whole session: it takes longer than --budget allows")
         self._hooks = {one.hook for one in self._alike(outcome.trace, outcome.folders, loop)}
         missing = [part for part in (_MISSING[stream.form], _MISSING_EVERYWHERE) if part]
-        hidden = _describe_hidden(composed, scenario)
         tools = find_missing_tools(whole, self.settings, self.resources, self._play)
         result = replace(
             result,
@@ -182,9 +193,15 @@ class ReproductionRun:
         )
         if not result.reproduced:
             return self._timed(result)
-        small = self._shrink(scenario, loop, moves, project) if shown and self.shrinks else None
+        small = self._shrink(scenario, loop, kept, project) if shown and self.shrinks else None
+        files = tuple(self._write(result, scenario, small, project))
+        return self._timed(replace(result, shrunk=small.describe() if small else "", files=files))
+
+    def _write(
+        self, result: Reproduction, scenario: Scenario, small: Shrinker | None, project: RecordedProject
+    ) -> Iterator[str]:
         why = f"{result.loop} Recorded by {result.host}, played on {result.project}."
-        files = write_scenarios(
+        return write_scenarios(
             self.output,
             scenario,
             small.best if small else None,
@@ -193,7 +210,6 @@ class ReproductionRun:
             secrets=self._secrets,
             calls=self._count_calls,
         )
-        return self._timed(replace(result, shrunk=small.describe() if small else "", files=tuple(files)))
 
     def _timed(self, result: Reproduction) -> Reproduction:
         return replace(result, plays=self._plays, seconds=time.monotonic() - self._began)
@@ -235,13 +251,12 @@ class ReproductionRun:
 
         Of refusals of several hooks at once each counts; ``last`` is how many of the last ones are looked at.
         """
-        wanted = loop.refusal
         return [
             one
             for group in replayed_refusals(trace)[-last:]
             for one in group
-            if wanted is not None
-            and alike(wanted, one, self._top, folders)
+            if loop.refusal is not None
+            and alike(loop.refusal, one, self._top, folders)
             and (not self._hooks or one.hook in self._hooks)
         ]
 
@@ -249,20 +264,20 @@ class ReproductionRun:
         self,
         scenario: Scenario,
         loop: DetectedLoop,
-        moves: RecordedMoves,
+        kept: Act,
         project: RecordedProject,
     ) -> Shrinker:
         """Return a small scenario; it shows the loop in a play as thorough as that of the written test."""
-        quick = self._search(scenario, loop, moves, project, quick=True)
+        quick = self._search(scenario, loop, kept, project, quick=True)
         if quick.best == scenario or self._shows(self._play(quick.best), loop):
             return quick
-        return self._search(scenario, loop, moves, project, quick=False)
+        return self._search(scenario, loop, kept, project, quick=False)
 
     def _search(
         self,
         scenario: Scenario,
         loop: DetectedLoop,
-        moves: RecordedMoves,
+        kept: Act,
         project: RecordedProject,
         *,
         quick: bool,
@@ -282,7 +297,7 @@ class ReproductionRun:
             undecided = outcome.verdict_name == "undecided" and is_endless(some)
             return None if undecided else self._shows(outcome, loop)
 
-        shrinker = Shrinker(shows=shows, best=scenario, kept=moves.refused_act(scenario.script.acts, loop))
+        shrinker = Shrinker(shows=shows, best=scenario, kept=kept)
         if scenario.project is not None:
             shrinker.try_out(replace(scenario, project=None, files=redacted(project.named, self._secrets)))
         with open_resumed_plays(
@@ -306,18 +321,14 @@ def _describe_rest(stream: SessionStream, loops: tuple[DetectedLoop, ...]) -> st
     return f"{refused}{own}"
 
 
+def _is_cut(outcome: Outcome) -> bool:
+    """Return whether our budget ended a play before its last move."""
+    return isinstance(outcome.verdict, Undecided) and outcome.verdict.turn < outcome.scenario.turns
+
+
 def _unread(session: SessionFiles) -> tuple[str, ...]:
     """Return what of the transcript was not read, in words."""
     return tuple(f"not read, {why}: {counted(count, 'record')}" for why, count in session.unread.items())
-
-
-def _describe_hidden(before: Scenario, after: Scenario) -> tuple[str, ...]:
-    """Return where secrets were replaced before the play, in words; nothing if nowhere."""
-    files = [path for path, text in before.files.items() if after.files.get(path) != text]
-    pairs = zip(before.script.acts, after.script.acts, strict=True)
-    acts = sum(old != new for old, new in pairs)
-    places = [*files, *([counted(acts, "recorded move")] if acts else [])]
-    return (f"secrets in {', '.join(places)}: hooks see placeholders",) if places else ()
 
 
 def _describe_missing(tools: Sequence[str]) -> tuple[str, ...]:
