@@ -192,3 +192,30 @@ def test_what_a_broken_hook_printed_and_did(refused, effect):
     assert symptom.printed == "plugin/x.sh: 4: Bad substitution\nx: not found"
     assert symptom.effect.endswith(effect)
     assert "#!/usr/bin/env bash" in symptom.advice
+
+
+@pytest.mark.parametrize(
+    ("key", "advice"),
+    [
+        ("stop_hook_active", "or if `stop_hook_active` in its input is true."),
+        ("loop_count", "is not 0."),
+        ("x", "refusal."),
+    ],
+)
+def test_advice_names_a_field_that_the_host_sends(key, advice):
+    """The advice about a stop that is refused forever names a field only where hooks are sent it."""
+    hook = Hook(event="Stop", command="./check.sh")
+    reply = Reply(ruling=Ruling.DENY, reason="run the tests", rule=RULE)
+    decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, rule=RULE)
+    hook_run = HookRun(hook=hook, payload={key: False}, reply=reply)
+    step = Step(number=1, turn=1, exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision))
+    loop = Outcome(
+        scenario=Scenario(name="check"),
+        host="cursor@1",
+        trace=Trace(steps=(step,)),
+        verdict=Livelock(stem=1, period=1),
+    )
+
+    (found,) = find_symptoms(loop)
+
+    assert found.advice.endswith(advice)

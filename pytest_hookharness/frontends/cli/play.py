@@ -48,7 +48,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole_number("--seed", 0), default=0, help="seed of generated values")
     parser.add_argument("--hook-timeout", default="10s", help="end a hook run after this time (10s)")
     parser.add_argument("--budget", default="60s", help="wall-clock time for everything (60s)")
-    parser.add_argument("--turns", type=whole_number("--turns", 1), help="maximal number of turns")
+    parser.add_argument("--turns", type=whole_number("--turns", 1), help="maximum number of turns")
     parser.add_argument("--tier", choices=tuple(TIERS), help="how hook runs are isolated (best available)")
     parser.add_argument("--keep", action="store_true", help="keep the workspace and print where it is")
     parser.add_argument("-v", "--verbose", action="store_true", help="cut no text and leave out no turn")

@@ -90,7 +90,10 @@ class HtmlReport:
             self._file.write_text(page(runs, self._passed), encoding="utf-8")
         except OSError as error:
             return f"--hook-report: {where} could not be written ({error.strerror})"
-        return f"a page of {counted(len(runs), 'simulation')} is in {where}"
+        of_tests = sum(run.begin["file"] is None for run in runs)
+        # The table above counts only those of scenario files.
+        which = f" ({of_tests} of Python tests)" if 0 < of_tests < len(runs) else ""
+        return f"a page of {counted(len(runs), 'simulation')}{which} is in {where}"
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -81,10 +81,9 @@ _NOT_ABOUT_HOOKS = frozenset(
     {"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"}
 )
 _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
-_ALLOW_STOP = (
-    "Let the hook allow the stop if nothing changed since its last refusal, or if `stop_hook_active` in its "
-    "input is true."
-)
+_ALLOW_STOP = "Let the hook allow the stop if nothing changed since its last refusal"
+# Fields in which some hosts report an earlier refusal to a hook, and what they say then.
+_SIGNS = {"stop_hook_active": "is true", "loop_count": "is not 0"}
 _REASON = 80
 _UNKNOWN_KEYS = re.compile(r"the host knows none of the keys ([\w, ]+)")
 # Keys with which some host reads a decision, or a text for the agent or the user.
@@ -122,6 +121,13 @@ def open_questions(outcome: Outcome) -> tuple[str, ...]:
             return ()
 
 
+def _allow_stop(outcome: Outcome) -> str:
+    """Return the advice about a hook that refuses stops, with the field that its host really sends."""
+    sent = {key for _, hook_run in outcome.trace.hook_runs() for key in hook_run.payload}
+    signs = (f", or if `{key}` in its input {says}" for key, says in _SIGNS.items() if key in sent)
+    return f"{_ALLOW_STOP}{next(signs, '')}."
+
+
 def _verdict(outcome: Outcome) -> Iterator[Symptom]:
     verdict, kind = outcome.verdict, outcome.verdict_name
     event, hook, reason = _last_refusal(outcome)
@@ -133,15 +139,15 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
             times = _refused_throughout(outcome)
             if times >= _MANY:
                 text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
-                yield Symptom(kind="no-end", hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
+                yield Symptom(kind="no-end", hook=hook, text=text, advice=_allow_stop(outcome), turn=turn)
         case verdicts.Livelock(stem=stem):
             text = f"{event} is refused forever{said}: the agent can never stop."
-            yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=stem)
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_allow_stop(outcome), turn=stem)
         case verdicts.Capped(turn=turn) if any(
             hooked.decision.overridden for _, hooked in outcome.trace.hooked()
         ):
             text = f"{event} is refused{said} until the host's own cap overrides it."
-            yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_allow_stop(outcome), turn=turn)
         case verdicts.Capped():
             # The host ended the session because of the agent, so nothing is known about the hooks.
             return
