@@ -40,11 +40,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "metavar": "HOST",
         "help": f"play scenarios on this host instead: {HOSTS.replace(' ', ', ')} or all",
     },
-    "live": {
-        "action": "append",
-        "metavar": "HOST",
-        "help": "also play scenarios on the installed program of this host, and compare",
-    },
+    "live": {"action": "append", "metavar": "HOST", "help": "compare scenarios with the real program"},
     "stress": {"action": "store_true", "help": "also play every scenario with one thing different at a time"},
     "seed": {"type": int, "metavar": "N", "help": "seed of all generated values"},
     "keep": {"action": "store_true", "help": "keep the workspaces of failures and print where they are"},
