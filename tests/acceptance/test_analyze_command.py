@@ -67,7 +67,7 @@ def test_hostile_text_is_escaped(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "none of the first 0 records"),
+        ("", "it is empty or no JSON"),
         ("hello\n", "left out: 1 x not JSON"),
         ('{"a": 1}\n', "has the form of a known transcript"),
         (None, "No such file"),

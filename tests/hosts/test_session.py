@@ -240,13 +240,13 @@ def test_continue_false_beats_a_refusal_of_another_hook(play):
 
 
 def test_parallel_calls_run_their_hooks_one_by_one(play):
-    """Each of several calls has its own hooks before and after it, and one batch event follows them all."""
+    """The hooks before all calls of a message come first, then those after each, then one for the batch."""
     calls = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
     settings = dict.fromkeys(("PreToolUse", "PostToolUse", "PostToolBatch"), "./hook")
 
     played = play(settings, [GO, calls, Stop()], always(None))
 
-    assert played.events == ["PreToolUse", "PostToolUse", "PreToolUse", "PostToolUse", "PostToolBatch"]
+    assert played.events == ["PreToolUse", "PreToolUse", "PostToolUse", "PostToolUse", "PostToolBatch"]
     batch = played.asked("PostToolBatch")[0].payload["tool_calls"]
     assert [call["tool_input"]["command"] for call in batch] == ["a", "b"]
 
