@@ -133,7 +133,12 @@ class Loop:
         """Drive the session until it ends, a limit is reached, or its states show how it goes on."""
         driver, events = self._driver, 0
         while True:
-            request = driver.drive(self._remaining)
+            try:
+                request = driver.drive(self._remaining)
+            except BudgetEnded:
+                # As where it cuts a hook run: what is known of the turn is not all of it.
+                driver.drop_turn()
+                raise
             if request is None and driver.refused_session is not None:
                 return RunEnd(how="recursed", turn=self.turn, why=driver.refused_session.refused)
             if driver.out_of_time:

@@ -409,10 +409,11 @@ def test_the_time_budget_causes_no_finding(harness, play):
 
 
 @pytest.mark.slow
-def test_a_turn_that_the_budget_cut_is_none(harness, play):
-    """Where the budget ends in a later turn, the turns before it are the run."""
+@pytest.mark.parametrize(("wall", "whole_turns"), [(1.2, False), (3, True)])
+def test_a_turn_that_the_budget_cut_is_none(harness, play, wall, whole_turns):
+    """Where the budget ends in a turn, in a hook run or while a failure is looked into, the turn is none."""
     whole = harness.settings
-    harness.settings = dataclasses.replace(whole, wall=1.5)
+    harness.settings = dataclasses.replace(whole, wall=wall)
     count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; sleep 0.4; exit 2"
     try:
         outcome = play(hooks={"Stop": count}, env=OFF)
@@ -422,7 +423,8 @@ def test_a_turn_that_the_budget_cut_is_none(harness, play):
     assert isinstance(outcome.verdict, Undecided)
     assert "time budget used up" in outcome.verdict.why
     assert "give the run" not in outcome.verdict.why
-    assert outcome.iterations == outcome.blocks("Stop") > 0
+    assert outcome.iterations == outcome.blocks("Stop")
+    assert bool(outcome.iterations) is whole_turns
 
 
 def test_instructions_are_announced(play):
