@@ -2,7 +2,6 @@
 
 import json
 import os
-import pkgutil
 import select
 import signal
 import subprocess
@@ -15,8 +14,10 @@ import pytest
 import pytest_hookharness
 
 # pytester forgets modules that a run imported first, so the next run would mix values of two classes.
-for module in pkgutil.walk_packages(pytest_hookharness.__path__, "pytest_hookharness."):
-    import_module(module.name)
+PACKAGE = Path(pytest_hookharness.__file__).parent
+for file in PACKAGE.rglob("*.py"):
+    if not file.name.startswith("__"):
+        import_module(".".join((PACKAGE.name, *file.relative_to(PACKAGE).with_suffix("").parts)))
 
 LETS_GO = "#!/bin/sh\ngrep -q '\"stop_hook_active\":true' && exit 0\necho 'run the tests' >&2\nexit 2\n"
 REFUSES = "#!/bin/sh\necho 'run never' >&2\nexit 2\n"
