@@ -26,6 +26,8 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
+# The share of the budget that is kept for playing what is written; the search uses up all of its own.
+_FOR_FILES = 0.2
 _COPIED = "Isolated from this machine: the project is a copy, HOME is empty but for copies of what is lent"
 _ISOLATION = {
     Tier.NAMESPACES: (
@@ -74,7 +76,9 @@ def check(
     began = time.monotonic()
     with copyable(hook_set) as (copy, left_out), lent_home(copy, caches=caches) as ready:
         settings = replace(settings, wall=settings.wall - (time.monotonic() - began))
-        run = CheckRun(ready, settings, harness.resources, only, on_step or _ignore_step, given)
+        kept = _FOR_FILES * settings.wall if write is not None else 0.0
+        searching = replace(settings, wall=settings.wall - kept)
+        run = CheckRun(ready, searching, harness.resources, only, on_step or _ignore_step, given)
         report = run.run()
         if fixes and not report.interrupted:
             from pytest_hookharness.campaigns.check.fix_trial import find_fixes
@@ -84,6 +88,7 @@ def check(
         report = replace(report, place=hook_set, open=(*report.open, *notes))
         if left_out:
             report = replace(report, open=(left_out, *report.open))
+        run.extend(kept)
         return report if write is None else export(report, write, partial(shows, run))
 
 

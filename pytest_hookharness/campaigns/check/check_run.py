@@ -328,6 +328,10 @@ class CheckRun:
                 found += find_symptoms(one.outcome, mark=corpora.MARKER, harmless=one.session.harmless)
         return found
 
+    def extend(self, seconds: float) -> None:
+        """Give what follows more time."""
+        self.settings = replace(self.settings, wall=self.settings.wall + seconds)
+
     def has_time(self) -> bool:
         """Return whether the budget has time for a session."""
         return self.settings.wall - self._elapsed() >= self._least

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.sessions import alone
-from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.paths import WorkspaceError, remove_tree
 from pytest_hookharness.execution.user_files import create_file
 from pytest_hookharness.execution.workspace.project_files import copy_folder
 from pytest_hookharness.judging.checkup.symptoms import find_symptoms
@@ -52,9 +52,13 @@ def export(checkup: CheckReport, folder: Path, shows: Shows) -> CheckReport:
         return checkup
     if checkup.interrupted:
         return _unwritten(checkup, "none, because the check was interrupted")
+    copied = not (folder / _COPY).exists()
     try:
         project = _project(checkup.place, folder)
         filed = [_file(checkup, problem, folder, project, shows) for problem in checkup.problems]
+        if copied and project == _COPY and not any(problem.file for problem in filed):
+            # Nothing names the copy, and nobody would know what it is for.
+            remove_tree(folder / _COPY)
     except (OSError, WorkspaceError) as error:
         # The check took minutes, so its report must not be lost because of a file.
         return _unwritten(checkup, f"none, because {folder} cannot be used: {error}")
