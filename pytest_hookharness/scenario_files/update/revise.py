@@ -98,6 +98,11 @@ class Revision:
     value: str | int | Range | None
 
 
+# Keys about one kind of verdict, each with its field of an expectation.
+_OF_LIVELOCK = (("period", "period"), ("evidence", "evidence"), ("way_out", "way_out"))
+_OF_LOCKOUT = ("way_in", "way_in")
+
+
 class Unclear(Exception):
     """The observed values cannot be written as one expectation; the text says why."""
 
@@ -134,7 +139,7 @@ def changes(before: Expectation, after: Expectation) -> Iterator[Revision]:
         yield Revision(("verdict",), after.verdict)
     if after.within is not None and after.within != before.within:
         yield Revision(("within",), after.within)
-    for key, name in (("period", "period"), ("evidence", "evidence"), ("guard", "cap")):
+    for key, name in (*_OF_LIVELOCK, ("guard", "cap"), _OF_LOCKOUT):
         if getattr(after, name) != getattr(before, name):
             yield Revision((key,), None)
     match before.blocks, after.blocks:
@@ -150,10 +155,13 @@ def changes(before: Expectation, after: Expectation) -> Iterator[Revision]:
 
 
 def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectation:
-    """Return the expectation without the keys about a livelock, if there is none any more."""
-    if verdict in (expect.verdict, "livelock"):
+    """Return the expectation without the keys about a livelock or a lock-out, if there is none any more."""
+    if verdict == expect.verdict:
         return expect
-    expect = replace(expect, period=None, evidence=None)
+    expect = expect if verdict == "lockout" else replace(expect, way_in=None)
+    if verdict == "livelock":
+        return expect
+    expect = replace(expect, period=None, evidence=None, way_out=None)
     return expect if verdict == "capped" else replace(expect, cap=None)
 
 
