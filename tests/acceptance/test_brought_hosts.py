@@ -113,7 +113,7 @@ def test_one_scenario_on_every_host(project):
             "scenario*loop*",
             "claude-code@2.1.329*capped*",
             "HH018 DIVERGE  loop: capped on claude-code@*; livelock on codex@*",
-            "*claude-code@2.1.329*: in turn 9 refusal overridden: 8 refusals*observed: Claude Code*",
-            "*codex@0.169.0*: in turn 9 refused: *observed: Codex*",
+            "*claude-code@2.1.329*: in turn 9 refusal overridden: 8 refusals*observed: claude-code*",
+            "*codex@0.169.0*: in turn 9 refused: *observed: codex*",
         ]
     )
