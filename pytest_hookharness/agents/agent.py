@@ -59,7 +59,7 @@ class Playback:
     """
     The generator of a behaviour as it was last left, so that an agent that saw more need not replay it.
 
-    Several agents share one. Whoever takes the generator owns it until it is kept again.
+    Several agents share one. An agent that takes the generator has it alone until it keeps it again.
     """
 
     def __init__(self) -> None:

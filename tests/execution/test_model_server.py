@@ -23,7 +23,7 @@ sys.exit(3)
 def launch(server, *texts, port=0):
     """Run a program that asks the server these texts on a port of its own, and ends with 3."""
     with socket.socket() as held:
-        # Nobody else gets a port that is held; whoever sets this too may listen on it, as the launcher does.
+        # Nobody else gets a port that is held. With this option, as the launcher has it, it can be shared.
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.bind(("127.0.0.1", 0))
         number = str(port or held.getsockname()[1])

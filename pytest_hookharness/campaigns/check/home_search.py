@@ -68,7 +68,8 @@ def _lent(hook_set: HookSet, settings: Settings, resources: Resources) -> tuple[
             # The check itself says what cannot be played.
             if is_defect(error):
                 raise
-    found = [path for path in search.paths if may_lend(Path.home(), path, search.paths)]
+    paths = search.paths
+    found = [path for path in paths if may_lend(Path.home(), path, paths)]
     inner = [path for path in found if not path.startswith(tuple(f"{each}/" for each in found))]
     # Caches stay the last.
     return tuple(dict.fromkeys([*inner, *hook_set.lent]))

@@ -89,12 +89,11 @@ class PlayedSession:
     @property
     def unclear(self) -> bool:
         """Whether a difference may belong to several questions, or is named by no mark."""
-        claimed = [one for question in self.questions for one in self.differences(question)]
-        marked = [question for question in self.questions if question.mark]
-        lost = [one for one in self.comparison.differences if one not in claimed]
-        return any(not self.localises(one) and self.differences(one) for one in self.questions) or any(
-            question.concerns(one) for question in marked for one in lost
-        )
+        found = [(question, self.differences(question)) for question in self.questions]
+        if any(claimed and not self.localises(question) for question, claimed in found):
+            return True
+        lost = [one for one in self.comparison.differences if not any(one in claimed for _, claimed in found)]
+        return any(question.concerns(one) for question in self.questions if question.mark for one in lost)
 
     def reached(self, question: Question) -> bool:
         """Return whether the hooks of a question ran on both sides."""
