@@ -38,6 +38,8 @@ from pytest_hookharness.simulation.testbed.host_setup import is_settings, settin
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+# The environment variable that names the folder of real programs.
+VARIABLE = "HOOKHARNESS_LIVE"
 _LAUNCHER = "pytest_hookharness.execution.real_program.program_launcher"
 _TAP = "pytest_hookharness.execution.real_program.hook_tap"
 _SMALL = 10_000
@@ -77,7 +79,7 @@ def find_installed(program: LiveProgram, version: str, path: Path | None) -> Ins
     name = f"{program.host}@{version}"
     if path is None:
         raise NoProgram(
-            "no folder of real programs is known; set the ini key hook_live_path or HOOKHARNESS_LIVE to one, "
+            f"no folder of real programs is known; set the ini key hook_live_path or {VARIABLE} to one, "
             f"and run: {program.install_command(f'FOLDER/{name}', version)}"
         )
     folder = path / name

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.calibration import Answer, answer_battery, play_on
-from pytest_hookharness.campaigns.live.live_run import InstalledProgram, NoProgram, find_installed
+from pytest_hookharness.campaigns.live.live_run import VARIABLE, InstalledProgram, NoProgram, find_installed
 from pytest_hookharness.campaigns.live.question import Question
 from pytest_hookharness.campaigns.live.question_battery import generate_battery
 from pytest_hookharness.campaigns.live.question_writer import unasked_events
@@ -35,7 +35,6 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 
 _SAME, _DIFFERENT, _UNKNOWN = 0, 1, 2
-_VARIABLE = "HOOKHARNESS_LIVE"
 _MOST = 300
 _ABOUT = (
     "Asks the installed real program of HOST questions that the rules of its profile answer, each in a short "
@@ -51,7 +50,7 @@ def declare_calibrate(parser: argparse.ArgumentParser) -> None:
         "host", metavar="HOST", help="a host; with @VERSION a program of another version than its profile's"
     )
     parser.add_argument(
-        "--programs", type=Path, metavar="FOLDER", help=f"where it is installed (${_VARIABLE})"
+        "--programs", type=Path, metavar="FOLDER", help=f"where it is installed (${VARIABLE})"
     )
     parser.add_argument(
         "--facts", type=Path, metavar="FILE", help="where the answers are stored (beside the profile)"
@@ -72,7 +71,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     if program is None:
         raise OptionError(f"no program of {name!r} is known; expected {', '.join(known_programs())}")
     profile = hosts.find(name)
-    folder = arguments.programs or (Path(os.environ[_VARIABLE]) if os.environ.get(_VARIABLE) else None)
+    folder = arguments.programs or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
     asked = [one for one in generate_battery(profile) if arguments.only in one.name]
     if not asked:
         raise OptionError(f"--only: no question about {profile.id} contains {arguments.only!r}")

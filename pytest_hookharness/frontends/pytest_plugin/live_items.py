@@ -15,7 +15,13 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.live.comparison import CATEGORIES, Comparison, Difference
 from pytest_hookharness.campaigns.live.listed_differences import find_listed
 from pytest_hookharness.campaigns.live.live_record import headline, new_differences
-from pytest_hookharness.campaigns.live.live_run import InstalledProgram, NoProgram, find_installed, play_both
+from pytest_hookharness.campaigns.live.live_run import (
+    VARIABLE,
+    InstalledProgram,
+    NoProgram,
+    find_installed,
+    play_both,
+)
 from pytest_hookharness.campaigns.live.live_scenario import NoLiveEquivalent, check_playable
 from pytest_hookharness.campaigns.live.normalisation import TABLE
 from pytest_hookharness.frontends.option_types import OptionError
@@ -27,7 +33,6 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 _PROPERTY = "hook_live"
-_VARIABLE = "HOOKHARNESS_LIVE"
 _MOST = 600
 
 
@@ -99,7 +104,7 @@ def _find(scenario: Scenario, config: pytest.Config) -> InstalledProgram:
         raise NoProgram(
             f"--hook-live does not name {profile.name}; --hook-host plays the scenario on another host"
         )
-    folder = os.environ.get(_VARIABLE) or config.getini("hook_live_path")
+    folder = os.environ.get(VARIABLE) or config.getini("hook_live_path")
     place = config.rootpath / Path(folder).expanduser() if folder else None
     return find_installed(program, versions[profile.name] or profile.version, place)
 
