@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Literal, TypeAlias
@@ -11,6 +12,15 @@ from pytest_hookharness.model.fast_dataclass import dataclass
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Payload: TypeAlias = Mapping[str, Json]
+# A variable in a command line: its name is in one of the two groups.
+VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+
+
+def fill_variables(text: str, values: Mapping[str, str], *, keep_unknown: bool = False) -> str:
+    """Replace ``$NAME`` and ``${NAME}`` by their values; unknown ones by nothing, as a shell does, or not."""
+    return VARIABLE.sub(
+        lambda found: values.get(found[1] or found[2], found[0] if keep_unknown else ""), text
+    )
 
 
 class Basis(enum.Enum):

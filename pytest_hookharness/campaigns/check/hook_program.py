@@ -17,12 +17,11 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.startup.programs import syntax_error
 from pytest_hookharness.model.checkup import HookSet, script_of
 from pytest_hookharness.model.fast_dataclass import dataclass
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import VARIABLE, Hook, fill_variables
 
 # Operators and substitutions of a shell, after redirections that change nothing.
 _COMPLEX = re.compile(r"[;&|<>()`\n*?\[\]!]|\$\(")
 _REDIRECTED = re.compile(r"\s[12]?>(?:>|&[12]|\s*/dev/null)(?=\s|$)|\s</dev/null(?=\s|$)")
-_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 # At the beginning of a line or after a keyword, where a command stands.
 _DOUBLE_BRACKET = re.compile(r"(?:^|[;&|\n])\s*(?:(?:if|elif|while|until|then|else|do|!)\s+)*\[\[\s")
@@ -116,7 +115,7 @@ def _words(hook_set: HookSet, hook: Hook) -> list[str]:
             given = shlex.split(command)
         except ValueError:
             return []
-    words = [_VARIABLE.sub(lambda found: known.get(found[1] or found[2], found[0]), word) for word in given]
+    words = [fill_variables(word, known, keep_unknown=True) for word in given]
     while words and hook.args is None and _ASSIGNMENT.fullmatch(words[0]):
         words.pop(0)
     # What a variable of the machine contains is not known, and `~` is another home in the sessions.
@@ -145,7 +144,7 @@ def unquoted_paths(hook_set: HookSet, hook: Hook) -> list[re.Match[str]]:
     command, quote, found, place = hook.command, "", list[re.Match[str]](), 0
     while place < len(command):
         letter, before = command[place], command[:place]
-        variable = None if quote else _VARIABLE.match(command, place)
+        variable = None if quote else VARIABLE.match(command, place)
         if letter == "\\" and quote != "'":
             place += 1
         elif letter in "'\"" and quote in ("", letter):
@@ -177,7 +176,7 @@ def describe_other_readers(hook_set: HookSet) -> Iterator[str]:
     for name, profile in others.items():
         for file in hook_set.files:
             commands = [hook.command for hook in hook_set.hooks if hook.source.endswith(file)]
-            used = {found[1] or found[2] for command in commands for found in _VARIABLE.finditer(command)}
+            used = {found[1] or found[2] for command in commands for found in VARIABLE.finditer(command)}
             unset = sorted(used & folders - profile.process.env.keys())
             if unset and f"workspace/{file}" in profile.config.paths:
                 yield (

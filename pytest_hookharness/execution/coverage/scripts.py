@@ -25,12 +25,12 @@ from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.line_coverage import Gap, TracedLine
 from pytest_hookharness.model.processes import ProcessSpec
+from pytest_hookharness.model.protocol import fill_variables
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MAX_SIZE = 4 << 20
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _SUFFIXES = (".sh", ".bash", ".py")
 _BASH = re.compile(rb"#!.*\bbash\b")
 _PYTHON = re.compile(rb"#!.*\bpython")
@@ -95,7 +95,7 @@ def _content(path: Path) -> bytes | None:
 def called_scripts(spec: ProcessSpec) -> Iterator[str]:
     """Yield the scripts that a command line names."""
     for word in _words(spec.argv):
-        filled = _VARIABLE.sub(lambda found: spec.env.get(found[1] or found[2], ""), word)
+        filled = fill_variables(word, spec.env)
         path = os.path.normpath(os.path.join(spec.cwd, filled))
         text = _content(Path(path)) if "/" in filled and "\0" not in filled else None
         if text is not None and (text.startswith(b"#!") or path.endswith(_SUFFIXES)):

@@ -12,12 +12,11 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.paths import is_file, lies_in
 from pytest_hookharness.model.processes import ProcessSpec
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import Hook, fill_variables
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
-_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 # Where a shell decides or expands something, what a command names is not certain.
 _UNCERTAIN = re.compile(r"[;|&\n(){}`$!\[\]<>*?~#=]")
 _FILE = re.compile(r".*/.*|.*\.[A-Za-z]\w{0,4}")
@@ -75,8 +74,7 @@ def _words(hook: Hook, spec: ProcessSpec) -> list[str]:
     """Return the words of a command line that is one simple command; none if that is not certain."""
     if hook.args is not None:
         return [*spec.argv]
-    known = lambda found: spec.env.get(found[1] or found[2], found[0])  # noqa: E731
-    filled = _VARIABLE.sub(known, hook.command)
+    filled = fill_variables(hook.command, spec.env, keep_unknown=True)
     if _UNCERTAIN.search(filled):
         return []
     try:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from pytest_hookharness.execution.paths import is_file
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec
-from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.protocol import Hook, Payload, fill_variables
 from pytest_hookharness.model.start_failures import StartFailure
 from pytest_hookharness.simulation.testbed.host_actions import prepare_launch, run_again
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -31,7 +31,6 @@ _ENOUGH = 3
 _MOST_KNOWN = 500
 _MOST_PROCESSES = 5
 _WORD = re.compile(r"[^\s\"'`;|&<>(){}=]+")
-_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 # What looks like a file: a path, or a name with an extension.
 # Only whole words are tried, or a long one would take the square of its length.
 _FILE = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/[\w./~-]*\w|\w[\w-]*\.[A-Za-z]\w{0,4}\b)")
@@ -151,10 +150,7 @@ def _words(hook: Hook, spec: ProcessSpec) -> list[str]:
     """Return the words of a hook's command, with its variables expanded."""
     if hook.args is not None:
         return [*spec.argv]
-    filled = _VARIABLE.sub(
-        lambda found: spec.env.get(found[1] or found[2], ""), hook.command.replace('"', "")
-    )
-    return _WORD.findall(filled)
+    return _WORD.findall(fill_variables(hook.command.replace('"', ""), spec.env))
 
 
 def _is_doubtful(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.processes import ProcessSpec
-from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.protocol import Hook, Payload, fill_variables
 from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -75,7 +75,6 @@ _ASSIGNED = re.compile(
     rb"|\bread(?:[ \t]+-\w+)*((?:[ \t]+[A-Za-z_]\w*)+)",
     re.MULTILINE,
 )
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; a longer file is a program, not a script.
 _SCRIPT_LIMIT = 1 << 18
 _PROGRAMS = frozenset({".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
@@ -267,7 +266,7 @@ def _launch(testbed: Testbed, hook: Hook, payload: Payload) -> ProcessSpec:
 
 def _expand(text: str, env: Mapping[str, str]) -> str:
     # As a shell does in plain cases, which is enough to find a script.
-    return _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), text.replace('"', ""))
+    return fill_variables(text.replace('"', ""), env)
 
 
 def _read(path: Path) -> bytes:

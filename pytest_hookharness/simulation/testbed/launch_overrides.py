@@ -19,7 +19,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.mutations import WorkingFolder
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdio, Tier
-from pytest_hookharness.model.protocol import Hook, Json, Payload
+from pytest_hookharness.model.protocol import Hook, Json, Payload, fill_variables
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -76,7 +76,6 @@ def _pad(data: bytes, size: int) -> bytes:
     return head + filling + brace + end
 
 
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Tries to write one byte, at the end of a file or in a new one.
 _TRY_TO_WRITE = """
 file=$1; [ -d "$1" ] && file=$1/.probe
@@ -254,9 +253,8 @@ def _options_for(shell: re.Pattern[bytes], command: str, launch: ProcessSpec) ->
 
 def named_script(command: str, env: Mapping[str, str]) -> str:
     """Return the first word of a command line, with its variables expanded."""
-    filled = _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), command)
     try:
-        return next(iter(shlex.split(filled)), "")
+        return next(iter(shlex.split(fill_variables(command, env))), "")
     except ValueError:
         return ""
 
