@@ -52,8 +52,7 @@ _MODULES = {
     ],
     "hosts.session_state.session_value": ["Session"],
     "hosts.settings.configuration": ["Configuration", "configure", "own_event"],
-    "hosts.settings.frontmatter": ["component_hooks"],
-    "hosts.settings.plugin_files": ["plugin_files"],
+    "hosts.settings.components": ["component_hooks", "plugin_files"],
     "hosts.settings.handlers": ["SettingsProblem", "find_ignored"],
 }
 

@@ -49,10 +49,9 @@ from pytest_hookharness.hosts.session_state.requests import (
     RunHooks,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.settings.components import component_hooks, plugin_files
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure, own_event
-from pytest_hookharness.hosts.settings.frontmatter import component_hooks
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
-from pytest_hookharness.hosts.settings.plugin_files import plugin_files
 
 __all__ = [
     "EVENTS",

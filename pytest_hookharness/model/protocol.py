@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Literal, TypeAlias
 
@@ -21,6 +21,19 @@ def fill_variables(text: str, values: Mapping[str, str], *, keep_unknown: bool =
     return VARIABLE.sub(
         lambda found: values.get(found[1] or found[2], found[0] if keep_unknown else ""), text
     )
+
+
+def map_texts(value: Json, change: Callable[[str], str]) -> Json:
+    """Return JSON with each text in it changed, except the keys."""
+    match value:
+        case str():
+            return change(value)
+        case Mapping():
+            return {key: map_texts(item, change) for key, item in value.items()}
+        case Sequence():
+            return [map_texts(item, change) for item in value]
+        case _:
+            return value
 
 
 class Basis(enum.Enum):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pytest_hookharness.hosts.hook_input.recorded_paths import move_recorded
 from pytest_hookharness.hosts.session_state.facts import Facts
+from pytest_hookharness.simulation.session.single_event import move_recorded
 
 HERE = Facts(
     session_id="s",

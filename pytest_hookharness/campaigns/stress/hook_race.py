@@ -16,17 +16,15 @@ from typing import Generic, TypeAlias, TypeVar
 
 from pytest_hookharness import hosts
 from pytest_hookharness.judging.comparison.lost_updates import (
-    Weights,
-    doubts,
-    losses,
-    weigh,
-)
-from pytest_hookharness.judging.comparison.run_endings import (
     REFUSE,
     EndingKey,
     RunEndings,
+    Weights,
     count_endings,
+    doubts,
+    losses,
     more_often,
+    weigh,
 )
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED

@@ -7,9 +7,11 @@ is lost if this process is killed.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
+import re
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +24,6 @@ from pathlib import Path
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.frontends.output.files import create_in, write_all
 from pytest_hookharness.frontends.replay_command import TraceItem
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
@@ -265,3 +266,27 @@ def write_incident(folder: Path, item: str, text: str) -> Path:
     with create_in(folder, item, ".md") as file:
         write_all(file, text.encode())
     return Path(str(file.name))
+
+
+_LONGEST = 80
+
+
+def create_in(folder: Path, item: str, suffix: str) -> FileIO:
+    """Create a file in a folder, named after a test item; files of other items or earlier runs stay."""
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", item)[-_LONGEST:].strip("-")
+    # The digest keeps apart items whose readable names are equal.
+    name = f"{readable}-{hashlib.sha256(item.encode()).hexdigest()[:8]}"
+    path, number = folder / f"{name}{suffix}", 1
+    while True:
+        try:
+            return path.open("xb", buffering=0)
+        except FileExistsError:
+            number += 1
+            path = folder / f"{name}-{number}{suffix}"
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """Write all bytes to an unbuffered file, which may take only a part of them at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]

@@ -16,8 +16,8 @@ from pytest_hookharness.hosts.rules.settings import (
     Switch,
 )
 from pytest_hookharness.hosts.rules.turns import COMMON
+from pytest_hookharness.hosts.settings.components import read_components, read_manifest
 from pytest_hookharness.hosts.settings.formats import describe_value
-from pytest_hookharness.hosts.settings.frontmatter import read_components
 from pytest_hookharness.hosts.settings.handlers import (
     SettingsProblem,
     SettingsSource,
@@ -116,9 +116,6 @@ def configure(
     for path, text in (plugin_files or {}).items():
         name = f"{PLUGIN}/{path}"
         if path == config.plugin_manifest:
-            # Most scenarios have no plugin.
-            from pytest_hookharness.hosts.settings.plugin_files import read_manifest  # noqa: PLC0415
-
             read = _Settings(_source(profile, name, read_manifest(config, text)))
         else:
             read = _read(profile, name, text)

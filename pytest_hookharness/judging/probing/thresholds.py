@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 from pytest_hookharness.judging.probing.limits import Limits, Remainder
-from pytest_hookharness.judging.state_diff import Files
+from pytest_hookharness.judging.state_diff.file_series import Files
 from pytest_hookharness.model.fast_dataclass import dataclass
 from pytest_hookharness.model.probes import PartKind, StatePart
 

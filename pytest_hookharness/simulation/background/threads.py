@@ -23,7 +23,8 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.time_budget import remaining
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Verdict, verdict_name
-from pytest_hookharness.simulation import background
+from pytest_hookharness.simulation.background.context import section
+from pytest_hookharness.simulation.background.engine_state import SpawnThread
 from pytest_hookharness.simulation.background.tracking import BackgroundTracking
 from pytest_hookharness.simulation.conclude import conclude_threads
 from pytest_hookharness.simulation.loop import Observer, OnTurn
@@ -115,9 +116,9 @@ class ThreadSessions:
         full = limit in (len(state.threads), len(state.watched))
         return full and not state.waiting and any(denial.stops for denial in state.denials)
 
-    def _spawn(self, spawn: background.SpawnThread) -> None:
+    def _spawn(self, spawn: SpawnThread) -> None:
         hook = self._testbed.scenario.processes[spawn.thread.name].hooks[spawn.hook]
-        prompt = Prompt(text=background.section(spawn.context))
+        prompt = Prompt(text=section(spawn.context))
         script = Script(acts=(prompt, *hook.script.acts), then=hook.script.then)
         agent, first = agents.start(script, self._agent.behaviours), self.turn + 1
         number = spawn.thread.number

@@ -17,7 +17,25 @@ from pytest_hookharness.execution.processes.sandbox import ExecutionError, Super
 from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation import background
+from pytest_hookharness.simulation.background.engine import advance, next_due
+from pytest_hookharness.simulation.background.engine_state import (
+    Deny,
+    Detached,
+    EngineState,
+    Event,
+    OutputLine,
+    Policy,
+    ProcessExited,
+    Restarted,
+    RunProcess,
+    SpawnThread,
+    Started,
+    ThreadEnded,
+    Tick,
+    UserStarted,
+    read_journal,
+    write_journal,
+)
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -53,13 +71,13 @@ class BackgroundTracking:
 
     def __init__(self, testbed: Testbed, supervisor: Supervisor, remaining: Callable[[], float]) -> None:
         scenario = testbed.scenario
-        self.state = background.EngineState()
-        self._policy = background.Policy(processes=scenario.processes, limits=scenario.threads)
+        self.state = EngineState()
+        self._policy = Policy(processes=scenario.processes, limits=scenario.threads)
         self._testbed = testbed
         self._supervisor = supervisor
         self._remaining = remaining
         self._area: BackgroundArea | None = None
-        self._due: background.SpawnThread | None = None
+        self._due: SpawnThread | None = None
         self._taken: set[int] = set()
         self._taken_inside: set[int] = set()
         # Other processes in the area, and whether a new count of them is under way.
@@ -74,13 +92,13 @@ class BackgroundTracking:
 
     def begin_user_thread(self) -> None:
         """Note that the user started a thread, or sent the next prompt of theirs."""
-        self._apply(background.UserStarted(at=self._now()))
+        self._apply(UserStarted(at=self._now()))
 
     def end_thread(self) -> None:
         """Note that the running thread has ended."""
-        self._apply(background.ThreadEnded(at=self._now()))
+        self._apply(ThreadEnded(at=self._now()))
 
-    def next_thread(self) -> background.SpawnThread | None:
+    def next_thread(self) -> SpawnThread | None:
         """Return the thread to run now; ``None`` if there is none."""
         due, self._due = self._due, None
         return due
@@ -108,7 +126,7 @@ class BackgroundTracking:
                 )
             # Without kernel isolation a background process may have asked, too.
             certain = self._area is None or self._area.separate
-            self._apply(background.Detached(name=name, by=thread if certain else None, at=self._now()))
+            self._apply(Detached(name=name, by=thread if certain else None, at=self._now()))
 
     def _asked_outside(self) -> tuple[str, ...]:
         return _new(self._testbed.workspace.doubles.calls(DETACH), self._taken)
@@ -121,16 +139,16 @@ class BackgroundTracking:
         area, now = self._area, self._now()
         if area is None:
             return
-        due = background.next_due(self._policy, self.state)
+        due = next_due(self._policy, self.state)
         until = now + wait if due is None else min(now + wait, due)
         before, known = set(self._running()), self.state
         for message in area.events(max(0.0, min(until - now, _LOOK))):
             self._receive(message)
-        self._apply(background.Tick(at=self._now()))
+        self._apply(Tick(at=self._now()))
         for name in self._asked_inside(area):
-            self._apply(background.Detached(name=name, by=None, at=self._now()))
+            self._apply(Detached(name=name, by=None, at=self._now()))
         if self.state is not known:
-            area.save(background.write_journal(self.state))
+            area.save(write_journal(self.state))
         for process in set(self._running()) - before:
             if self._policy.processes[self.state.watched[process].run.name].watcher_dies:
                 self._lose_watcher(area, process)
@@ -170,21 +188,21 @@ class BackgroundTracking:
         area.kill_watcher()
         while not area.has_ended(process) and self._remaining():
             area.pause()
-        self.state = background.read_journal(area.load())
+        self.state = read_journal(area.load())
         area.start_watcher()
         # A running thread does not end with the watcher here; the other threads still wait for its end.
         if not self.state.busy:
-            self._apply(background.Restarted(at=self._now()))
+            self._apply(Restarted(at=self._now()))
 
-    def _apply(self, event: background.Event) -> None:
-        self.state, actions = background.advance(self._policy, self.state, event)
+    def _apply(self, event: Event) -> None:
+        self.state, actions = advance(self._policy, self.state, event)
         for action in actions:
             match action:
-                case background.RunProcess(process=process, name=name):
+                case RunProcess(process=process, name=name):
                     self._run(process, name)
-                case background.SpawnThread():
+                case SpawnThread():
                     self._due = action
-                case background.Deny():
+                case Deny():
                     pass  # reported from the state
 
     def _run(self, process: str, name: str) -> None:
@@ -225,9 +243,7 @@ class BackgroundTracking:
         )
 
 
-def _event(
-    message: Mapping[str, Any], began: float
-) -> background.Started | background.OutputLine | background.ProcessExited:
+def _event(message: Mapping[str, Any], began: float) -> Started | OutputLine | ProcessExited:
     """
     Return a message of the watcher as an event.
 
@@ -236,13 +252,13 @@ def _event(
     process, at = str(message["process"]), float(message["at"]) - began
     match message["what"]:
         case "started":
-            return background.Started(process=process, pid=int(message["pid"]), at=at)
+            return Started(process=process, pid=int(message["pid"]), at=at)
         case "line":
-            return background.OutputLine(process=process, text=str(message["text"]), at=at)
+            return OutputLine(process=process, text=str(message["text"]), at=at)
         case "exited":
             code, lines = int(message["code"]), int(message["lines"])
             tail = tuple(map(str, message["tail"]))
-            return background.ProcessExited(process=process, code=code, at=at, lines=lines, tail=tail)
+            return ProcessExited(process=process, code=code, at=at, lines=lines, tail=tail)
         case other:
             raise ValueError(other)
 

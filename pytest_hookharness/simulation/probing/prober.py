@@ -27,13 +27,10 @@ from pytest_hookharness.judging.probing.experiments import (
 from pytest_hookharness.judging.probing.limits import Limits
 from pytest_hookharness.judging.probing.thresholds import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.state_diff import (
-    Files,
-    Pattern,
-    SessionClock,
-    equal_except_timestamps,
-    find_timestamps,
-)
+from pytest_hookharness.judging.state_diff.file_series import Files
+from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps, find_timestamps
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.pattern import Pattern
 from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import (

@@ -10,7 +10,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution import platform
 from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
 from pytest_hookharness.judging.recurrence.similar_turns import choose_observed, find_similar_periods
-from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd, describe_out_of_reach
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold

@@ -17,7 +17,9 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
     actions_of,
     describe_difference,
 )
-from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_except_timestamps
+from pytest_hookharness.judging.state_diff.file_series import Files
+from pytest_hookharness.judging.state_diff.file_timestamps import equal_except_timestamps
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.model.fast_dataclass import dataclass, replace
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.probes import ProbeEffect, ProbeResult

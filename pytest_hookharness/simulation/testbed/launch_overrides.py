@@ -19,7 +19,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.fast_dataclass import replace
 from pytest_hookharness.model.mutations import WorkingFolder
 from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdio, Tier
-from pytest_hookharness.model.protocol import Hook, Json, Payload, fill_variables
+from pytest_hookharness.model.protocol import Hook, Payload, fill_variables, map_texts
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -181,22 +181,14 @@ def as_sent_by_another(
 
 
 def _as_session(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
-    words = [(own.transcript_path, other.transcript_path), (own.session_id, other.session_id)]
-    return {key: _renamed(value, [pair for pair in words if all(pair)]) for key, value in payload.items()}
+    words = ((own.transcript_path, other.transcript_path), (own.session_id, other.session_id))
 
+    def renamed(text: str) -> str:
+        for old, new in words:
+            text = text.replace(old, new) if old and new else text
+        return text
 
-def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
-    match value:
-        case str():
-            for old, new in words:
-                value = value.replace(old, new)
-            return value
-        case Mapping():
-            return {key: _renamed(item, words) for key, item in value.items()}
-        case list() | tuple():
-            return [_renamed(item, words) for item in value]
-        case _:
-            return value
+    return {key: map_texts(value, renamed) for key, value in payload.items()}
 
 
 def override_launch(launch: ProcessSpec, hook: Hook, scenario: Scenario, root: Path) -> ProcessSpec:

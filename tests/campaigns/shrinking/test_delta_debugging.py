@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_hookharness.campaigns.shrinking.delta_debugging import minimise
+from pytest_hookharness.campaigns.shrinking.scenario_shrinker import minimise
 
 
 @pytest.mark.parametrize("needed", [{0}, {99}, {3, 60}, {1, 2, 50, 98}, set(), set(range(0, 100, 10))])

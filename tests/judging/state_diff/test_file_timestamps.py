@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import SessionClock, find_timestamps
+from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 
 NOW = datetime(2026, 11, 21, 12, 25, 41, tzinfo=UTC)
 CLOCK = SessionClock(started=NOW.timestamp() - 60, now=NOW.timestamp())

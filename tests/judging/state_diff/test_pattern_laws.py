@@ -10,14 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pytest_hookharness.judging.state_diff import (
-    Files,
-    Irregular,
-    Pattern,
-    SessionClock,
-    find_pattern,
-    find_timestamps,
-)
+from pytest_hookharness.judging.state_diff.file_series import Files
+from pytest_hookharness.judging.state_diff.file_timestamps import find_timestamps
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
 
 STARTED = 1_795_263_000.0

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import SessionClock, find_pattern
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.pattern import find_pattern
 from pytest_hookharness.model.probes import Perturbation, PerturbationKind
 
 STARTED = 1_795_263_000

@@ -5,7 +5,8 @@ from hashlib import sha256
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
+from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
 from pytest_hookharness.model.probes import PartKind
 
 STARTED = 1_795_263_000

@@ -13,7 +13,8 @@ from pytest_hookharness.model.background import (
     Rate,
     ThreadLimits,
 )
-from pytest_hookharness.simulation.background import (
+from pytest_hookharness.simulation.background.engine import advance, next_due
+from pytest_hookharness.simulation.background.engine_state import (
     Deny,
     Detached,
     EngineState,
@@ -27,8 +28,6 @@ from pytest_hookharness.simulation.background import (
     ThreadEnded,
     Tick,
     UserStarted,
-    advance,
-    next_due,
 )
 
 ANY_EXIT = ProcessHook(trigger=OnExit(), instructions="Look.")

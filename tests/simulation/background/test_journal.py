@@ -3,7 +3,8 @@
 import pytest
 
 from pytest_hookharness.model.background import BackgroundProcess, OnExit, ProcessHook, Rate, ThreadLimits
-from pytest_hookharness.simulation.background import (
+from pytest_hookharness.simulation.background.engine import advance
+from pytest_hookharness.simulation.background.engine_state import (
     Detached,
     EngineState,
     JournalError,
@@ -12,7 +13,6 @@ from pytest_hookharness.simulation.background import (
     ProcessExited,
     Started,
     UserStarted,
-    advance,
     read_journal,
     write_journal,
 )

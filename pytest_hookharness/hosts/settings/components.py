@@ -1,7 +1,7 @@
 """
-Hooks in the front matter of commands, skills and subagents.
+Hooks of components: in the files of a plugin, and in the front matter of commands, skills and subagents.
 
-The host runs them while such a component is active. Of a subagent this simulation plays the start and the
+The host runs the latter while the component is active. Of a subagent this simulation plays the start and the
 stop, so the hooks of its stop run. All others are reported, for what a component does is not simulated.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pytest_hookharness.hosts.rules.settings import ConfigRules
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem
@@ -110,3 +110,54 @@ def _component(config: ConfigRules, path: str, name: str, hooks: Mapping[str, Js
 
 def _groups(value: Json) -> list[Mapping[str, Json]]:
     return [group for group in value if isinstance(group, Mapping)] if isinstance(value, list) else []
+
+
+def plugin_files(config: ConfigRules, read: Callable[[str], str | None]) -> dict[str, str]:
+    """
+    Return the texts of a plugin's files with hooks, by path relative to the plugin.
+
+    Args:
+        config: The rules of the host.
+        read: Returns the text of a file of the plugin, given its relative path; ``None`` for no such file.
+    """
+    manifest = read(config.plugin_manifest) if config.plugin_manifest else None
+    named = [*_named(manifest_hooks(config, manifest or ""))]
+    paths = dict.fromkeys(posixpath.normpath(path) for path in (config.plugin_path, *named) if path)
+    found = {path: text for path in paths if (text := read(path)) is not None}
+    if manifest is not None and _inline(manifest_hooks(config, manifest)):
+        found[config.plugin_manifest] = manifest
+    return found
+
+
+def manifest_hooks(config: ConfigRules, text: str) -> Json:
+    """Return the value of ``hooks`` in a manifest; ``None`` if there is none, or it cannot be parsed."""
+    try:
+        content = config.parse(text)
+    except (ValueError, RecursionError):
+        return None
+    return content.get("hooks") if isinstance(content, Mapping) else None
+
+
+def read_manifest(config: ConfigRules, text: str) -> Mapping[str, Json]:
+    """Return the hooks that a manifest contains itself, in the form of a settings file."""
+    events: dict[str, Json] = {}
+    for value in _inline(manifest_hooks(config, text)):
+        events.update(value)
+    return {"hooks": events}
+
+
+def _values(hooks: Json) -> list[Json]:
+    return [*hooks] if isinstance(hooks, list) else [hooks]
+
+
+def _named(hooks: Json) -> Iterator[str]:
+    yield from (value for value in _values(hooks) if isinstance(value, str))
+
+
+def _inline(hooks: Json) -> list[Mapping[str, Json]]:
+    found: list[Mapping[str, Json]] = []
+    for value in _values(hooks):
+        if isinstance(value, Mapping):
+            inner = value.get("hooks")
+            found.append(inner if isinstance(inner, Mapping) else value)
+    return found

@@ -1,1 +1,0 @@
-"""What hook runs look at, recorded through the kernel."""

@@ -1,1 +1,0 @@
-"""Values that pass between the packages: frozen, and without effects or imports from other packages."""

@@ -1,1 +1,0 @@
-"""Reports on outcomes. Text of hooks, agents and scenarios is hostile until `safe_text.plain` escapes it."""
